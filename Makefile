@@ -1,0 +1,41 @@
+# Two commands do all the set-up on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check bench clean
+
+demo: $(VENV)/base
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/test
+	$(BIN)/python -m pytest -n auto -q
+
+check: $(VENV)/dev
+	PATH="$(CURDIR)/$(BIN):$$PATH" ./check
+
+bench: $(VENV)/benchmarks
+	$(BIN)/python -m benchmarks
+
+$(VENV)/pip:
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/base: $(VENV)/pip pyproject.toml
+	$(BIN)/python -m pip install -q -e .
+	touch $@
+
+$(VENV)/test: $(VENV)/pip pyproject.toml
+	$(BIN)/python -m pip install -q -e '.[test]'
+	touch $@ $(VENV)/base
+
+$(VENV)/dev: $(VENV)/pip pyproject.toml
+	$(BIN)/python -m pip install -q -e '.[dev]'
+	touch $@ $(VENV)/test $(VENV)/base
+
+$(VENV)/benchmarks: $(VENV)/pip pyproject.toml
+	$(BIN)/python -m pip install -q -e '.[benchmarks]'
+	touch $@ $(VENV)/base
+
+clean:
+	rm -rf $(VENV)

@@ -1,0 +1,22 @@
+"""Derivatives of plain NumPy code, in every mode.
+
+>>> import numpy as np, adjoint as ad
+>>> def f(x):
+...     c = x**2 + np.exp(x**2)
+...     return np.sqrt(c) + np.cos(c)
+>>> round(ad.grad(f)(1.3), 6)
+-9.144885
+"""
+
+from . import numpy
+from .transforms.grad import grad, value_and_grad
+from .transforms.jacobian import hessian, hvp, jacfwd, jacobian, jacrev
+from .transforms.jvp import derivative, jvp, linearize
+from .transforms.stop import stop_gradient, value
+from .transforms.vjp import linear_transpose, vjp
+from .transforms.vmap import vmap
+
+__all__ = [
+    "derivative", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linear_transpose", "linearize",
+    "numpy", "stop_gradient", "value", "value_and_grad", "vjp", "vmap",
+]  # fmt: skip

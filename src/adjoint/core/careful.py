@@ -1,0 +1,150 @@
+"""The careful walk back: cotangents that know which of their zeros are structural, and which infinities are vertices.
+
+An ordinary cotangent cannot tell a zero that came from a selection (`where` took the other branch) from one that
+came out of arithmetic, so `0 * inf` is nan for both. For the first it should be 0, for the second nan is honest.
+Here a cotangent has three parts:
+
+- `finite`: the ordinary value;
+- `infinite`: the coefficient of one infinite unit, made where the partial of sqrt and its like is infinite. It is
+  transposed by the same rules; a partial that is exactly 0 ends it. So sqrt(sum(x**2)) at 0 gives 0, sqrt(x) inf;
+- `support`: where something arrives at all; None means everywhere.
+
+The plain walk runs first wherever it can, and this one only if the result is not finite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .reverse import INPUT, OUTPUT, ReverseTrace
+from .traced import Traced
+from .values import Value, fit, ieee, raw, shape_of, sum_to
+
+
+class Cotangent:
+    """A cotangent in three parts; see the module's text."""
+
+    __slots__ = ("finite", "infinite", "support")
+
+    def __init__(self, finite: Value, infinite: Value | None = None, support: Value | None = None) -> None:
+        self.finite = finite
+        self.infinite = infinite
+        self.support = support
+
+    def times(self, partial: Value, out: Value, *, vertex: bool) -> Cotangent:
+        """Multiply by a partial, element by element."""
+        finite, infinite = self.finite * partial, None
+        if self.infinite is not None:
+            infinite = self.infinite * partial
+        if vertex:
+            at_vertex = np.isinf(partial) & np.isfinite(out)
+            if np.any(raw(at_vertex)):
+                whole = self.finite if self.infinite is None else self.finite + self.infinite
+                infinite = np.where(at_vertex, whole * np.sign(partial), 0.0 if infinite is None else infinite)
+                finite = np.where(at_vertex, 0.0, finite)
+        return Cotangent(finite, infinite, self.support).masked()
+
+    def selected(self, weight: Value) -> Cotangent:
+        """Multiply by a weight whose zeros are structural."""
+        chosen = np.not_equal(weight, 0)
+        support = chosen if self.support is None else chosen & self.support
+        infinite = None if self.infinite is None else self.infinite * weight
+        return Cotangent(self.finite * weight, infinite, support).masked()
+
+    def transposed_elementwise(self, transpose: Callable[[Value], Value]) -> Cotangent:
+        """Apply an elementwise linear map, which keeps the support."""
+        return self.mapped(transpose, support=self.support).masked()
+
+    def mapped(self, transpose: Callable[[Value], Value], *, support: Value | None) -> Cotangent:
+        """Apply a linear map to both numerical parts."""
+        infinite = None if self.infinite is None else transpose(self.infinite)
+        return Cotangent(transpose(self.finite), infinite, support)
+
+    def transposed(
+        self, transpose: Callable[[Value], list[Value | None]], *, support: bool, out: Value
+    ) -> list[Cotangent | None]:
+        """Apply a linear map with several results; if `support`, find where it sends anything at all."""
+        finite = transpose(self.finite)
+        infinite = [None] * len(finite) if self.infinite is None else transpose(self.infinite)
+        reached: list[Value | None] = [None] * len(finite)
+        if support:
+            ones = np.ones(shape_of(out)) if self.support is None else np.where(self.support, 1.0, 0.0)
+            reached = [None if m is None else _support(m) for m in transpose(ones)]
+        return [
+            None if f is None else Cotangent(f, i, r) for f, i, r in zip(finite, infinite, reached, strict=True)
+        ]
+
+    def masked(self) -> Cotangent:
+        """Write the structural zeros into the numbers."""
+        if self.support is not None:
+            self.finite = np.where(self.support, self.finite, 0.0)
+            if self.infinite is not None:
+                self.infinite = np.where(self.support, self.infinite, 0.0)
+        return self
+
+    def fitted(self, value: Value) -> Cotangent:
+        """Undo broadcasting in every part."""
+        shape = shape_of(value)
+        if self.support is not None and shape_of(self.support) != shape:
+            self.support = _support(sum_to(np.where(self.support, 1.0, 0.0), shape))
+        infinite = None if self.infinite is None else fit(self.infinite, value)
+        return Cotangent(fit(self.finite, value), infinite, self.support)
+
+    def plus(self, other: Cotangent) -> Cotangent:
+        """The sum at a fan-out."""
+        infinite = other.infinite if self.infinite is None else self.infinite
+        if self.infinite is not None and other.infinite is not None:
+            infinite = self.infinite + other.infinite
+        everywhere = self.support is None or other.support is None
+        support = None if everywhere else self.support | other.support
+        return Cotangent(self.finite + other.finite, infinite, support)
+
+    def collapsed(self) -> Value:
+        """The ordinary cotangent: infinite where the infinite unit is left over."""
+        if self.infinite is None:
+            return self.finite
+        return np.where(np.equal(self.infinite, 0), self.finite, self.infinite * np.inf)
+
+
+def _support(counts: Value) -> Value | None:
+    reached = np.not_equal(counts, 0)
+    return None if not isinstance(reached, Traced) and np.all(reached) else reached
+
+
+def pull_careful(trace: ReverseTrace, seeds: list[tuple[int, Value]], wanted: list[int]) -> list[Value | None]:
+    """As `pull`, with structural zeros and vertices."""
+    cotangents: list[Any] = [None] * len(trace)
+    for place, seed in seeds:
+        _add(cotangents, place, Cotangent(seed))
+    results: dict[int, Value] = {}
+    for place in range(max((p for p, _ in seeds), default=-1), -1, -1):
+        g = cotangents[place]
+        if g is None:
+            continue
+        cotangents[place] = None
+        primitive, parents, args, out, params = trace[place]
+        args, out = tuple([ieee(a) for a in args]), ieee(out)
+        if primitive is INPUT:
+            results[place] = fit(g.collapsed(), trace[place][3])
+        elif primitive is OUTPUT:
+            slots = cotangents[parents[0]] or [None] * len(trace[parents[0]][3])  # type: ignore[index]
+            slots[params["k"]] = g.collapsed()
+            cotangents[parents[0]] = slots  # type: ignore[index]
+        else:
+            g = Cotangent(g) if isinstance(g, list) else g
+            needed = [p is not None for p in parents]
+            found = primitive.derivative.pull_careful(primitive, g, out, args, params, needed)
+            for k, parent in enumerate(parents):
+                if parent is not None and found[k] is not None:
+                    _add(cotangents, parent, found[k].fitted(args[k]))
+    return [results.get(place) for place in wanted]
+
+
+def _add(cotangents: list[Any], place: int, g: Cotangent) -> None:
+    had = cotangents[place]
+    cotangents[place] = g if had is None else had.plus(g)
+
+

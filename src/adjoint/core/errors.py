@@ -1,0 +1,119 @@
+"""The exceptions, as a tree: every one derives from `AdjointError` and from the builtin a user would catch.
+
+    AdjointError
+    ├── NotDifferentiableError   (TypeError)       an argument or function has no derivative to give
+    ├── DerivativeDroppedError   (TypeError)       a conversion would lose the derivative silently
+    ├── InputError               (TypeError)       an argument cannot be differentiated: integer, string, ...
+    ├── OutputError              (TypeError)       the function's result is not what the walk needs
+    ├── TangentError             (ValueError)      a tangent, cotangent or rule's result does not fit its value
+    ├── AssignmentError          (ValueError)      an in-place update that cannot be done as NumPy would
+    ├── UnsupportedError         (TypeError)       a function, keyword or operation without a rule
+    ├── BatchError               (TypeError)       a value of one example was asked for inside vmap
+    └── GradientCheckError       (AssertionError)  check_grads found a wrong derivative
+
+The docstring of each class is its page in `docs/errors.md`.
+"""
+
+import linecache
+import sys
+from pathlib import Path
+
+PACKAGE = str(Path(__file__).resolve().parent.parent)
+
+
+class AdjointError(Exception):
+    """Base of all errors of the library; catch it to catch every one of them."""
+
+
+class NotDifferentiableError(AdjointError, TypeError):
+    """An argument has no useful derivative.
+
+    Wrong: differentiating with respect to the order of a Bessel function, for which no closed form is known.
+
+        ad.grad(lambda v: scipy.special.jv(v, 2.0))(1.0)
+
+    Right: mark the argument as a constant, if that is what you mean.
+
+        ad.grad(lambda v: scipy.special.jv(ad.stop_gradient(v), 2.0))(1.0)
+    """
+
+
+class DerivativeDroppedError(AdjointError, TypeError):
+    """A conversion to a plain number or array would lose the derivative silently.
+
+    Wrong: `math.sin` and `float` only take plain numbers; a plain array only stores plain numbers.
+
+        ad.grad(lambda x: math.sin(x))(1.0)
+        y = np.empty(3); y[0] = x
+
+    Right: use NumPy's function; make the array with `like=`; or say that the derivative is not wanted.
+
+        ad.grad(lambda x: np.sin(x))(1.0)
+        y = np.empty(3, like=x); y[0] = x
+        float(ad.value(x))
+    """
+
+
+class InputError(AdjointError, TypeError):
+    """An argument cannot be differentiated: it is an integer, a boolean, a string or an object.
+
+    Wrong: `ad.grad(f)(3)`. Right: `ad.grad(f)(3.0)`, or choose other arguments with `argnums`.
+    """
+
+
+class OutputError(AdjointError, TypeError):
+    """The function returned something this walk cannot use, for example an array where `grad` needs a number.
+
+    Wrong: `ad.grad(np.sin)(np.ones(3))`. Right: `ad.jacobian(np.sin)(np.ones(3))`, or sum the result.
+    """
+
+
+class TangentError(AdjointError, ValueError):
+    """A tangent, a cotangent or the result of a custom rule has not the structure, shape or dtype of its value."""
+
+
+class AssignmentError(AdjointError, ValueError):
+    """An in-place update that NumPy refuses too (shape, dtype, read-only), or that cannot be followed."""
+
+
+class UnsupportedError(AdjointError, TypeError):
+    """A function, keyword or operation that has no rule, so its derivative cannot be found.
+
+    If the derivative is not wanted, pass `ad.stop_gradient(x)`; if it is, give one with `ad.custom_rule`.
+    """
+
+
+class BatchError(AdjointError, TypeError):
+    """Inside `vmap` a value stands for a whole batch, so it has no single truth value, number or shape.
+
+    Wrong: `ad.vmap(lambda x: x if x > 0 else -x)(xs)`. Right: `ad.vmap(lambda x: np.where(x > 0, x, -x))(xs)`.
+    """
+
+
+class GradientCheckError(AdjointError, AssertionError):
+    """`check_grads` found a derivative that disagrees with its numerical estimate."""
+
+
+def user_line() -> str:
+    """Where the user's code stands: the innermost frame outside the library and NumPy, with its source line."""
+    frame = sys._getframe(1)
+    while frame is not None and _is_library(frame.f_code.co_filename):
+        frame = frame.f_back  # type: ignore[assignment]
+    if frame is None:
+        return "<unknown>"
+    path, line, name = frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
+    source = linecache.getline(path, line).strip()
+    place = f"{Path(path).name}:{line}" + ("" if name == "<module>" else f" in {name}()")
+    return f"{place}:  {source}" if source else place
+
+
+def message(what: str, *, got: str = "", fix: str = "") -> str:
+    """The one form of a message: what could not be done, where, what was met, what to do."""
+    lines = [what, f"  at {user_line()}"]
+    lines += [f"  got {got}"] if got else []
+    lines += [f"  {line}" for line in fix.splitlines()]
+    return "\n".join(lines)
+
+
+def _is_library(path: str) -> bool:
+    return path.startswith(PACKAGE) or "/numpy/" in path or "/scipy/" in path or path.startswith("<__array")

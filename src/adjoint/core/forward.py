@@ -1,0 +1,48 @@
+"""The forward walk: every value is pushed on together with its tangent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .primitive import Primitive
+from .trace import new_level, peel, quiet
+from .traced import Traced
+from .values import Value, ieee, is_inexact
+
+
+class ForwardTrace:
+    """Nothing is stored: the `node` of a handle is its tangent, and None is a tangent that is structurally zero."""
+
+    __slots__ = ("level",)
+    lead = 0
+
+    def __init__(self) -> None:
+        self.level = new_level()
+
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """Evaluate one walk further out, and push the tangents along."""
+        tangents = [a.node if isinstance(a, Traced) and a.walk is self else None for a in args]
+        values = tuple([peel(self, a) for a in args])
+        out = primitive(*values, **params)
+        if primitive.derivative.is_zero or all(t is None for t in tangents):
+            return out
+        with quiet():
+            try:
+                tangent = primitive.derivative.push(primitive, tangents, out, values, params)
+            except (ZeroDivisionError, OverflowError):
+                values = tuple([ieee(v) for v in values])
+                tangent = primitive.derivative.push(primitive, tangents, ieee(out), values, params)
+        if not primitive.multiple:
+            return Traced(out, self, tangent)
+        return tuple([self._output(o, t) for o, t in zip(out, tangent, strict=True)])
+
+    def _output(self, value: Value, tangent: Value | None) -> Value:
+        return value if tangent is None or not is_inexact(value) else Traced(value, self, tangent)
+
+    def unary(self, primitive: Primitive, x: Traced) -> Any:
+        """`process`, under the name the operators use."""
+        return self.process(primitive, (x,), {})
+
+    def binary(self, primitive: Primitive, x: Any, y: Any) -> Any:
+        """`process` once the innermost walk is known."""
+        return primitive(x, y)

@@ -1,0 +1,48 @@
+"""`Primitive`: what the library knows of one operation, as independent facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .traced import Traced
+
+
+class Primitive:
+    """One operation: how to evaluate it, how to differentiate it, how a batch axis passes, where it is defined.
+
+    Calling it with plain values evaluates; with traced ones the innermost walk decides what to do.
+    """
+
+    __slots__ = ("derivative", "domain", "evaluate", "multiple", "name", "note", "stacking")
+
+    def __init__(
+        self,
+        name: str,
+        evaluate: Callable[..., Any],
+        *,
+        derivative: Any,
+        stacking: Any,
+        domain: Any = None,
+        multiple: bool = False,
+        note: str = "",
+    ) -> None:
+        self.name = name
+        self.evaluate = evaluate
+        self.derivative = derivative
+        self.stacking = stacking
+        self.domain = domain
+        self.multiple = multiple
+        self.note = note
+
+    def __call__(self, *args: Any, **params: Any) -> Any:
+        top: Any = None
+        for a in args:
+            if isinstance(a, Traced) and (top is None or a.walk.level > top.level):
+                top = a.walk
+        if top is None:
+            return self.evaluate(*args, **params)
+        return top.process(self, args, params)
+
+    def __repr__(self) -> str:
+        return f"<primitive {self.name}>"

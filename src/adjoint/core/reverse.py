@@ -1,0 +1,158 @@
+"""The reverse walk: record every step with its values, then pull cotangents back from the last step to the first."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .primitive import Primitive
+from .trace import new_level, peel
+from .traced import Traced
+from .values import Value, fit, is_inexact
+
+Node = tuple[Any, tuple[int | None, ...], tuple[Value, ...], Value, dict[str, Any]]
+"""(primitive, places of the arguments in the trace, their values, the result, parameters)."""
+
+
+class ReverseTrace(list[Node]):
+    """The evaluation trace: one node per step, in the order of execution, so walking back is counting down.
+
+    Nodes name their arguments by place, so a long program is a flat list and nothing here recurses.
+    """
+
+    __slots__ = ("level",)
+    lead = 0
+
+    def __init__(self) -> None:
+        self.level = new_level()
+
+    def input(self, value: Value) -> Traced:
+        """A fresh independent variable."""
+        self.append((INPUT, (), (), value, NO_PARAMS))
+        return Traced(value, self, len(self) - 1)
+
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """Evaluate one walk further out, and record the step."""
+        derivative = primitive.derivative
+        parents = tuple([a.node if isinstance(a, Traced) and a.walk is self else None for a in args])
+        values = tuple([peel(self, a) for a in args])
+        out = primitive(*values, **params)
+        if derivative.is_zero:
+            return out
+        kept = derivative.keep(primitive, parents, values)
+        self.append((primitive, parents, kept, derivative.keep_out(out), params))
+        place = len(self) - 1
+        if not primitive.multiple:
+            return Traced(out, self, place)
+        return tuple([self._output(place, k, o) for k, o in enumerate(out)])
+
+    def _output(self, place: int, k: int, value: Value) -> Value:
+        if not is_inexact(value):
+            return value
+        self.append((OUTPUT, (place,), (), value, {"k": k}))
+        return Traced(value, self, len(self) - 1)
+
+    def unary(self, primitive: Primitive, x: Traced) -> Traced:
+        """`process` for an elementwise function of one traced argument: the short way."""
+        value = x.value
+        out = primitive.evaluate(value)
+        self.append((primitive, (x.node,), (value,), out, NO_PARAMS))
+        return Traced(out, self, len(self) - 1)
+
+    def binary(self, primitive: Primitive, x: Any, y: Any) -> Any:
+        """`process` for an elementwise function of two arguments, one at least of this trace: the short way."""
+        if type(x) is Traced:
+            if x.walk is not self:
+                return primitive(x, y)
+            if type(y) is Traced:
+                if y.walk is not self:
+                    return primitive(x, y)
+                parents, values = (x.node, y.node), (x.value, y.value)
+            elif type(y) in NUMBERS:
+                parents, values = (x.node, None), (x.value, y)
+            else:
+                return primitive(x, y)
+        elif type(x) in NUMBERS and type(y) is Traced and y.walk is self:
+            parents, values = (None, y.node), (x, y.value)
+        else:
+            return primitive(x, y)
+        out = primitive.evaluate(*values)
+        self.append((primitive, parents, values, out, NO_PARAMS))
+        return Traced(out, self, len(self) - 1)
+
+
+NUMBERS = frozenset((float, int))
+NO_PARAMS: dict[str, Any] = {}
+
+
+class _Marker:
+    """Stands where a primitive stands in a node that is not a step: an input, or one of several results."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+INPUT: Any = _Marker("input")
+OUTPUT: Any = _Marker("output")
+
+
+def pull(trace: ReverseTrace, seeds: list[tuple[int, Value]], wanted: list[int]) -> list[Value | None]:
+    """Pull cotangents, given at some places of the trace, back to the wanted ones; None means a structural zero."""
+    cotangents: list[Any] = [None] * len(trace)
+    for place, seed in seeds:
+        had = cotangents[place]
+        cotangents[place] = seed if had is None else had + seed
+    results: dict[int, Value] = {}
+    for place in range(max((p for p, _ in seeds), default=-1), -1, -1):
+        g = cotangents[place]
+        if g is None:
+            continue
+        cotangents[place] = None
+        primitive, parents, args, out, params = trace[place]
+        if primitive is INPUT:
+            results[place] = g
+            continue
+        if primitive is OUTPUT:
+            slots = cotangents[parents[0]]  # type: ignore[index]
+            if slots is None:
+                slots = cotangents[parents[0]] = [None] * len(trace[parents[0]][3])  # type: ignore[index]
+            slots[params["k"]] = g
+            continue
+        vjps = primitive.derivative.vjps
+        if vjps is None:
+            needed = [p is not None for p in parents]
+            found = primitive.derivative.pull(primitive, g, out, args, params, needed)
+        for k, parent in enumerate(parents):
+            if parent is None:
+                continue
+            if vjps is None:
+                c = found[k]
+                if c is None:
+                    continue
+            elif params:
+                c = vjps[k](g, out, *args, **params)
+            else:
+                c = vjps[k](g, out, *args)
+            value = args[k]
+            if type(c) is not float or type(value) is not float:
+                c = fit(c, value)
+            had = cotangents[parent]
+            cotangents[parent] = c if had is None else had + c
+    return [results.get(place) for place in wanted]
+
+
+def all_finite(cotangents: list[Value | None]) -> bool:
+    """Whether no element of any cotangent is nan or infinite (a cheap sufficient test first)."""
+    for c in cotangents:
+        if c is None:
+            continue
+        if type(c) is float:
+            if not math.isfinite(c):
+                return False
+        elif not (c.ndim and math.isfinite(np.vdot(c, c).real)) and not np.isfinite(c).all():
+            return False
+    return True

@@ -1,0 +1,45 @@
+"""The walks' common ground: a level for each, so that the innermost one is always known."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, Protocol
+
+import numpy as np
+
+from .traced import Traced, snapshot
+
+_levels = itertools.count(1)
+
+
+def new_level() -> int:
+    """A number above that of every walk under way: an inner walk starts after the outer one.
+
+    This is all the state there is, so threads, generators and exceptions have nothing to disturb.
+    """
+    return next(_levels)
+
+
+class Trace(Protocol):
+    """What a walk must be able to do."""
+
+    level: int
+    lead: int
+    """How many leading axes of a value the user does not see: 1 inside vmap, else 0."""
+
+    def process(self, primitive: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """Apply a primitive to arguments of which at least one belongs to this walk."""
+
+
+def peel(trace: Any, x: Any) -> Any:
+    """The argument as the next walk out should see it."""
+    if isinstance(x, Traced):
+        return x.value if x.walk is trace else snapshot(x)
+    return x
+
+
+class quiet(np.errstate):  # noqa: N801  (used as a context manager, like np.errstate itself)
+    """Silence the floating-point warnings of derivative rules: the plain function would not give them."""
+
+    def __init__(self) -> None:
+        super().__init__(all="ignore")

@@ -1,0 +1,70 @@
+"""`Traced`, the handle a user's function sees instead of its array."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .trace import Trace
+
+FLOAT64 = np.dtype(np.float64)
+
+
+class Traced:
+    """A value inside a walk: `value` is what the next walk out sees, `node` is what this walk keeps with it.
+
+    For the reverse walk `node` is the place in its trace, for the forward walk the tangent, for the batch walk
+    nothing. A handle is mutable, as arrays are: `y[i] = v` gives it a new value and node. Whatever has been
+    recorded keeps values and nodes, never handles, so that updates after use are seen by nobody else.
+
+    Operators, methods and NumPy's protocols are attached in `adjoint.numpy`.
+    """
+
+    __slots__ = ("__weakref__", "node", "value", "walk")
+
+    def __init__(self, value: Any, walk: Trace, node: Any) -> None:
+        self.value = value
+        self.walk = walk
+        self.node = node
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape the user sees: of one example, inside vmap."""
+        value = self.value
+        return () if type(value) is float else value.shape[self.walk.lead :]
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the value."""
+        value = self.value
+        return FLOAT64 if type(value) is float else value.dtype
+
+    def become(self, other: Any) -> None:
+        """Let this handle stand for another value: the one way in which anything is updated in place."""
+        if isinstance(other, Traced):
+            self.value, self.walk, self.node = other.value, other.walk, other.node
+        else:
+            self.value, self.walk, self.node = other, CONSTANTS, None
+
+
+def snapshot(x: Any) -> Any:
+    """The value as it is now: a later assignment to the handle, or to the plain array, does not reach it."""
+    if isinstance(x, Traced):
+        return x.value if x.walk is CONSTANTS else Traced(x.value, x.walk, x.node)
+    return x
+
+
+class Constants:
+    """The walk that does nothing: its handles are buffers, made by `np.zeros_like(x)`, waiting for an assignment."""
+
+    level = 0
+    lead = 0
+
+    def process(self, primitive: Any, args: Any, params: Any) -> Any:
+        """Evaluate without the handles."""
+        return primitive(*[a.value if isinstance(a, Traced) else a for a in args], **params)
+
+
+CONSTANTS: Any = Constants()

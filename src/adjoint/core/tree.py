@@ -1,0 +1,71 @@
+"""Containers: dicts, lists, tuples, named tuples and dataclasses, nested in any way, as flat lists of leaves (optree)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .traced import Traced
+
+LEAVES = frozenset((float, int, np.ndarray, np.float64, np.float32, complex, Traced))
+"""Types that are a leaf for sure, so that the plainest calls need no look at containers (nor an import of optree)."""
+
+NAMESPACE = "adjoint"
+
+
+def flatten(tree: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
+    """The leaves in order, and the function that puts leaves back into the containers."""
+    if type(tree) in LEAVES:
+        return [tree], _first
+    import optree
+
+    leaves, structure = optree.tree_flatten(tree, namespace=NAMESPACE)
+    if any([_register_dataclass(leaf) for leaf in leaves]):
+        return flatten(tree)
+    return leaves, lambda new: optree.tree_unflatten(structure, new)
+
+
+def _first(leaves: list[Any]) -> Any:
+    return leaves[0]
+
+
+def paths(tree: Any) -> list[str]:
+    """Where each leaf is, for messages: `['w'][0]`."""
+    if type(tree) in LEAVES:
+        return [""]
+    import optree
+
+    found, _, _ = optree.tree_flatten_with_path(tree, namespace=NAMESPACE)
+    return ["".join(f"[{step!r}]" if not isinstance(step, str) else f"[{step!r}]" for step in path) for path in found]
+
+
+def same_structure(tree: Any, other: Any) -> bool:
+    """Whether two trees have the same containers."""
+    if type(tree) in LEAVES and type(other) in LEAVES:
+        return True
+    import optree
+
+    flatten(tree), flatten(other)
+    return bool(
+        optree.tree_structure(tree, namespace=NAMESPACE) == optree.tree_structure(other, namespace=NAMESPACE)
+    )
+
+
+def _register_dataclass(leaf: Any) -> bool:
+    """Teach optree a dataclass the first time one is met; say whether that was needed."""
+    kind = type(leaf)
+    if not hasattr(kind, "__dataclass_fields__"):
+        return False
+    import optree
+
+    names = tuple([name for name, field in kind.__dataclass_fields__.items() if field.init])
+
+    def split(x: Any) -> tuple[tuple[Any, ...], None, tuple[str, ...]]:
+        return tuple([getattr(x, name) for name in names]), None, names
+
+    optree.register_pytree_node(
+        kind, split, lambda _, parts: kind(**dict(zip(names, parts, strict=True))), namespace=NAMESPACE
+    )
+    return True

@@ -1,0 +1,126 @@
+"""Questions every walk asks of a value, whether it is a Python number, an ndarray or a `Traced`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .traced import FLOAT64, Traced
+
+Value = Any
+"""A Python or NumPy scalar, an ndarray, or a `Traced` of a walk further out."""
+
+
+def shape_of(x: Value) -> tuple[int, ...]:
+    """The shape as NumPy would give it; () for numbers."""
+    if type(x) is float:
+        return ()
+    shape = getattr(x, "shape", None)
+    return np.shape(x) if shape is None else shape
+
+
+def dtype_of(x: Value) -> np.dtype:
+    """The dtype NumPy would store the value with."""
+    if type(x) is float:
+        return FLOAT64
+    dtype = getattr(x, "dtype", None)
+    return np.asarray(x).dtype if dtype is None else dtype
+
+
+def is_inexact(x: Value) -> bool:
+    """Whether the value is real or complex floating point, so that it can carry a derivative."""
+    return type(x) is float or dtype_of(x).kind in "fc"
+
+
+def raw(x: Value) -> Value:
+    """The plain number or array under every walk (inside vmap: of the whole batch)."""
+    while isinstance(x, Traced):
+        x = x.value
+    return x
+
+
+def describe(x: Value) -> str:
+    """`float64[3,4]`, for messages."""
+    if isinstance(x, (Traced, np.ndarray, np.generic)):
+        return f"{dtype_of(x).name}[{','.join(map(str, shape_of(x)))}]"
+    return f"{type(x).__name__} {x!r}" if isinstance(x, (bool, int, float, complex, str)) else type(x).__name__
+
+
+def spread(x: Value, shape: tuple[int, ...]) -> Value:
+    """`x` broadcast to `shape`, as a new array that may be written to."""
+    if isinstance(x, Traced):
+        return x if x.shape == shape else np.broadcast_to(x, shape)
+    out = np.empty(shape, dtype_of(x))
+    out[...] = x
+    return out
+
+
+def ieee(x: Value) -> Value:
+    """A Python float as NumPy's, whose division by zero is infinite instead of an exception."""
+    return np.float64(x) if type(x) is float else x
+
+
+def zeros_for(x: Value) -> Value:
+    """A zero of the value's shape and dtype: what a symbolic zero means when it has to be written down."""
+    if type(x) is float:
+        return 0.0
+    shape = shape_of(x)
+    return np.zeros(shape, dtype_of(x)) if shape else dtype_of(x).type(0)
+
+
+def fit(cotangent: Value, value: Value) -> Value:
+    """Give a cotangent its value's shape (summing what was broadcast) and dtype (real part, precision).
+
+    The one place where broadcasting is undone; no rule does it.
+    """
+    kind = type(value)
+    if kind is float:
+        if type(cotangent) is float:
+            return cotangent
+    elif kind is np.ndarray:
+        if (
+            type(cotangent) is np.ndarray
+            and cotangent.shape == value.shape
+            and cotangent.dtype is value.dtype
+        ):
+            return cotangent
+    return _fit(cotangent, value)
+
+
+def _fit(cotangent: Value, value: Value) -> Value:
+    shape, dtype = shape_of(value), dtype_of(value)
+    if shape_of(cotangent) != shape:
+        cotangent = sum_to(cotangent, shape)
+    if isinstance(cotangent, Traced):
+        return cast(cotangent, dtype)
+    if type(value) is float:
+        return float(cotangent.real)
+    if dtype_of(cotangent) != dtype:
+        cotangent = cast(np.asarray(cotangent), dtype)
+    if type(value) is np.ndarray and type(cotangent) is not np.ndarray:
+        cotangent = np.asarray(cotangent, dtype)
+    return cotangent
+
+
+def sum_to(x: Value, shape: tuple[int, ...]) -> Value:
+    """Transpose of broadcasting from `shape` to the shape of `x`; `x` may also be smaller (a scalar for an array)."""
+    have = shape_of(x)
+    extra = len(have) - len(shape)
+    if extra > 0:
+        x = np.sum(x, axis=tuple(range(extra)))
+    have = have[extra:] if extra > 0 else (1,) * -extra + have
+    stretched = [i - len(shape) for i, n in enumerate(shape) if n == 1 and have[i] != 1]
+    if stretched:
+        x = np.sum(x, axis=tuple(stretched), keepdims=True)
+    return x if shape_of(x) == shape else spread(x, shape)
+
+
+def cast(x: Value, dtype: np.dtype) -> Value:
+    """`x` as `dtype`, dropping an imaginary part that a real value cannot have."""
+    have = dtype_of(x)
+    if have == dtype:
+        return x
+    if have.kind == "c" and dtype.kind != "c":
+        x = np.real(x)
+    return x.astype(dtype)

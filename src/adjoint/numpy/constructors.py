@@ -1,0 +1,181 @@
+"""Making arrays. NumPy gives no hook in `np.array([x, y])` or `np.zeros(3)`, so while a function is being traced these
+names stand for versions that know traced values; for everything else they call NumPy's own.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.traced import CONSTANTS, Traced, snapshot
+from ..core.values import dtype_of, shape_of
+from .registry import FUNCTIONS, implements
+
+NUMPY: dict[str, Callable[..., Any]] = {
+    name: getattr(np, name)
+    for name in (
+        "array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "zeros", "ones", "empty", "full",
+    )
+}  # fmt: skip
+"""NumPy's own versions."""
+
+
+def array(object: Any, dtype: Any = None, *, copy: Any = True, **kwargs: Any) -> Any:
+    """`np.array`, also for nested lists in which traced values stand."""
+    if isinstance(object, Traced):
+        x = np.astype(object, dtype) if dtype is not None and dtype_of(object) != np.dtype(dtype) else object
+        return snapshot_array(x) if copy else x
+    if isinstance(object, (list, tuple)) and _holds_traced(object):
+        x = np.stack([array(part) for part in object])
+        x = np.astype(x, dtype) if dtype is not None and dtype_of(x) != np.dtype(dtype) else x
+        missing = kwargs.get("ndmin", 0) - len(shape_of(x))
+        return np.reshape(x, (1,) * missing + shape_of(x)) if missing > 0 else x
+    return NUMPY["array"](object, dtype, copy=copy, **kwargs)
+
+
+def snapshot_array(x: Traced) -> Traced:
+    """A copy: a new handle with the same value, which later updates of the old one do not reach."""
+    found = snapshot(x)
+    return found if isinstance(found, Traced) else Traced(found, CONSTANTS, None)
+
+
+def _holds_traced(x: Any) -> bool:
+    if isinstance(x, (list, tuple)):
+        return any(_holds_traced(part) for part in x)
+    return isinstance(x, Traced)
+
+
+def _converter(name: str) -> Callable[..., Any]:
+    original = NUMPY[name]
+
+    def convert(a: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(a, Traced) and a.walk is CONSTANTS and not _is_users(sys._getframe(1)):
+            a = a.value
+        if isinstance(a, Traced) or (isinstance(a, (list, tuple)) and _holds_traced(a)):
+            return array(a, dtype, copy=None)
+        return original(a, dtype, *args, **kwargs)
+
+    convert.__name__ = name
+    convert.__doc__ = original.__doc__
+    return convert
+
+
+def _filler(name: str) -> Callable[..., Any]:
+    original = NUMPY[name]
+
+    def fill(*args: Any, **kwargs: Any) -> Any:
+        made = original(*args, **kwargs)
+        if getattr(_local, "depth", 0) and made.dtype.kind in "fc" and _is_users(sys._getframe(1)):
+            return Traced(made, CONSTANTS, None)
+        return made
+
+    fill.__name__ = name
+    fill.__doc__ = original.__doc__
+    return fill
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **kwargs: Any) -> Any:
+    """`np.full`, also with a traced value."""
+    if not isinstance(fill_value, Traced) and not _holds_traced(fill_value):
+        made = NUMPY["full"](shape, fill_value, dtype, order, **kwargs)
+        users = getattr(_local, "depth", 0) and made.dtype.kind in "fc" and _is_users(sys._getframe(1))
+        return Traced(made, CONSTANTS, None) if users else made
+    value = array(fill_value)
+    shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    out = np.broadcast_to(value, shape)
+    out = np.astype(out, dtype) if dtype is not None else out
+    return snapshot_array(out) if isinstance(out, Traced) else np.array(out)
+
+
+def _is_users(frame: Any) -> bool:
+    """Whether the caller is the user's code: an installed package may hand the array to compiled code."""
+    path = frame.f_code.co_filename
+    return "site-packages" not in path and "dist-packages" not in path and not path.startswith(_PACKAGE)
+
+
+_PACKAGE = __file__.rsplit("/", 2)[0]
+_local = threading.local()
+_lock = threading.Lock()
+_active = 0
+TRACING: dict[str, Callable[..., Any]] = {
+    "array": array,
+    **{n: _converter(n) for n in ("asarray", "asanyarray", "ascontiguousarray", "asfortranarray")},
+    **{n: _filler(n) for n in ("zeros", "ones", "empty")},
+    "full": full,
+}
+
+
+def enter() -> None:
+    """A function is about to be traced in this thread."""
+    global _active
+    depth = getattr(_local, "depth", 0)
+    _local.depth = depth + 1
+    if depth:
+        return
+    with _lock:
+        _active += 1
+        if _active == 1:
+            np.__dict__.update(TRACING)
+
+
+def leave() -> None:
+    """It is done; the last one gives NumPy its own functions back."""
+    global _active
+    _local.depth -= 1
+    if _local.depth:
+        return
+    with _lock:
+        _active -= 1
+        if not _active:
+            np.__dict__.update(NUMPY)
+
+
+def _buffer(shape: Any, dtype: Any, fill: float | None) -> Traced:
+    made = NUMPY["empty"](shape, dtype) if fill is None else NUMPY["full"](shape, fill, dtype)
+    return Traced(made, CONSTANTS, None)
+
+
+def _like(fill: float | None) -> Callable[..., Any]:
+    def make(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **kwargs: Any) -> Any:
+        return _buffer(shape_of(a) if shape is None else shape, dtype_of(a) if dtype is None else dtype, fill)
+
+    return make
+
+
+def _made(fill: float | None) -> Callable[..., Any]:
+    def make(shape: Any, dtype: Any = None, order: str = "C", **kwargs: Any) -> Any:
+        return _buffer(shape, dtype, fill)
+
+    return make
+
+
+for _function, _like_function, _fill in (
+    (NUMPY["zeros"], np.zeros_like, 0.0),
+    (NUMPY["ones"], np.ones_like, 1.0),
+    (NUMPY["empty"], np.empty_like, None),
+):
+    FUNCTIONS[_function] = _made(_fill)
+    FUNCTIONS[_like_function] = _like(_fill)
+FUNCTIONS[NUMPY["full"]] = full
+for _name in ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray"):
+    FUNCTIONS[NUMPY[_name]] = TRACING[_name]
+
+
+@implements(np.full_like)
+def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Any:
+    """`np.full_like`."""
+    target = dtype_of(a) if dtype is None else dtype
+    made = full(shape_of(a) if shape is None else shape, fill_value, target)
+    return made if isinstance(made, Traced) else Traced(made, CONSTANTS, None)
+
+
+@implements(np.copy)
+def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
+    """`np.copy`."""
+    return snapshot_array(a) if isinstance(a, Traced) else NUMPY["array"](a)
+
+

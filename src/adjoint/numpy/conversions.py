@@ -1,0 +1,62 @@
+"""Where NumPy and Python give no hook: conversions to plain numbers and arrays, refused with the fix."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..core.errors import DerivativeDroppedError, message
+from ..core.traced import CONSTANTS, Traced
+from ..core.values import describe, raw
+
+FIXES = {
+    "float": "Use NumPy's functions instead of math's, arrays made with  like=x, or  ad.value(x)  if no derivative is wanted.",
+    "complex": "Use NumPy's functions instead of cmath's, or  ad.value(x)  if no derivative is wanted.",
+    "array": "Use  np.array  or  np.stack  from the numpy module itself, arrays made with  like=x, or  ad.value(x)  "
+    "if no derivative is wanted.",
+}
+
+
+def _refuse(x: Traced, into: str, what: str) -> NoReturn:
+    raise DerivativeDroppedError(
+        message(f"A traced value cannot become {what} without losing its derivative.", got=describe(x), fix=FIXES[into])
+    )
+
+
+def to_float(self: Traced) -> float:
+    """`float(x)`, `math.sin(x)`, `plain[0] = x`."""
+    if self.walk is CONSTANTS:
+        return float(self.value)
+    _refuse(self, "float", "a Python float")
+
+
+def to_complex(self: Traced) -> complex:
+    """`complex(x)`."""
+    if self.walk is CONSTANTS:
+        return complex(self.value)
+    _refuse(self, "complex", "a Python complex number")
+
+
+def to_array(self: Traced, dtype: Any = None, copy: Any = None) -> Any:
+    """`np.asarray(x)` from compiled code or from a name imported before tracing began."""
+    if self.walk is CONSTANTS:
+        return np.array(self.value, dtype)
+    _refuse(self, "array", "a plain array")
+
+
+def to_text(self: Traced) -> str:
+    """Prints show the value: they are for eyes."""
+    return f"Traced({raw(self)!r})"
+
+
+def formatted(self: Traced, spec: str) -> str:
+    """f"{x:.3f}" shows the value."""
+    return format(raw(self), spec)
+
+
+Traced.__float__ = to_float  # type: ignore[attr-defined]
+Traced.__complex__ = to_complex  # type: ignore[attr-defined]
+Traced.__array__ = to_array  # type: ignore[attr-defined]
+Traced.__repr__ = to_text  # type: ignore[method-assign]
+Traced.__format__ = formatted  # type: ignore[method-assign,assignment]

@@ -1,0 +1,142 @@
+"""Python's operators on traced values: straight to the primitive, without NumPy in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import BatchError, message
+from ..core.primitive import Primitive
+from ..core.traced import Traced
+from ..core.values import describe, raw
+from ..ops.arithmetic import add, divide, multiply, negative, positive, power, square, subtract
+from ..ops.contraction import matmul
+from ..ops.declare import UFUNCS
+from ..ops.selection import absolute
+from .registry import as_value
+
+QUICK = frozenset((Traced, float, int))
+OPERANDS = (Traced, np.ndarray, np.generic, float, int, complex, list, tuple)
+
+
+def _binary(primitive: Primitive) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    if primitive.derivative.is_zero:
+        return _constant(primitive, swap=False), _constant(primitive, swap=True)
+
+    def forward(self: Traced, other: Any) -> Any:
+        if type(other) in QUICK:
+            return self.walk.binary(primitive, self, other)
+        return primitive(self, as_value(other)) if isinstance(other, OPERANDS) else NotImplemented
+
+    def reflected(self: Traced, other: Any) -> Any:
+        if type(other) in QUICK:
+            return self.walk.binary(primitive, other, self)
+        return primitive(as_value(other), self) if isinstance(other, OPERANDS) else NotImplemented
+
+    return forward, reflected
+
+
+def _unary(primitive: Primitive) -> Callable[[Traced], Any]:
+    def operator(self: Traced) -> Any:
+        return self.walk.unary(primitive, self)
+
+    return operator
+
+
+def _constant(primitive: Primitive, *, swap: bool = False) -> Callable[[Traced, Any], Any]:
+    def operator(self: Traced, other: Any) -> Any:
+        if not isinstance(other, OPERANDS):
+            return NotImplemented
+        return primitive(as_value(other), self) if swap else primitive(self, as_value(other))
+
+    return operator
+
+
+def _power(self: Traced, other: Any) -> Any:
+    if type(other) is int and other == 2:
+        return self.walk.unary(square, self)
+    return _general_power(self, other)
+
+
+_general_power, _reflected_power = _binary(power)
+
+
+def _divmod(self: Traced, other: Any) -> Any:
+    return self // other, self % other
+
+
+def _rdivmod(self: Traced, other: Any) -> Any:
+    return other // self, other % self
+
+
+def _bool(self: Traced) -> bool:
+    _refuse_batch(self, "a truth value", "Use  np.where(condition, a, b)  instead of  if.")
+    return bool(raw(self))
+
+
+def _int(self: Traced) -> int:
+    _refuse_batch(self, "an integer", "Use array operations instead of Python's integers.")
+    return int(raw(self))
+
+
+def _index(self: Traced) -> int:
+    _refuse_batch(self, "an integer", "Use  np.take(x, index)  instead of Python's index.")
+    return int(raw(self).__index__())
+
+
+def _refuse_batch(self: Traced, wanted: str, fix: str) -> None:
+    x: Any = self
+    while isinstance(x, Traced):
+        if x.walk.lead:
+            raise BatchError(
+                message(f"Inside vmap a value has no single value, so it cannot be {wanted}.", got=describe(self), fix=fix)
+            )
+        x = x.value
+
+
+def _round(self: Traced, ndigits: int | None = None) -> Any:
+    return int(np.rint(raw(self))) if ndigits is None else np.round(self, ndigits)
+
+
+OPERATORS: dict[str, Callable[..., Any]] = {
+    "__neg__": _unary(negative),
+    "__pos__": _unary(positive),
+    "__abs__": _unary(absolute),
+    "__pow__": _power,
+    "__rpow__": _reflected_power,
+    "__divmod__": _divmod,
+    "__rdivmod__": _rdivmod,
+    "__bool__": _bool,
+    "__int__": _int,
+    "__trunc__": _int,
+    "__index__": _index,
+    "__round__": _round,
+    "__floor__": lambda self: int(np.floor(raw(self))),
+    "__ceil__": lambda self: int(np.ceil(raw(self))),
+    "__invert__": lambda self: UFUNCS[np.invert](self),
+    "__eq__": _constant(UFUNCS[np.equal]),
+    "__ne__": _constant(UFUNCS[np.not_equal]),
+    "__lt__": _constant(UFUNCS[np.less]),
+    "__le__": _constant(UFUNCS[np.less_equal]),
+    "__gt__": _constant(UFUNCS[np.greater]),
+    "__ge__": _constant(UFUNCS[np.greater_equal]),
+    "__hash__": lambda self: id(self),
+}
+for _name, _primitive in {
+    "add": add,
+    "sub": subtract,
+    "mul": multiply,
+    "truediv": divide,
+    "matmul": matmul,
+    "mod": UFUNCS[np.remainder],
+    "floordiv": UFUNCS[np.floor_divide],
+    "and": UFUNCS[np.bitwise_and],
+    "or": UFUNCS[np.bitwise_or],
+    "xor": UFUNCS[np.bitwise_xor],
+}.items():
+    OPERATORS[f"__{_name}__"], OPERATORS[f"__r{_name}__"] = _binary(_primitive)
+
+for _name, _operator in OPERATORS.items():
+    setattr(Traced, _name, _operator)

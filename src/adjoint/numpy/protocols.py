@@ -1,0 +1,74 @@
+"""NumPy's two protocols: how plain `np.sin(x)` and `np.sum(x)` reach the library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import UnsupportedError, message
+from ..core.traced import Traced
+from ..ops.declare import UFUNCS
+from .registry import FUNCTIONS
+from .ufuncs import METHODS, call_with_keywords
+
+
+def array_ufunc(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """A universal function was called with a traced argument."""
+    primitive = UFUNCS.get(ufunc) or _late(ufunc)
+    if method == "__call__" and not kwargs:
+        if len(inputs) == 1:
+            x = inputs[0]
+            if type(x) is Traced and not primitive.derivative.is_zero and not primitive.multiple:
+                return x.walk.unary(primitive, x)
+            return primitive(x)
+        return primitive(*[_operand(x) for x in inputs])
+    if method == "__call__":
+        return call_with_keywords(primitive, ufunc, inputs, kwargs)
+    return METHODS[method](primitive, ufunc, inputs, kwargs)
+
+
+def array_function(self: Traced, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """A NumPy function was called with a traced argument."""
+    implementation = FUNCTIONS.get(function)
+    if implementation is None:
+        raise UnsupportedError(
+            message(
+                f"{_name(function)} has no derivative rule.",
+                fix="If no derivative is wanted, pass  ad.stop_gradient(x)  to it; "
+                "if it is, give the rule with  ad.custom_rule.",
+            )
+        )
+    return implementation(*args, **kwargs)
+
+
+def _operand(x: Any) -> Any:
+    if type(x) in (list, tuple):
+        return np.array(x)
+    return x
+
+
+def _late(ufunc: Any) -> Any:
+    """SciPy's universal functions enter the catalogue when the first of them is met: importing SciPy is slow."""
+    from ..ops import special
+
+    special.load()
+    primitive = UFUNCS.get(ufunc)
+    if primitive is None:
+        raise UnsupportedError(
+            message(
+                f"{_name(ufunc)} has no derivative rule.",
+                fix="If no derivative is wanted, pass  ad.stop_gradient(x)  to it; "
+                "if it is, give the rule with  ad.custom_rule.",
+            )
+        )
+    return primitive
+
+
+def _name(function: Any) -> str:
+    module = getattr(function, "__module__", None) or "numpy"
+    return f"{'np' + module[5:] if module.startswith('numpy') else module}.{function.__name__}"
+
+
+Traced.__array_ufunc__ = array_ufunc  # type: ignore[attr-defined]
+Traced.__array_function__ = array_function  # type: ignore[attr-defined]

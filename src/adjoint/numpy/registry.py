@@ -1,0 +1,81 @@
+"""Which of the library's functions stands for which of NumPy's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..core.traced import Traced
+from ..core.values import shape_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+"""NumPy's function, as it arrives in `__array_function__`, to ours. Signatures are NumPy's."""
+
+NO_VALUE: Any = np._NoValue
+"""What NumPy passes for a keyword that was not given."""
+
+
+def implements(*functions: Any) -> Callable[[F], F]:
+    """Register the decorated function for NumPy functions; an `out=` argument is taken care of."""
+
+    def register(implementation: F) -> F:
+        for function in functions:
+            FUNCTIONS[function] = implementation
+        return implementation
+
+    return register
+
+
+def given(value: Any) -> bool:
+    """Whether a keyword was given at all."""
+    return value is not None and value is not NO_VALUE
+
+
+def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
+    """The axes as negative numbers, sorted: a batch axis in front does not change them. None means all."""
+    if axis is None or axis is NO_VALUE:
+        return tuple(range(-ndim, 0))
+    many = axis if isinstance(axis, (tuple, list)) else (axis,)
+    found = sorted(axis_of(a, ndim) for a in many)
+    if len(set(found)) != len(found):
+        raise ValueError("duplicate value in 'axis'")
+    return tuple(found)
+
+
+def axis_of(axis: Any, ndim: int) -> int:
+    """One axis as a negative number."""
+    axis = int(axis)
+    if not -ndim <= axis < ndim:
+        raise np.exceptions.AxisError(axis, ndim)
+    return axis - ndim if axis >= 0 else axis
+
+
+def ndim_of(x: Any) -> int:
+    """The number of axes."""
+    return len(shape_of(x))
+
+
+def as_value(x: Any) -> Any:
+    """A list, tuple or Python number as an array; arrays and traced values as they are."""
+    if isinstance(x, (Traced, np.ndarray, np.generic)) or type(x) is float:
+        return x
+    if isinstance(x, (list, tuple)):
+        from .constructors import array
+
+        return array(x)
+    return np.asarray(x)
+
+
+def deliver(result: Any, out: Any) -> Any:
+    """Give the result to `out=`, as NumPy does, or return it."""
+    if isinstance(out, tuple):
+        out = out[0]
+    if not given(out):
+        return result
+    from .assignment import store
+
+    return store(out, result)

@@ -1,0 +1,99 @@
+"""Sums, products, powers."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..core.primitive import Primitive
+from ..rules.linear import Linear
+from ..rules.multilinear import Multilinear
+from ..rules.stacking import aligned
+from .declare import POSITIVE, REAL, UFUNCS, also, declare, elementwise, where
+
+NONZERO = (0.25, math.inf)
+
+
+def _linear(ufunc: Any, evaluate: Any, *transposes: Any) -> Primitive:
+    primitive = declare(
+        ufunc.__name__,
+        evaluate,
+        Linear(*transposes, structural=True),
+        stacking=aligned,
+        domain=(REAL,) * len(transposes),
+    )
+    UFUNCS[ufunc] = primitive
+    return primitive
+
+
+def _divide(x: Any, y: Any) -> Any:
+    try:
+        return x / y
+    except ZeroDivisionError:
+        return np.divide(x, y)
+
+
+def _power(x: Any, y: Any) -> Any:
+    if type(x) is float and (type(y) is float or type(y) is int):
+        try:
+            return math.pow(x, y)
+        except (ValueError, OverflowError):
+            return float(np.power(x, y))
+    return x**y
+
+
+def _reciprocal(x: Any) -> Any:
+    return _divide(1.0, x) if type(x) is float else np.reciprocal(x)
+
+
+add = _linear(np.add, operator.add, lambda g, out, x, y: g, lambda g, out, x, y: g)
+subtract = _linear(np.subtract, operator.sub, lambda g, out, x, y: g, lambda g, out, x, y: -g)
+negative = _linear(np.negative, operator.neg, lambda g, out, x: -g)
+positive = _linear(np.positive, operator.pos, lambda g, out, x: g)
+
+multiply = declare(
+    "multiply",
+    operator.mul,
+    Multilinear(lambda g, out, x, y: g * y, lambda g, out, x, y: g * x, elementwise=True),
+    stacking=aligned,
+    domain=(REAL, REAL),
+)
+UFUNCS[np.multiply] = multiply
+
+divide = elementwise(
+    np.divide,
+    partials=[lambda y: 1.0 / y, lambda out, y: -out / y],
+    evaluate=_divide,
+    domain=[REAL, NONZERO],
+)
+square = elementwise(np.square, partials=[lambda x: 2.0 * x], evaluate=lambda x: x * x)
+reciprocal = elementwise(np.reciprocal, partials=[lambda out: -out * out], evaluate=_reciprocal, domain=[NONZERO])
+power = elementwise(
+    np.power,
+    partials=[
+        lambda x, y: where(y == 0, 0.0, y * _power(x, where(y == 0, 1.0, y - 1))),
+        lambda out, x: out * np.log(where(out == 0, 1.0, x)),
+    ],
+    evaluate=_power,
+    domain=[POSITIVE, REAL],
+    vertex=True,
+    note="0 ** 0 has slope 0; x ** y has no slope in y at x = 0 < y",
+)
+float_power = elementwise(
+    np.float_power, partials=power.derivative.partials, domain=[POSITIVE, REAL], vertex=True
+)
+sqrt = elementwise(
+    np.sqrt,
+    partials=[lambda out: 0.5 / out],
+    scalar=math.sqrt,
+    domain=[POSITIVE],
+    vertex=True,
+    note="at 0: inf, or 0 where the inner function has no slope, as in sqrt(x**2)",
+)
+cbrt = elementwise(np.cbrt, partials=[lambda out: 1.0 / (3.0 * out * out)], domain=[NONZERO], vertex=True)
+also(np.true_divide, divide)
+
+__all__ = ["add", "cbrt", "divide", "multiply", "negative", "positive", "power", "reciprocal", "sqrt", "square", "subtract"]

@@ -1,0 +1,111 @@
+"""How an entry of the catalogue is written. From each entry follow dispatch, every walk, the docs row and the laws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from ..core.primitive import Primitive
+from ..rules.constant import Constant
+from ..rules.elementwise import Elementwise
+from ..rules.selecting import Selecting
+from ..rules.stacking import aligned, leading
+
+CATALOGUE: dict[str, Primitive] = {}
+"""Every primitive, by name."""
+
+UFUNCS: dict[Any, Primitive] = {}
+"""NumPy's and SciPy's universal functions, to their primitives."""
+
+Interval = tuple[float, float]
+REAL: Interval = (-inf, inf)
+POSITIVE: Interval = (0.0, inf)
+UNIT: Interval = (0.0, 1.0)
+SYMMETRIC: Interval = (-1.0, 1.0)
+
+CONSTANT = Constant()
+
+
+def declare(name: str, evaluate: Callable[..., Any], derivative: Any, **facts: Any) -> Primitive:
+    """Enter a primitive into the catalogue."""
+    facts.setdefault("stacking", leading)
+    primitive = CATALOGUE[name] = Primitive(name, evaluate, derivative=derivative, **facts)
+    return primitive
+
+
+def elementwise(
+    ufunc: Any,
+    *,
+    partials: Sequence[Callable[..., Any] | None],
+    scalar: Callable[..., float] | None = None,
+    evaluate: Callable[..., Any] | None = None,
+    domain: Sequence[Interval] | None = None,
+    vertex: bool = False,
+    note: str = "",
+) -> Primitive:
+    """A smooth universal function; `scalar` is its quick version for Python floats."""
+    derivative = Elementwise(partials, vertex=vertex)
+    return _universal(ufunc, derivative, len(partials), scalar, evaluate, domain, note)
+
+
+def selecting(ufunc: Any, *weights: Callable[..., Any] | None, note: str = "") -> Primitive:
+    """A universal function that picks among its arguments."""
+    return _universal(ufunc, Selecting(*weights), len(weights), None, None, None, note)
+
+
+def constant(ufunc: Any, *, evaluate: Callable[..., Any] | None = None, note: str = "") -> Primitive:
+    """A universal function without a derivative: piecewise constant, or not real-valued."""
+    return _universal(ufunc, CONSTANT, ufunc.nin, None, evaluate, None, note)
+
+
+def _universal(
+    ufunc: Any,
+    derivative: Any,
+    arity: int,
+    scalar: Callable[..., float] | None,
+    evaluate: Callable[..., Any] | None,
+    domain: Sequence[Interval] | None,
+    note: str,
+) -> Primitive:
+    if evaluate is None:
+        evaluate = quick(ufunc, scalar) if scalar else ufunc
+    primitive = declare(
+        ufunc.__name__,
+        evaluate,
+        derivative,
+        stacking=aligned,
+        domain=tuple(domain or [REAL] * arity),
+        multiple=ufunc.nout > 1,
+        note=note,
+    )
+    UFUNCS[ufunc] = primitive
+    return primitive
+
+
+def quick(ufunc: Any, scalar: Callable[[float], float]) -> Callable[[Any], Any]:
+    """Evaluate Python floats with `math`, ten times faster; where that raises, NumPy knows the limit."""
+
+    def evaluate(x: Any) -> Any:
+        if type(x) is float:
+            try:
+                return scalar(x)
+            except (ValueError, OverflowError):
+                return float(ufunc(x))
+        return ufunc(x)
+
+    return evaluate
+
+
+def also(ufunc: Any, primitive: Primitive) -> None:
+    """Another universal function that is the same operation."""
+    UFUNCS[ufunc] = primitive
+
+
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """`np.where` for rules: quick when the condition is one truth value."""
+    if type(condition) is bool or type(condition) is np.bool:
+        return x if condition else y
+    return np.where(condition, x, y)

@@ -1,0 +1,171 @@
+"""Reading, writing and adding at indices.
+
+A key is split into a `template`, which is fixed, and the index arrays in it, which are arguments: inside vmap they may
+differ between examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.values import Value, shape_of
+from ..rules.linear import Linear
+from ..rules.stacking import all_batched, one_by_one, padded, repeated
+from .declare import declare
+
+
+class _Hole:
+    """The place of an index array in a template."""
+
+    def __repr__(self) -> str:
+        return "<array>"
+
+
+HOLE: Any = _Hole()
+
+
+def filled(template: tuple[Any, ...], arrays: Sequence[Any]) -> tuple[Any, ...]:
+    """The key: the template with the arrays put back."""
+    if not arrays:
+        return template
+    rest = iter(arrays)
+    return tuple([next(rest) if entry is HOLE else entry for entry in template])
+
+
+def _index(x: Any, *arrays: Any, template: tuple[Any, ...]) -> Any:
+    return x[filled(template, arrays)]
+
+
+def _unindex(g: Any, *arrays: Any, template: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+    out = np.zeros(shape, np.asarray(g).dtype)
+    key = filled(template, arrays)
+    if _is_unique(arrays):
+        out[key] = g
+    else:
+        np.add.at(out, key, g)
+    return out
+
+
+def _is_unique(arrays: Sequence[Any]) -> bool:
+    """Whether no element can be addressed twice: slices, numbers and a mask cannot."""
+    return not arrays or (len(arrays) == 1 and arrays[0].dtype == bool)
+
+
+def _assign(x: Any, v: Any, *arrays: Any, template: tuple[Any, ...]) -> Any:
+    out = np.array(x)
+    out[filled(template, arrays)] = v
+    return out
+
+
+def _erased(g: Any, out: Any, x: Any, v: Any, *arrays: Any, template: tuple[Any, ...]) -> Any:
+    """What was overwritten contributes nothing."""
+    return assign(g, 0.0, *arrays, template=template)
+
+
+def _read_back(g: Any, out: Any, x: Any, v: Any, *arrays: Any, template: tuple[Any, ...]) -> Any:
+    """The cotangent at the written places; of several writes to one place only the last counts."""
+    read = index(g, *arrays, template=template)
+    if _is_unique(arrays):
+        return read
+    numbers = np.arange(np.prod(shape_of(read), dtype=int)).reshape(shape_of(read))
+    board = np.zeros(shape_of(g), dtype=int)
+    key = filled(template, arrays)
+    board[key] = numbers
+    return np.where(board[key] == numbers, read, 0.0)
+
+
+def _stack_key(template: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (slice(None), *template)
+
+
+def _is_scattered(template: tuple[Any, ...]) -> bool:
+    """Whether index arrays and numbers stand apart, so that NumPy moves their axes to the front."""
+    if HOLE not in template:
+        return False
+    advanced = [i for i, entry in enumerate(template) if entry is HOLE or isinstance(entry, (int, np.integer))]
+    return advanced[-1] - advanced[0] + 1 != len(advanced)
+
+
+def _stack_index(primitive: Any, values: Sequence[Any], batched: Sequence[bool], params: dict, size: int) -> Any:
+    if any(batched[1:]) or _is_scattered(params["template"]):
+        return one_by_one(primitive, values, batched, params, size)
+    return primitive(*values, **{**params, "template": _stack_key(params["template"])})
+
+
+def _stack_unindex(primitive: Any, values: Sequence[Any], batched: Sequence[bool], params: dict, size: int) -> Any:
+    if any(batched[1:]) or _is_scattered(params["template"]):
+        return one_by_one(primitive, values, batched, params, size)
+    return primitive(*values, template=_stack_key(params["template"]), shape=(size, *params["shape"]))
+
+
+def _stack_assign(primitive: Any, values: Sequence[Any], batched: Sequence[bool], params: dict, size: int) -> Any:
+    if any(batched[2:]) or _is_scattered(params["template"]):
+        return one_by_one(primitive, values, batched, params, size)
+    x, v, *arrays = values
+    x = x if batched[0] else repeated(x, size)
+    key = _stack_key(params["template"])
+    if batched[1]:
+        v = padded(v, len(shape_of(index(x, *arrays, template=key))) - 1)
+    return primitive(x, v, *arrays, template=key)
+
+
+index = declare(
+    "index",
+    _index,
+    Linear(
+        lambda g, out, x, *arrays, template: unindex(g, *arrays, template=template, shape=shape_of(x)),
+        structural=True,
+        keeps=True,
+    ),
+    stacking=_stack_index,
+)
+unindex = declare(
+    "unindex",
+    _unindex,
+    Linear(
+        lambda g, out, x, *arrays, template, shape: index(g, *arrays, template=template), structural=True, keeps=True
+    ),
+    stacking=_stack_unindex,
+    note="adds at repeated indices",
+)
+assign = declare(
+    "assign",
+    _assign,
+    Linear(_erased, _read_back, structural=True, keeps=True),
+    stacking=_stack_assign,
+    note="of several writes to one place the last counts",
+)
+
+
+def _put_along(g: Value, places: Value, *, axis: int, length: int) -> Value:
+    shape = list(np.shape(g))
+    shape[axis] = length
+    out = np.zeros(shape, np.asarray(g).dtype)
+    grid = list(np.ogrid[tuple([slice(n) for n in np.shape(places)])])
+    grid[axis] = places
+    np.add.at(out, tuple(grid), g)
+    return out
+
+
+take_along = declare(
+    "take_along",
+    lambda x, places, *, axis: np.take_along_axis(x, places, axis),
+    Linear(
+        lambda g, out, x, places, *, axis: put_along(g, places, axis=axis, length=shape_of(x)[axis]),
+        structural=True,
+        keeps=True,
+    ),
+    stacking=all_batched,
+)
+put_along = declare(
+    "put_along",
+    _put_along,
+    Linear(
+        lambda g, out, x, places, *, axis, length: take_along(g, places, axis=axis), structural=True, keeps=True
+    ),
+    stacking=all_batched,
+    note="adds at repeated indices",
+)

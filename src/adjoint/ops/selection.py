@@ -1,0 +1,113 @@
+"""Functions that pick among their arguments, and piecewise constant ones."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..rules.linear import Linear
+from ..rules.selecting import Selecting
+from ..rules.stacking import aligned
+from .declare import REAL, constant, declare, elementwise, selecting
+from .declare import where as pick
+
+
+def _wins(x: Any, y: Any, over: Any) -> Any:
+    """1 where x is chosen, one half at a tie; against the number 0, the ReLU's convention: 0 at a tie."""
+    tie = 0.0 if _is_zero(x) or _is_zero(y) else 0.5
+    return pick(np.equal(x, y), tie, pick(over(x, y) | np.isnan(x), 1.0, 0.0))
+
+
+def _is_zero(x: Any) -> bool:
+    return type(x) in (int, float) and x == 0
+
+
+def _fwins(x: Any, y: Any, over: Any) -> Any:
+    """As `_wins`, for functions that pass over nan."""
+    return pick(np.isnan(y) & ~np.isnan(x), 1.0, pick(np.isnan(x), 0.0, _wins(x, y, over)))
+
+
+TIES = "ties are shared equally; against the number 0 the slope at a tie is 0 (ReLU)"
+maximum = selecting(
+    np.maximum, lambda x, y: _wins(x, y, np.greater), lambda x, y: _wins(y, x, np.greater), note=TIES
+)
+minimum = selecting(np.minimum, lambda x, y: _wins(x, y, np.less), lambda x, y: _wins(y, x, np.less), note=TIES)
+fmax = selecting(np.fmax, lambda x, y: _fwins(x, y, np.greater), lambda x, y: _fwins(y, x, np.greater), note=TIES)
+fmin = selecting(np.fmin, lambda x, y: _fwins(x, y, np.less), lambda x, y: _fwins(y, x, np.less), note=TIES)
+
+
+def _inside(x: Any, y: Any, z: Any) -> Any:
+    return pick((x >= y) & (x <= z), 1.0, 0.0)
+
+
+clip = declare(
+    "clip",
+    lambda x, low, high: np.clip(x, low, high),
+    Selecting(
+        lambda x, y, z: _inside(x, y, z),
+        lambda x, y, z: pick((x < y) & (y <= z), 1.0, 0.0),
+        lambda x, y, z: pick((np.maximum(x, y) > z), 1.0, 0.0),
+    ),
+    stacking=aligned,
+    domain=(REAL, REAL, REAL),
+    note="slope 1 at the bounds themselves",
+)
+
+
+def _chosen(g: Any, condition: Any, first: bool) -> Any:
+    return np.where(condition, g, 0.0) if first else np.where(condition, 0.0, g)
+
+
+where = declare(
+    "where",
+    np.where,
+    Linear(
+        None,
+        lambda g, out, condition, x, y: _chosen(g, condition, first=True),
+        lambda g, out, condition, x, y: _chosen(g, condition, first=False),
+        structural=True,
+    ),
+    stacking=aligned,
+    domain=(REAL, REAL, REAL),
+)
+
+
+absolute = elementwise(
+    np.absolute,
+    partials=[lambda x: np.conjugate(np.sign(x)) if np.iscomplexobj(x) else np.sign(x)],
+    evaluate=abs,
+    note="slope 0 at 0",
+)
+fabs = elementwise(np.fabs, partials=[lambda x: np.sign(x)], scalar=math.fabs, note="slope 0 at 0")
+copysign = elementwise(
+    np.copysign,
+    partials=[lambda x, y: np.copysign(1.0, x) * np.copysign(1.0, y), lambda: 0.0],
+)
+heaviside = selecting(np.heaviside, lambda: 0.0, lambda x: pick(x == 0, 1.0, 0.0))
+nextafter = selecting(np.nextafter, lambda: 1.0, lambda: 0.0)
+remainder = elementwise(
+    np.remainder,
+    partials=[lambda: 1.0, lambda x, y: -np.floor_divide(x, y)],
+    evaluate=lambda x, y: np.remainder(x, y),
+    domain=[REAL, (0.25, math.inf)],
+)
+fmod = elementwise(
+    np.fmod,
+    partials=[lambda: 1.0, lambda x, y: -np.trunc(x / y)],
+    domain=[REAL, (0.25, math.inf)],
+)
+ldexp = elementwise(np.ldexp, partials=[lambda y: np.ldexp(1.0, y), None])
+
+PIECEWISE = "piecewise constant: the derivative is 0"
+for _ufunc in (np.floor, np.ceil, np.trunc, np.rint, np.sign, np.floor_divide, np.spacing):
+    constant(_ufunc, note=PIECEWISE)
+for _ufunc in (
+    np.isnan, np.isinf, np.isfinite, np.signbit, np.equal, np.not_equal, np.less, np.less_equal, np.greater,
+    np.greater_equal, np.logical_and, np.logical_or, np.logical_not, np.logical_xor, np.bitwise_and, np.bitwise_or,
+    np.bitwise_xor, np.invert, np.left_shift, np.right_shift, np.gcd, np.lcm, np.bitwise_count,
+):  # fmt: skip
+    constant(_ufunc, note="not real-valued")
+
+__all__ = ["absolute", "clip", "maximum", "minimum", "where"]

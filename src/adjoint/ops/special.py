@@ -1,0 +1,7 @@
+"""SciPy's special functions, entered into the catalogue when the first of them is met."""
+
+from __future__ import annotations
+
+
+def load() -> None:
+    """Fill the registry; a second call does nothing."""

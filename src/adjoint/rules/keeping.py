@@ -1,0 +1,85 @@
+"""What the rules share: what is kept for the walk back, and how tangents add up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.values import Value, cast, dtype_of, shape_of, spread
+
+
+def copies_of_constants(
+    primitive: Any, parents: Sequence[int | None], values: tuple[Value, ...]
+) -> tuple[Value, ...]:
+    """Copy plain arrays that come from outside the trace: the user may change them before the walk back."""
+    if None not in parents:
+        return values
+    return tuple(
+        [
+            v.copy() if p is None and type(v) is np.ndarray and v.flags.writeable else v
+            for p, v in zip(parents, values, strict=True)
+        ]
+    )
+
+
+class Ghost:
+    """What is left of a large array of which only shape and dtype are needed: the walk does not hold its memory."""
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, x: Any) -> None:
+        self.shape = x.shape
+        self.dtype = x.dtype
+
+
+LARGE = 1024
+
+
+def ghost(x: Value) -> Value:
+    """The value itself if it is small; of a large array only its shape and dtype."""
+    return Ghost(x) if type(x) is np.ndarray and x.size > LARGE else x
+
+
+def whole(x: Value) -> Value:
+    """The value itself."""
+    return x
+
+
+def nothing_kept(primitive: Any, parents: Sequence[int | None], values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """For rules that only look at the shape and dtype of their arguments."""
+    return tuple([ghost(v) for v in values])
+
+
+def constants_kept(
+    primitive: Any, parents: Sequence[int | None], values: tuple[Value, ...]
+) -> tuple[Value, ...]:
+    """For rules that are linear in the arguments with a transpose and keep the others: masks and indices."""
+    is_linear_in = primitive.derivative.is_linear_in
+    return tuple(
+        [
+            ghost(v) if is_linear_in(k) else copies_of_constants(primitive, (None,), (v,))[0]
+            for k, v in enumerate(values)
+        ]
+    )
+
+
+def sum_of_tangents(terms: list[Value], out: Value) -> Value:
+    """Add tangents, and give the sum the shape and dtype of the result."""
+    total: Any = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return like(total, out)
+
+
+def like(tangent: Value, out: Value) -> Value:
+    """A tangent with the shape and dtype of its value."""
+    if type(out) is float and type(tangent) is float:
+        return tangent
+    shape = shape_of(out)
+    if shape_of(tangent) != shape:
+        tangent = spread(tangent, shape)
+    if dtype_of(tangent) != dtype_of(out):
+        tangent = cast(np.asarray(tangent) if not hasattr(tangent, "astype") else tangent, dtype_of(out))
+    return tangent

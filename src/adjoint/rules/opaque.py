@@ -1,0 +1,82 @@
+"""`Opaque`: an operation with a rule of its own; given one of JVP and VJP, the other is its transpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core.careful import Cotangent
+from ..core.reverse import ReverseTrace, pull
+from ..core.traced import Traced
+from ..core.values import Value, zeros_for
+from .keeping import copies_of_constants, like, whole
+
+
+class Opaque:
+    """A rule written out.
+
+    Parameters
+    ----------
+    jvp : `(tangents, out, args, params) -> tangent`, where a tangent may be None for zero.
+    vjp : `(g, out, args, params, needed) -> list of cotangents`. Both transposed without conjugation.
+    """
+
+    __slots__ = ("jvp", "vjp")
+    is_zero = False
+    keep_out = staticmethod(whole)
+    vjps = None
+    keep = staticmethod(copies_of_constants)
+
+    def __init__(self, jvp: Callable[..., Value] | None = None, vjp: Callable[..., list[Value]] | None = None) -> None:
+        if jvp is None and vjp is None:
+            raise TypeError("an opaque rule needs a jvp or a vjp")
+        self.jvp = jvp
+        self.vjp = vjp
+
+    def push(self, primitive: Any, tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
+        """The given JVP, or the transpose of the given VJP."""
+        if self.jvp:
+            tangent = self.jvp(tangents, out, args, params)
+        else:
+            tangent = self._transposed_vjp(primitive, tangents, out, args, params)
+        if primitive.multiple:
+            return [None if t is None else like(t, o) for t, o in zip(tangent, out, strict=True)]
+        return like(tangent, out)
+
+    def pull(
+        self, primitive: Any, g: Value, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]
+    ) -> list[Value | None]:
+        """The given VJP, or the transpose of the given JVP."""
+        if self.vjp:
+            return self.vjp(g, out, args, params, needed)
+        trace = ReverseTrace()
+        tangents = [trace.input(zeros_for(a)) if need else None for a, need in zip(args, needed, strict=True)]
+        result = self.jvp(tangents, out, args, params)  # type: ignore[misc]
+        pairs = zip(result, g, strict=True) if primitive.multiple else [(result, g)]
+        found = iter(pull(trace, _seeds(trace, pairs), [t.node for t in tangents if t is not None]))
+        return [next(found) if need else None for need in needed]
+
+    def pull_careful(
+        self, primitive: Any, g: Cotangent, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]
+    ) -> list[Cotangent | None]:
+        """The VJP of each part of the cotangent."""
+        return g.transposed(
+            lambda part: self.pull(primitive, part, out, args, params, needed), support=False, out=out
+        )
+
+    def _transposed_vjp(
+        self, primitive: Any, tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict
+    ) -> Value:
+        trace = ReverseTrace()
+        outs = out if primitive.multiple else [out]
+        g = [trace.input(zeros_for(o)) for o in outs]
+        needed = [t is not None for t in tangents]
+        found = self.vjp(list(g) if primitive.multiple else g[0], out, args, params, needed)  # type: ignore[misc]
+        pairs = [(f, t) for f, t in zip(found, tangents, strict=True) if f is not None and t is not None]
+        moved = pull(trace, _seeds(trace, pairs), [x.node for x in g])
+        result = [zeros_for(o) if m is None else m for m, o in zip(moved, outs, strict=True)]
+        return result if primitive.multiple else result[0]
+
+
+def _seeds(trace: ReverseTrace, pairs: Any) -> list[tuple[int, Value]]:
+    return [(r.node, c) for r, c in pairs if c is not None and isinstance(r, Traced) and r.walk is trace]

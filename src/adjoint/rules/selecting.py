@@ -1,0 +1,57 @@
+"""`Selecting`: each element of the result is one of the arguments' (maximum, clip, where): weights, not partials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.careful import Cotangent
+from ..core.values import Value
+from .compile import evaluated, pulled
+from .keeping import copies_of_constants, sum_of_tangents, whole
+
+
+class Selecting:
+    """d out = sum of weight_k * d arg_k with weights 0, 1 or a share at ties.
+
+    A weight of 0 is structural: what was not selected contributes nothing, not even 0 * inf.
+    """
+
+    __slots__ = ("_evaluated", "vjps", "weights")
+    is_zero = False
+    keep_out = staticmethod(whole)
+    keep = staticmethod(copies_of_constants)
+
+    def __init__(self, *weights: Callable[..., Value] | None) -> None:
+        self.weights = weights
+
+    def __getattr__(self, name: str) -> Any:
+        """Compile the rules at their first use, as `Elementwise` does."""
+        arity = len(self.weights)
+        if name == "vjps":
+            self.vjps = tuple([pulled(w, arity) if w else None for w in self.weights])
+        elif name == "_evaluated":
+            self._evaluated = tuple([evaluated(w, arity) if w else None for w in self.weights])
+        else:
+            raise AttributeError(name)
+        return getattr(self, name)
+
+    def push(self, primitive: Any, tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
+        """The tangent of what was selected."""
+        terms = []
+        for t, weight in zip(tangents, self._evaluated, strict=True):
+            if t is not None:
+                w = weight(out, *args)
+                terms.append(np.where(np.not_equal(w, 0), t * w, 0.0))
+        return sum_of_tangents(terms, out)
+
+    def pull_careful(
+        self, primitive: Any, g: Cotangent, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]
+    ) -> list[Cotangent | None]:
+        """Hand the cotangent to the selected, and mark the rest as structurally zero."""
+        return [
+            g.selected(weight(out, *args)) if need else None
+            for weight, need in zip(self._evaluated, needed, strict=True)
+        ]

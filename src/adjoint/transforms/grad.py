@@ -1,0 +1,160 @@
+"""`grad` and `value_and_grad`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import InputError, OutputError, message
+from ..core.reverse import ReverseTrace
+from ..core.traced import Traced
+from ..core.tree import LEAVES, flatten
+from ..core.values import describe, dtype_of, shape_of
+from .recording import checked_input, finished, presented, pulled_back, run
+
+
+def grad(
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """The gradient of a real-valued function, by one sweep forward and one back.
+
+    For f: R^n -> R, `grad(f)(x)` is the vector of partial derivatives at x. A complex argument z = x + iy gets
+    df/dx + i df/dy, the direction of steepest ascent.
+
+    Parameters
+    ----------
+    fun : the function; plain NumPy code, whose result is one real number.
+    argnums : which positional arguments to differentiate with respect to; a tuple gives a tuple of gradients.
+    has_aux : whether `fun` returns a pair (value, anything), of which only the first is differentiated.
+
+    Returns
+    -------
+    A function with the arguments of `fun` that returns the gradient (with `has_aux`, the pair gradient, aux).
+    Containers (dicts, lists, tuples, dataclasses) come back as containers.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> ad.grad(lambda x: x**2 - 1.5 * x)(0.5)
+    -0.5
+    >>> ad.grad(lambda p: np.sum(p["w"] ** 2) + p["b"])({"w": np.array([1.0, 2.0]), "b": 3.0})
+    {'b': 1.0, 'w': array([2., 4.])}
+    """
+    both = value_and_grad(fun, argnums, has_aux)
+
+    @functools.wraps(fun, assigned=("__name__", "__doc__"), updated=())
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        value, g = both(*args, **kwargs)
+        return (g, value[1]) if has_aux else g
+
+    return gradient
+
+
+def value_and_grad(
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """The value and the gradient together, for the price of the gradient.
+
+    Parameters and conventions as for `grad`; the result is the pair (value, gradient), with `has_aux` the pair
+    ((value, aux), gradient).
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> ad.value_and_grad(lambda x: x**2)(3.0)
+    (9.0, 6.0)
+    """
+
+    @functools.wraps(fun, assigned=("__name__", "__doc__"), updated=())
+    def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
+        trace = ReverseTrace()
+        if type(argnums) is int and len(args) > argnums >= 0 and type(args[argnums]) in LEAVES:
+            given, rebuild = [args[argnums]], None
+            inputs = [checked_input(given[0], "grad")]
+            call = (*args[:argnums], trace.input(inputs[0]), *args[argnums + 1 :])
+        else:
+            chosen = _chosen(args, argnums)
+            given, rebuild = flatten(chosen)
+            inputs = [checked_input(x, "grad") for x in given]
+            call = _replaced(args, argnums, rebuild([trace.input(x) for x in inputs]))
+        result = run(fun, call, kwargs)
+        if has_aux:
+            result, aux = _pair(result)
+        out = result if type(result) is Traced else _number(result)
+        value = finished(out, trace)
+        _check_scalar(value)
+        if isinstance(out, Traced) and out.walk is trace:
+            found = pulled_back(trace, [(out.node, 1.0)], inputs)
+        else:
+            found = pulled_back(trace, [], inputs)
+        shown = [presented(g, x) for g, x in zip(found, given, strict=True)]
+        g = shown[0] if rebuild is None else rebuild(shown)
+        if has_aux:
+            leaves, unflatten = flatten(aux)
+            return (value, unflatten([finished(leaf, trace) for leaf in leaves])), g
+        return value, g
+
+    return value_and_gradient
+
+
+def _chosen(args: tuple[Any, ...], argnums: int | Sequence[int]) -> Any:
+    for n in (argnums,) if isinstance(argnums, int) else argnums:
+        if not -len(args) <= n < len(args):
+            raise InputError(
+                message(
+                    f"There is no positional argument number {n} to differentiate with respect to.",
+                    got=f"{len(args)} positional arguments",
+                    fix="Pass the argument by position, and choose it with  argnums.",
+                )
+            )
+    return args[argnums] if isinstance(argnums, int) else tuple([args[n] for n in argnums])
+
+
+def _replaced(args: tuple[Any, ...], argnums: int | Sequence[int], new: Any) -> list[Any]:
+    call = list(args)
+    if isinstance(argnums, int):
+        call[argnums] = new
+    else:
+        for n, x in zip(argnums, new, strict=True):
+            call[n] = x
+    return call
+
+
+def _pair(result: Any) -> tuple[Any, Any]:
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise OutputError(
+            message(
+                "With has_aux=True the function has to return a pair (value, aux).",
+                got=describe(result),
+                fix="Write  return value, aux.",
+            )
+        )
+    return result
+
+
+def _number(result: Any) -> Any:
+    if isinstance(result, (Traced, np.ndarray, np.generic, float, int)):
+        return result
+    raise OutputError(
+        message(
+            "grad needs a function that returns one real number.",
+            got=describe(result),
+            fix="Return a number; use  has_aux=True  to return anything else besides.",
+        )
+    )
+
+
+def _check_scalar(value: Any) -> None:
+    if type(value) is float:
+        return
+    if shape_of(value) != () or dtype_of(value).kind == "c":
+        raise OutputError(
+            message(
+                "grad needs a function that returns one real number.",
+                got=describe(value),
+                fix="Sum the result to one number, or use  ad.jacobian;  of a complex result take  np.real  or  np.abs.",
+            )
+        )

@@ -1,0 +1,169 @@
+"""`jvp`, `linearize`, `derivative`: push tangents through a function."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import TangentError, message
+from ..core.forward import ForwardTrace
+from ..core.reverse import INPUT, OUTPUT
+from ..core.trace import quiet
+from ..core.traced import Traced, snapshot
+from ..core.tree import flatten, same_structure
+from ..core.values import Value, cast, describe, dtype_of, ieee, shape_of, zeros_for
+from .recording import checked_input, finished, output_leaves, run
+from .vjp import Recording
+
+
+def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> Any:
+    """The value of a function and its directional derivative, in one sweep forward.
+
+    For f at x along t: (f(x), J(x) t).
+
+    Parameters
+    ----------
+    fun : the function.
+    primals, tangents : the arguments, and for each one its direction, of the same structure and shapes.
+    has_aux : whether `fun` returns a pair (value, anything).
+
+    Returns
+    -------
+    (value, tangent), with `has_aux` (value, tangent, aux).
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> ad.jvp(lambda x: x**2 - 1.5 * x, (0.5,), (0.01,))
+    (-0.5, -0.005)
+    """
+    walk = ForwardTrace()
+    given, rebuild = flatten(tuple(primals))
+    moves = checked_tangents(tuple(primals), tuple(tangents), given, "jvp")
+    inputs = [checked_input(x, "jvp") for x in given]
+    traced = [Traced(x, walk, t) for x, t in zip(inputs, moves, strict=True)]
+    result = run(fun, rebuild(traced), {})
+    aux = None
+    if has_aux:
+        result, aux = result
+        leaves, unflatten = flatten(aux)
+        aux = unflatten([finished(leaf, walk) for leaf in leaves])
+    outputs, shape = output_leaves(result, "jvp")
+    values = [finished(o, walk) for o in outputs]
+    pushed = [
+        o.node if isinstance(o, Traced) and o.walk is walk and o.node is not None else zeros_for(v)
+        for o, v in zip(outputs, values, strict=True)
+    ]
+    pair = shape(values), shape([_as_value(t, v) for t, v in zip(pushed, values, strict=True)])
+    return (*pair, aux) if has_aux else pair
+
+
+def _as_value(tangent: Value, value: Value) -> Value:
+    return float(tangent) if type(value) is float and not isinstance(tangent, Traced) else tangent
+
+
+def checked_tangents(primals: Any, tangents: Any, given: list[Any], walk: str) -> list[Value]:
+    """The leaves of the tangents, each with the shape and dtype of its primal."""
+    moves, _ = flatten(tangents)
+    if not same_structure(primals, tangents):
+        raise TangentError(
+            message(
+                f"The tangents given to {walk} have not the structure of the primals.",
+                got=f"{type(tangents).__name__} of {len(moves)} leaves for {len(given)}",
+                fix="Give tuples of the same containers, as in  ad.jvp(f, (x, y), (dx, dy)).",
+            )
+        )
+    return [_checked_tangent(t, x, walk) for t, x in zip(moves, given, strict=True)]
+
+
+def _checked_tangent(t: Any, x: Value, walk: str) -> Value:
+    if type(x) is float and type(t) in (float, int):
+        return float(t)
+    if shape_of(t) != shape_of(x):
+        raise TangentError(
+            message(
+                f"A tangent given to {walk} has not the shape of its primal.",
+                got=f"{describe(t)} for {describe(x)}",
+                fix="Give an array of the same shape.",
+            )
+        )
+    t = snapshot(t) if isinstance(t, Traced) else np.asarray(t)
+    if dtype_of(t).kind == "c" and dtype_of(x).kind != "c":
+        raise TangentError(
+            message(
+                "A real argument cannot move in a complex direction.",
+                got=f"{describe(t)} for {describe(x)}",
+                fix="Give a real tangent, or a complex primal.",
+            )
+        )
+    return cast(t, dtype_of(x))
+
+
+def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """The value of a function and its linear map t -> J t, which does not evaluate the function again.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> y, push = ad.linearize(lambda x: x**2 - 1.5 * x, 0.5)
+    >>> y + push(0.01)
+    -0.505
+    """
+    recording = Recording(fun, primals, False, "linearize")
+
+    def pushforward(*tangents: Any) -> Any:
+        """The tangent of the result, given tangents of the arguments."""
+        moves = checked_tangents(recording.rebuild(recording.given), tangents, recording.given, "linearize")
+        return recording.shape(push(recording, moves))
+
+    return recording.value(), pushforward
+
+
+def push(recording: Recording, tangents: list[Value]) -> list[Value]:
+    """Walk a trace forward: the tangents of the output leaves, given those of the input leaves."""
+    trace = recording.trace
+    moved: list[Any] = [None] * len(trace)
+    moved[: len(tangents)] = tangents
+    with quiet():
+        for place, (primitive, parents, args, out, params) in enumerate(trace):
+            if primitive is INPUT:
+                continue
+            if primitive is OUTPUT:
+                found = moved[parents[0]]  # type: ignore[index]
+                moved[place] = None if found is None else found[params["k"]]
+                continue
+            moves = [None if p is None else moved[p] for p in parents]
+            if any(m is not None for m in moves):
+                values = [ieee(a) for a in args]
+                moved[place] = primitive.derivative.push(primitive, moves, ieee(out), values, params)
+    return [
+        _as_value(moved[o.node], v)
+        if isinstance(o, Traced) and o.walk is trace and moved[o.node] is not None
+        else zeros_for(v)
+        for o, v in zip(recording.outputs, recording.values, strict=True)
+    ]
+
+
+def derivative(fun: Callable[[Any], Any], n: int = 1) -> Callable[[Any], Any]:
+    """The n-th derivative of a function of one number, d^n f / dx^n; arrays are taken element by element.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> ad.derivative(np.sin, 4)(1.0) == np.sin(1.0)
+    True
+    """
+    if n < 0:
+        raise ValueError(f"the order of a derivative cannot be negative, got {n}")
+    if n == 0:
+        return fun
+
+    @functools.wraps(fun, assigned=("__name__", "__doc__"), updated=())
+    def differentiated(x: Any) -> Any:
+        one = 1.0 if type(x) is float else np.ones(shape_of(x), dtype_of(x))
+        return jvp(fun, (x,), (one,))[1]
+
+    return derivative(differentiated, n - 1)

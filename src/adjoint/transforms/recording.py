@@ -1,0 +1,152 @@
+"""Running a user's function on traced inputs, and what its results depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.careful import pull_careful
+from ..core.errors import InputError, OutputError, TangentError, message
+from ..core.reverse import ReverseTrace, all_finite, pull
+from ..core.trace import quiet
+from ..core.traced import CONSTANTS, Traced, snapshot
+from ..core.tree import flatten
+from ..core.values import Value, cast, describe, dtype_of, shape_of, zeros_for
+from ..numpy.constructors import enter, leave
+
+
+def checked_input(x: Any, walk: str) -> Value:
+    """The value to differentiate at: a Python float, or an array of real or complex numbers."""
+    kind = type(x)
+    if kind is float or kind is complex:
+        return x
+    if isinstance(x, Traced):
+        return _checked_kind(snapshot(x), walk)
+    if isinstance(x, (np.ndarray, np.generic)):
+        x = _checked_kind(x, walk)
+        if kind is np.float64:
+            return float(x)
+        if isinstance(x, np.ndarray) and not x.dtype.isnative:
+            x = x.astype(x.dtype.newbyteorder("="))
+        return np.asarray(x) if isinstance(x, np.ndarray) else x
+    raise InputError(_refusal(x, walk))
+
+
+def _checked_kind(x: Any, walk: str) -> Any:
+    if dtype_of(x).kind not in "fc":
+        raise InputError(_refusal(x, walk))
+    return x
+
+
+def _refusal(x: Any, walk: str) -> str:
+    return message(
+        f"{walk} needs real or complex numbers to differentiate with respect to.",
+        got=describe(x),
+        fix="Pass a float (3.0, not 3) or  x.astype(float); choose the arguments to differentiate with  argnums.",
+    )
+
+
+def run(f: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """Call the user's function while NumPy's array makers know traced values."""
+    enter()
+    try:
+        return f(*args, **kwargs)
+    finally:
+        leave()
+
+
+def finished(x: Any, trace: Any) -> Any:
+    """A result as the caller should see it: without this trace's handle."""
+    if isinstance(x, Traced):
+        if x.walk is trace or x.walk is CONSTANTS:
+            return x.value
+        return snapshot(x)
+    return x
+
+
+def output_leaves(result: Any, walk: str) -> tuple[list[Any], Callable[[list[Any]], Any]]:
+    """The leaves of what the function returned, each a number or an array."""
+    if type(result) is Traced:
+        return [result], _only
+    leaves, unflatten = flatten(result)
+    for leaf in leaves:
+        if isinstance(leaf, (Traced, np.ndarray, np.generic, bool, int, float, complex)):
+            continue
+        raise OutputError(
+            message(
+                f"{walk} needs a function that returns numbers, arrays or containers of them.",
+                got=describe(leaf),
+                fix="A generator or coroutine has to be run inside the function; to return anything else besides, "
+                "use  has_aux=True.",
+            )
+        )
+    return leaves, unflatten
+
+
+def _only(leaves: list[Any]) -> Any:
+    return leaves[0]
+
+
+def pulled_back(trace: ReverseTrace, seeds: list[tuple[int, Value]], inputs: list[Value]) -> list[Value]:
+    """Cotangents of the inputs, which are the first places of the trace; zeros where nothing arrives.
+
+    The plain walk is tried first. If a result is not finite, or other walks are watching (so that the values are
+    theirs to differentiate), the careful walk is the one that counts.
+    """
+    wanted = list(range(len(inputs)))
+    watched = any(isinstance(trace[p][3], Traced) or isinstance(c, Traced) for p, c in seeds)
+    with quiet():
+        found = None
+        if not watched and not any(isinstance(x, Traced) for x in inputs):
+            try:
+                found = pull(trace, seeds, wanted)
+            except (ZeroDivisionError, OverflowError):
+                found = None
+            if found is not None and not (_is_plain(found) and all_finite(found)):
+                found = None
+        if found is None:
+            found = pull_careful(trace, seeds, wanted)
+    return [zeros_for(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
+
+
+def _is_plain(found: list[Value | None]) -> bool:
+    return not any(isinstance(g, Traced) for g in found)
+
+
+def checked_cotangent(g: Any, out: Value, walk: str) -> Value:
+    """A cotangent with the shape and dtype of its value; conjugated, as the walk uses plain transposes."""
+    if type(g) is float and type(out) is float:
+        return g
+    if shape_of(g) != shape_of(out):
+        raise TangentError(
+            message(
+                f"The cotangent given to {walk} has not the shape of its value.",
+                got=f"{describe(g)} for {describe(out)}",
+                fix="Give an array of the same shape as the result.",
+            )
+        )
+    g = g if isinstance(g, Traced) else np.asarray(g)
+    want = dtype_of(out)
+    if dtype_of(g).kind == "c":
+        g = np.conjugate(g) if want.kind == "c" else np.real(g)
+    return cast(g, want)
+
+
+def presented(g: Value, given: Any) -> Any:
+    """A gradient as the user should see it: the kind of number that was given, conjugated back."""
+    kind = type(given)
+    if kind is float:
+        return g if type(g) is float or isinstance(g, Traced) else float(g)
+    if isinstance(g, Traced):
+        return np.conjugate(g) if g.dtype.kind == "c" else g
+    if kind is complex:
+        return complex(g).conjugate()
+    if kind is np.ndarray:
+        g = np.asarray(g)
+        return np.conjugate(g) if g.dtype.kind == "c" else g
+    g = dtype_of(given).type(g)
+    return np.conjugate(g) if g.dtype.kind == "c" else g
+
+

@@ -1,0 +1,49 @@
+"""`stop_gradient` and `value`: the two ways to say that no derivative is wanted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.traced import Traced
+from ..core.tree import flatten
+from ..core.values import raw
+from ..ops.declare import CONSTANT, declare
+
+_stop = declare("stop_gradient", lambda x: x, CONSTANT, note="a constant by request")
+
+
+def stop_gradient(x: Any) -> Any:
+    """The same value as a constant: nothing is differentiated through it. Containers are taken leaf by leaf.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> ad.grad(lambda x: x * ad.stop_gradient(x))(3.0)
+    3.0
+    """
+    leaves, rebuild = flatten(x)
+    return rebuild([_stop(leaf) if isinstance(leaf, Traced) else leaf for leaf in leaves])
+
+
+def value(x: Any) -> Any:
+    """The plain number or array under a traced value, for printing, logging or plain code. Arrays are read-only.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> seen = []
+    >>> ad.grad(lambda x: seen.append(ad.value(x)) or x**2)(3.0), seen
+    (6.0, [3.0])
+    """
+    leaves, rebuild = flatten(x)
+    return rebuild([_read_only(raw(leaf)) if isinstance(leaf, Traced) else leaf for leaf in leaves])
+
+
+def _read_only(x: Any) -> Any:
+    if not isinstance(x, np.ndarray):
+        return x
+    view = x.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,117 @@
+"""`vjp`, `linear_transpose`: pull cotangents back through a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import TangentError, message
+from ..core.reverse import ReverseTrace
+from ..core.traced import Traced
+from ..core.tree import flatten, same_structure
+from ..core.values import Value, dtype_of, shape_of
+from .recording import checked_cotangent, checked_input, finished, output_leaves, presented, pulled_back, run
+
+
+class Recording:
+    """A function's trace at one point: walked back with cotangents, or forward with tangents, as often as wanted."""
+
+    __slots__ = ("aux", "given", "inputs", "outputs", "rebuild", "shape", "trace", "values")
+
+    def __init__(self, fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, walk: str) -> None:
+        self.trace = ReverseTrace()
+        self.given, self.rebuild = flatten(primals)
+        self.inputs = [_own(checked_input(x, walk)) for x in self.given]
+        result = run(fun, self.rebuild([self.trace.input(x) for x in self.inputs]), {})
+        self.aux = None
+        if has_aux:
+            result, aux = result
+            leaves, unflatten = flatten(aux)
+            self.aux = unflatten([finished(leaf, self.trace) for leaf in leaves])
+        self.outputs, self.shape = output_leaves(result, walk)
+        self.values = [finished(o, self.trace) for o in self.outputs]
+
+    def value(self) -> Any:
+        """What the function returned; a copy, as the trace keeps the original."""
+        return self.shape([_own(v) for v in self.values])
+
+    def pull(self, cotangents: list[Value]) -> list[Value]:
+        """The cotangents of the input leaves, given those of the output leaves."""
+        seeds = [
+            (o.node, g)
+            for o, g in zip(self.outputs, cotangents, strict=True)
+            if isinstance(o, Traced) and o.walk is self.trace
+        ]
+        return pulled_back(self.trace, seeds, self.inputs)
+
+
+def _own(x: Value) -> Value:
+    return x.copy() if type(x) is np.ndarray else x
+
+
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """The value of a function and its pullback, the map from cotangents of the result to cotangents of the arguments.
+
+    The pullback g -> J* g is the adjoint of the Jacobian: <g, J t> = <J* g, t> for every tangent t. It may be called
+    any number of times.
+
+    Parameters
+    ----------
+    fun : the function; its arguments and result may be any containers.
+    *primals : where to evaluate.
+    has_aux : whether `fun` returns a pair (value, anything).
+
+    Returns
+    -------
+    (value, pullback), with `has_aux` (value, pullback, aux). The pullback returns a tuple, one entry per primal.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> W, x = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([5.0, 6.0])
+    >>> y, pullback = ad.vjp(lambda W, x: W @ x, W, x)
+    >>> pullback(np.array([1.0, 0.0]))
+    (array([[5., 6.],
+           [0., 0.]]), array([1., 2.]))
+    """
+    recording = Recording(fun, primals, has_aux, "vjp")
+    value = recording.value()
+
+    def pullback(cotangent: Any) -> Any:
+        """Cotangents of the arguments, given one of the result."""
+        g, _ = flatten(cotangent)
+        if not same_structure(cotangent, value):
+            raise TangentError(
+                message(
+                    "The cotangent has not the structure of the function's result.",
+                    got=type(cotangent).__name__,
+                    fix="Give a cotangent of the same containers as the value that vjp returned.",
+                )
+            )
+        checked = [checked_cotangent(c, v, "vjp") for c, v in zip(g, recording.values, strict=True)]
+        found = recording.pull(checked)
+        return recording.rebuild([presented(c, x) for c, x in zip(found, recording.given, strict=True)])
+
+    return (value, pullback, recording.aux) if has_aux else (value, pullback)
+
+
+def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], Any]:
+    """The transpose of a linear function: for f(x) = A x the map g -> A* g.
+
+    Parameters
+    ----------
+    fun : a function that is linear in its arguments together.
+    *primals : arrays, or anything with shape and dtype: only those are looked at.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> A = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> ad.linear_transpose(lambda x: A @ x, np.zeros(2))(np.array([1.0, 1.0]))
+    (array([4., 6.]),)
+    """
+    leaves, rebuild = flatten(primals)
+    zeros = rebuild([0.0 if type(x) is float else np.zeros(shape_of(x), dtype_of(x)) for x in leaves])
+    return vjp(fun, *zeros)[1]
