@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core.traced import CONSTANTS, Traced, snapshot
 from ..core.values import dtype_of, shape_of
+from . import replacements
 from .registry import FUNCTIONS, implements
 
 NUMPY: dict[str, Callable[..., Any]] = {
@@ -120,6 +121,8 @@ def enter() -> None:
         _active += 1
         if _active == 1:
             np.__dict__.update(TRACING)
+            if "scipy" in sys.modules:
+                replacements.install()
 
 
 def leave() -> None:
@@ -132,6 +135,7 @@ def leave() -> None:
         _active -= 1
         if not _active:
             np.__dict__.update(NUMPY)
+            replacements.remove()
 
 
 def _buffer(shape: Any, dtype: Any, fill: float | None) -> Traced:

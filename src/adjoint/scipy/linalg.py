@@ -1,0 +1,3 @@
+"""What stands in for the functions of `scipy.linalg` while a function is traced."""
+
+from __future__ import annotations
