@@ -8,7 +8,9 @@
 -9.144885
 """
 
-from . import numpy
+from . import numerical, numpy
+from .transforms.checkpoint import checkpoint
+from .transforms.custom import custom_rule
 from .transforms.grad import grad, value_and_grad
 from .transforms.jacobian import hessian, hvp, jacfwd, jacobian, jacrev
 from .transforms.jvp import derivative, jvp, linearize
@@ -17,6 +19,6 @@ from .transforms.vjp import linear_transpose, vjp
 from .transforms.vmap import vmap
 
 __all__ = [
-    "derivative", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linear_transpose", "linearize",
-    "numpy", "stop_gradient", "value", "value_and_grad", "vjp", "vmap",
+    "checkpoint", "custom_rule", "derivative", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp",
+    "linear_transpose", "linearize", "numerical", "numpy", "stop_gradient", "value", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip

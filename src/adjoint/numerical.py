@@ -1,0 +1,5 @@
+"""Numerical differentiation, with error estimates: `ad.numerical.grad`, `ad.numerical.jacobian`."""
+
+from .transforms.numerical import grad, jacobian
+
+__all__ = ["grad", "jacobian"]

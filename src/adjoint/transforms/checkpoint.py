@@ -1,0 +1,66 @@
+"""`checkpoint`: recompute instead of store."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core.tree import flatten
+from ..core.values import Value, is_inexact, zeros_for
+from ..rules.opaque import Opaque
+from .jvp import jvp as push_forward
+from .step import call_as_step
+from .vjp import vjp as pull_back
+
+
+def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, which keeps only its arguments for the walk back and computes its inside again there.
+
+    Memory falls from that of all steps inside to that of the arguments; the function is evaluated once more.
+    Checkpointed functions nest.
+
+    Parameters
+    ----------
+    fun : the function. What it uses of traced values has to come in as an argument.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> block = ad.checkpoint(lambda x: np.sin(np.exp(x)))
+    >>> ad.grad(lambda x: block(block(x)))(0.5) == ad.grad(lambda x: np.sin(np.exp(np.sin(np.exp(x)))))(0.5)
+    True
+    """
+
+    @functools.wraps(fun)
+    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        return call_as_step("checkpoint", functools.partial(fun, **kwargs), args, lambda rebuild: _rules(fun, rebuild, kwargs))
+
+    return checkpointed
+
+
+def _rules(fun: Callable[..., Any], rebuild: Callable[[list[Value]], Any], kwargs: dict[str, Any]) -> Opaque:
+    """Differentiate the function anew, with respect to the leaves that move."""
+
+    def of_moving(args: Sequence[Value], moves: Sequence[bool]) -> tuple[Callable[..., Any], list[Value]]:
+        def flat(*moving: Value) -> tuple[Value, ...]:
+            rest = iter(moving)
+            leaves = [next(rest) if m else a for a, m in zip(args, moves, strict=True)]
+            return tuple(flatten(fun(*rebuild(leaves), **kwargs))[0])
+
+        return flat, [a for a, m in zip(args, moves, strict=True) if m]
+
+    def jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Any:
+        flat, primals = of_moving(args, [t is not None for t in tangents])
+        return push_forward(flat, primals, [t for t in tangents if t is not None])[1]
+
+    def vjp(g: Sequence[Value], out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]) -> list[Value]:
+        flat, primals = of_moving(args, needed)
+        values, pullback = pull_back(flat, *primals)
+        cotangents = tuple([
+            zeros_for(v) if c is None or not is_inexact(v) else c for c, v in zip(g, values, strict=True)
+        ])  # fmt: skip
+        found = iter(pullback(cotangents))
+        return [next(found) if need else None for need in needed]
+
+    return Opaque(jvp, vjp)

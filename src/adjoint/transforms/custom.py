@@ -1,0 +1,135 @@
+"""`custom_rule`: a function with a derivative of the user's own."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import TangentError, UnsupportedError, message
+from ..core.tree import flatten
+from ..core.values import Value, describe, dtype_of, is_inexact, shape_of, zeros_for
+from ..rules.opaque import Opaque
+from .step import call_as_step
+
+
+class CustomRule:
+    """A function with rules: made by `custom_rule`, called like the function."""
+
+    def __init__(
+        self, fun: Callable[..., Any], jvp: Callable[..., Any] | None = None, vjp: Callable[..., Any] | None = None
+    ) -> None:
+        functools.update_wrapper(self, fun)
+        self.fun = fun
+        self.jvp_rule = jvp
+        self.vjp_rule = vjp
+
+    def def_jvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Set the JVP: `(primals, out, tangents) -> tangent of the result`."""
+        self.jvp_rule = rule
+        return rule
+
+    def def_vjp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Set the VJP: `(primals, out, cotangent) -> tuple of cotangents`, None for an argument that has none."""
+        self.vjp_rule = rule
+        return rule
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Evaluate; a walk that passes uses the rules instead of looking inside."""
+        if self.jvp_rule is None and self.vjp_rule is None:
+            raise UnsupportedError(
+                message(
+                    f"The custom rule {self.fun.__name__!r} has neither a JVP nor a VJP.",
+                    fix="Give one with  @rule.def_jvp  or  @rule.def_vjp.",
+                )
+            )
+        return call_as_step("custom_rule", functools.partial(self.fun, **kwargs), args, self._rules)
+
+    def _rules(self, rebuild: Callable[[list[Value]], Any]) -> Opaque:
+        shape: list[Any] = []
+
+        def structured(out: Sequence[Value], args: Sequence[Value]) -> tuple[Any, Any]:
+            primals = rebuild(list(args))
+            if not shape:
+                shape.append(flatten(self.fun(*primals))[1] if len(out) > 1 else _only)
+            return primals, shape[0](list(out))
+
+        def jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> list[Value]:
+            primals, result = structured(out, args)
+            moves = [zeros_for(a) if t is None and is_inexact(a) else t for t, a in zip(tangents, args, strict=True)]
+            found, _ = flatten(self.jvp_rule(primals, result, rebuild(moves)))  # type: ignore[misc]
+            return [_checked(t, o, self.fun.__name__, "tangent") for t, o in zip(found, out, strict=True)]
+
+        def vjp(g: Sequence[Value], out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]) -> list[Value]:
+            primals, result = structured(out, args)
+            cotangents = [zeros_for(o) if c is None else _conjugated(c) for c, o in zip(g, out, strict=True)]
+            found = self.vjp_rule(primals, result, shape[0](cotangents))  # type: ignore[misc]
+            if not isinstance(found, tuple) or len(found) != len(primals):
+                raise TangentError(
+                    message(
+                        f"The VJP of {self.fun.__name__!r} has to return a tuple with one cotangent for each argument.",
+                        got=f"{describe(found)} for {len(primals)} arguments",
+                        fix="Return  (g,)  for one argument, and None for an argument that has no derivative.",
+                    )
+                )
+            leaves: list[Value] = []
+            for cotangent, primal in zip(found, primals, strict=True):
+                own, _ = flatten(primal)
+                leaves += [None] * len(own) if cotangent is None else flatten(cotangent)[0]
+            return [
+                None if c is None or not need else _conjugated(_checked(c, a, self.fun.__name__, "cotangent"))
+                for c, a, need in zip(leaves, args, needed, strict=True)
+            ]
+
+        return Opaque(jvp if self.jvp_rule else None, vjp if self.vjp_rule else None)
+
+
+def _only(leaves: list[Value]) -> Value:
+    return leaves[0]
+
+
+def _conjugated(c: Value) -> Value:
+    """Walks use plain transposes; users see conjugated ones."""
+    return np.conjugate(c) if dtype_of(c).kind == "c" else c
+
+
+def _checked(c: Value, value: Value, name: str, kind: str) -> Value:
+    if shape_of(c) != shape_of(value):
+        raise TangentError(
+            message(
+                f"The rule of {name!r} returned a {kind} that has not the shape of its value.",
+                got=f"{describe(c)} for {describe(value)}",
+                fix="Sum over what was broadcast, or broadcast to the shape of the value.",
+            )
+        )
+    return c
+
+
+def custom_rule(
+    fun: Callable[..., Any] | None = None, *, jvp: Callable[..., Any] | None = None, vjp: Callable[..., Any] | None = None
+) -> Any:
+    """Give a function a derivative of your own; of JVP and VJP one is enough, the other is its transpose.
+
+    Parameters
+    ----------
+    fun : the function; any code, also compiled or calling a solver, as it only ever sees plain values.
+    jvp : `(primals, out, tangents) -> tangent`, where primals and tangents are tuples like the arguments.
+    vjp : `(primals, out, cotangent) -> cotangents`, a tuple with one for each argument.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> @ad.custom_rule
+    ... def log1pexp(x):
+    ...     return np.logaddexp(0.0, x)
+    >>> @log1pexp.def_jvp
+    ... def _(primals, out, tangents):
+    ...     return tangents[0] / (1 + np.exp(-primals[0]))
+    >>> ad.grad(log1pexp)(0.0), ad.grad(ad.grad(log1pexp))(0.0)
+    (0.5, 0.25)
+    """
+    if fun is None:
+        return lambda wrapped: CustomRule(wrapped, jvp, vjp)
+    return CustomRule(fun, jvp, vjp)

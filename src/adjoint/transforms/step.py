@@ -1,0 +1,86 @@
+"""A whole Python function as one step of the trace: what `checkpoint` and `custom_rule` have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core.errors import DerivativeDroppedError, message
+from ..core.primitive import Primitive
+from ..core.traced import CONSTANTS, Traced
+from ..core.tree import flatten
+from ..core.values import Value
+from ..rules.opaque import Opaque
+from .recording import output_leaves
+from .vmap import vmap
+
+Flat = Callable[..., tuple[Value, ...]]
+"""A function from leaves to a tuple of leaves."""
+
+
+def call_as_step(
+    name: str,
+    fun: Callable[..., Any],
+    args: tuple[Any, ...],
+    rules: Callable[[Callable[[list[Value]], Any]], Opaque],
+) -> Any:
+    """Call `fun(*args)`, recorded as one step whose derivative is `rules(rebuild)`.
+
+    `rebuild` puts leaves back into the arguments' containers, so that rules can be written for whole arguments.
+    """
+    leaves, rebuild = flatten(args)
+    if not any(isinstance(leaf, Traced) for leaf in leaves):
+        return fun(*args)
+    shapes: list[Any] = []
+
+    def flat(*values: Value) -> tuple[Value, ...]:
+        outputs, shape = output_leaves(fun(*rebuild(list(values))), name)
+        shapes.append(shape)
+        return tuple([_plain(o, name) for o in outputs])
+
+    found = _step(name, flat, rules(rebuild))(*leaves)
+    return shapes[-1](list(found))
+
+
+def _step(name: str, flat: Flat, derivative: Opaque) -> Primitive:
+    return Primitive(name, flat, derivative=derivative, stacking=_stacked, multiple=True)
+
+
+def _stacked(primitive: Any, values: Sequence[Value], batched: Sequence[bool], params: dict, size: int) -> Any:
+    """Inside vmap: the step of the mapped function, with the mapped rules."""
+    in_axes = tuple([0 if b else None for b in batched])
+    flat, rule = primitive.evaluate, primitive.derivative
+
+    def jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Any:
+        axes = (tuple([None if t is None else 0 for t in tangents]), (0,) * len(out), in_axes)
+        moved = _spread_tangents(tangents, batched, size)
+        return vmap(lambda t, o, a: tuple(rule.jvp(t, o, a, {})), in_axes=axes)(moved, tuple(out), tuple(args))
+
+    def vjp(g: Sequence[Value], out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]) -> list[Value]:
+        axes = (tuple([None if c is None else 0 for c in g]), (0,) * len(out), in_axes)
+        found = vmap(lambda c, o, a: tuple(rule.vjp(c, o, a, {}, needed)), in_axes=axes)(tuple(g), tuple(out), tuple(args))
+        return [c if c is None or b else c.sum(0) for c, b in zip(found, batched, strict=True)]
+
+    mapped = Opaque(jvp if rule.jvp else None, vjp if rule.vjp else None)
+    return _step(primitive.name, vmap(flat, in_axes=in_axes), mapped)(*values)
+
+
+def _spread_tangents(tangents: Sequence[Value], batched: Sequence[bool], size: int) -> tuple[Value, ...]:
+    from ..rules.stacking import repeated
+
+    return tuple(
+        [t if t is None or b else repeated(t, size) for t, b in zip(tangents, batched, strict=True)]
+    )
+
+
+def _plain(x: Value, name: str) -> Value:
+    if isinstance(x, Traced):
+        if x.walk is CONSTANTS:
+            return x.value
+        raise DerivativeDroppedError(
+            message(
+                f"The function given to {name} uses a traced value that is not among its arguments.",
+                fix="Pass the value as an argument, so that its derivative can be found.",
+            )
+        )
+    return x
