@@ -1,0 +1,314 @@
+"""The worked examples of a calculus course, computed and shown step by step. Run it with `make demo`."""
+
+from __future__ import annotations
+
+import timeit
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+import adjoint as ad
+
+
+def main() -> None:
+    """Show everything, one section after the other."""
+    logistic_regression()
+    shared_subexpressions()
+    linearisation()
+    jacobian_of_a_mean()
+    linear_layer()
+    any_program()
+    assignment()
+    singular_points()
+    higher_orders()
+    timing()
+
+
+# A program as named steps, so that its trace can be read ----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of an evaluation trace: `name = text`, a function of the values named in `operands`."""
+
+    name: str
+    text: str
+    operands: tuple[str, ...]
+    function: Callable[..., float]
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one step hands to one of its operands on the way back: adjoint of the step times local partial."""
+
+    operand: str
+    step: str
+    partial: float
+    total: float
+    first: bool
+
+
+def forward(steps: list[Step], inputs: dict[str, float]) -> dict[str, float]:
+    """The primal trace: the value of every step."""
+    values = dict(inputs)
+    for step in steps:
+        values[step.name] = step.function(*[values[name] for name in step.operands])
+    return values
+
+
+def backward(steps: list[Step], values: dict[str, float]) -> tuple[dict[str, float], dict[str, list[Contribution]]]:
+    """The adjoint trace: every step's pullback, from the last to the first; at a fan-out the contributions add."""
+    adjoints = {steps[-1].name: 1.0}
+    contributions: dict[str, list[Contribution]] = {}
+    for step in reversed(steps):
+        _, pullback = ad.vjp(step.function, *[values[name] for name in step.operands])
+        rows = []
+        received = pullback(adjoints[step.name])
+        for operand, partial, share in zip(step.operands, pullback(1.0), received, strict=True):
+            first = operand not in adjoints
+            adjoints[operand] = adjoints.get(operand, 0.0) + share
+            rows.append(Contribution(operand, step.name, partial, adjoints[operand], first))
+        contributions[step.name] = rows[::-1]
+    return adjoints, contributions
+
+
+def show_traces(steps: list[Step], inputs: dict[str, float], digits: int) -> dict[str, float]:
+    """Print both traces side by side: the left column is read downwards, the right one upwards."""
+    values = forward(steps, inputs)
+    adjoints, contributions = backward(steps, values)
+    output = steps[-1].name
+    rows = [[name, "input", f"{v:.{digits}f}", f"{name}* = d{output}/d{name}", f"{adjoints[name]:.{digits}f}"]
+            for name, v in inputs.items()]  # fmt: skip
+    for step in steps:
+        left = [step.name, step.text, f"{values[step.name]:.{digits}f}"]
+        for c in contributions[step.name]:
+            before = "" if c.first else f"{c.operand}* + "
+            formula = f"{c.operand}* = {before}{c.step}* . ({c.partial:.{digits}f})"
+            rows.append([*left, formula, f"{c.total:.{digits}f}"])
+            left = ["", "", ""]
+    rows.append([output, "the result", f"{values[output]:.{digits}f}", f"{output}* = 1", f"{1:.{digits}f}"])
+    table(["", "forward: primal", "value", "backward: adjoint", "value"], rows)
+    return adjoints
+
+
+# The sections -----------------------------------------------------------------------------------------------------
+
+
+def sigmoid(z: float) -> float:
+    """The logistic function."""
+    return 1.0 / (1.0 + np.exp(-z))
+
+
+def logistic_regression() -> None:
+    """The squared loss of a logistic model on two examples: every value and every adjoint."""
+    title("1. Forward and backward through a small loss")
+    say("Data: (1, 1.5) of class 0 and (1.5, -1) of class 1; model sigma(w0 + w1 x1 + w2 x2); squared loss;")
+    say("w = (-1, 1.5, 0.5). v* stands for dL/dv. Read the left half downwards, the right half upwards.")
+    steps = [
+        Step("v1", "v0 + v-1 + 1.5 v-2", ("v0", "v-1", "v-2"), lambda a, b, c: a + b + 1.5 * c),
+        Step("v2", "v0 + 1.5 v-1 - v-2", ("v0", "v-1", "v-2"), lambda a, b, c: a + 1.5 * b - c),
+        Step("v3", "sigma(v1)", ("v1",), sigmoid),
+        Step("v4", "sigma(v2)", ("v2",), sigmoid),
+        Step("v5", "0 - v3", ("v3",), lambda y: 0.0 - y),
+        Step("v6", "1 - v4", ("v4",), lambda y: 1.0 - y),
+        Step("v7", "v5^2", ("v5",), lambda r: r**2),
+        Step("v8", "v6^2", ("v6",), lambda r: r**2),
+        Step("v9", "v7 + v8", ("v7", "v8"), lambda p, q: p + q),
+    ]
+    show_traces(steps, {"v0": -1.0, "v-1": 1.5, "v-2": 0.5}, digits=2)
+    say("A printed table of this example shows v7 = 0.61, the square of the rounded 0.78, and v-1* = -0.28 after v2,")
+    say("where -0.14 . 1.5 = -0.21: only with -0.21 does the sum in the row above come to 0.06.")
+    X, c, w = np.array([[1.0, 1.0, 1.5], [1.0, 1.5, -1.0]]), np.array([0.0, 1.0]), np.array([-1.0, 1.5, 0.5])
+    say("The same in one call, from plain NumPy code:")
+    gradient = ad.grad(lambda w: np.sum((c - sigmoid(X @ w)) ** 2))(w)
+    show("ad.grad(lambda w: np.sum((c - sigmoid(X @ w)) ** 2))(w)", gradient)
+
+
+def shared_subexpressions() -> None:
+    """f = sqrt(x^2 + e^(x^2)) + cos(x^2 + e^(x^2)) with its intermediate values a to f."""
+    title("2. Shared sub-expressions: f(x) = sqrt(x^2 + e^(x^2)) + cos(x^2 + e^(x^2)) at x = 1.3")
+    say("a and c are used twice, so their adjoints are sums of two contributions.")
+    steps = [
+        Step("a", "x^2", ("x",), lambda x: x**2),
+        Step("b", "exp(a)", ("a",), np.exp),
+        Step("c", "a + b", ("a", "b"), lambda a, b: a + b),
+        Step("d", "sqrt(c)", ("c",), np.sqrt),
+        Step("e", "cos(c)", ("c",), np.cos),
+        Step("f", "d + e", ("d", "e"), lambda d, e: d + e),
+    ]
+    show_traces(steps, {"x": 1.3}, digits=4)
+
+    def f(x: float) -> float:
+        c = x**2 + np.exp(x**2)
+        return np.sqrt(c) + np.cos(c)
+
+    show("ad.value_and_grad(f)(1.3)", ad.value_and_grad(f)(1.3))
+
+
+def linearisation() -> None:
+    """Near a point, a function is its value plus its derivative times the step."""
+    title("3. Linearisation: f(x) = x^2 - 1.5 x near 0.5")
+
+    def f(x: float) -> float:
+        return x**2 - 1.5 * x
+
+    value, push = ad.linearize(f, 0.5)
+    rows = [[f"{x:.2f}", f"{f(x):.4f}", f"{value + push(x - 0.5):.4f}"] for x in (0.5, 0.51, 0.6, 1.0)]
+    table(["x", "f(x)", "f(0.5) + f'(0.5) (x - 0.5)"], rows)
+
+
+def jacobian_of_a_mean() -> None:
+    """A linear map is its own Jacobian."""
+    title("4. Jacobian of y = (x1 + x2) / 2 at (1, 3)")
+    x = np.array([1.0, 3.0])
+
+    def mean(x: np.ndarray) -> np.ndarray:
+        return np.array([(x[0] + x[1]) / 2])
+
+    J = ad.jacobian(mean)(x)
+    show("J = ad.jacobian(mean)(x)", J)
+    show("J @ x, which is y as the map is linear", J @ x)
+
+
+def linear_layer() -> None:
+    """Reverse mode never forms the rank-3 Jacobian of W x with respect to W."""
+    title("5. VJP of a linear layer y = W x with the cotangent v")
+    W, x, v = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), np.array([1.0, 0.0, -1.0]), np.array([1.0, 2.0])
+    _, pullback = ad.vjp(lambda W, x: W @ x, W, x)
+    for_W, for_x = pullback(v)
+    table(
+        ["with respect to", "by the library", "by hand"],
+        [["x: W^T v", one_line(for_x), one_line(W.T @ v)], ["W: v x^T", one_line(for_W), one_line(np.outer(v, x))]],
+    )
+
+
+def any_program() -> None:
+    """Branches, loops and recursion are followed as they happen."""
+    title("6. Any Python program: the square root by Newton's iteration, stopped by its error")
+
+    def root(a: float) -> float:
+        y = a if a > 1 else 1.0
+        while abs(y * y - a) > 1e-14 * a:
+            y = (y + a / y) / 2
+        return y
+
+    rows = []
+    for a in (0.3, 2.0, 9.0):
+        value, slope = ad.value_and_grad(root)(a)
+        rows.append([f"{a:g}", f"{value:.12f}", f"{slope:.12f}", f"{0.5 / np.sqrt(a):.12f}"])
+    table(["a", "root(a)", "derivative", "1 / (2 sqrt(a))"], rows)
+
+
+def assignment() -> None:
+    """Arrays are filled in place, as in any NumPy program."""
+    title("7. In-place assignment: y[0] = x[0], y[i] = y[i-1] x[i], then y[1:] doubled, then summed")
+
+    def f(x: np.ndarray) -> float:
+        y = np.zeros(3)
+        y[0] = x[0]
+        for i in range(1, 3):
+            y[i] = y[i - 1] * x[i]
+        y[1:] *= 2
+        return np.sum(y)
+
+    show("ad.grad(f)(np.array([1., 2., 3.]))", ad.grad(f)(np.array([1.0, 2.0, 3.0])))
+    say("By hand: f = x0 + 2 x0 x1 + 2 x0 x1 x2, so the gradient is (1 + 4 + 12, 2 + 6, 4).")
+
+
+def singular_points() -> None:
+    """Where a formula has 0/0 or infinity times 0, but the function has a gradient."""
+    title("8. Singular points")
+    zero, ones = np.zeros(2), np.array([0.0, 1.0])
+    rows = [
+        ["sum(where(x > 0, sqrt(x), 0))", "(0, 1)", ad.grad(lambda x: np.sum(np.where(x > 0, np.sqrt(x), 0.0)))(ones)],
+        ["sqrt(sum(x^2))", "(0, 0)", ad.grad(lambda x: np.sqrt(np.sum(x**2)))(zero)],
+        ["sum(x^(0, 1))", "(0, 0)", ad.grad(lambda x: np.sum(x ** np.array([0.0, 1.0])))(zero)],
+        ["prod(x)", "(0, 1)", ad.grad(np.prod)(ones)],
+        ["sum(maximum(x, 0))", "(0, 1)", ad.grad(lambda x: np.sum(np.maximum(x, 0.0)))(ones)],
+        ["sqrt(x)  (truly infinite)", "0", ad.grad(np.sqrt)(0.0)],
+    ]
+    table(["function", "at", "gradient"], [[f, at, one_line(g)] for f, at, g in rows])
+
+
+def higher_orders() -> None:
+    """Transformations nest to any depth."""
+    title("9. Higher orders and batches")
+    x = np.array([2.0, 3.0])
+    show("ad.hessian(lambda x: x[0]**2 * x[1])([2, 3])", ad.hessian(lambda x: x[0] ** 2 * x[1])(x))
+    field = ad.hessian(lambda x: np.array([x[0] * x[1], np.sin(x[0]), x[1] ** 3]))(x)
+    show("shape of the Hessian of a field of 3 results", field.shape)
+    show("ad.derivative(np.sin, 5)(0.0)", float(ad.derivative(np.sin, 5)(0.0)))
+    batch = ad.vmap(ad.grad(np.prod))(np.array([[1.0, 2.0, 3.0], [0.0, 5.0, 6.0]]))
+    show("ad.vmap(ad.grad(np.prod))([[1, 2, 3], [0, 5, 6]])", batch)
+
+
+def timing() -> None:
+    """One sweep back costs a small multiple of the function, whatever the number of inputs."""
+    title("10. What a gradient costs (the fastest of several runs on this machine)")
+
+    def layers(x: np.ndarray) -> float:
+        for _ in range(10):
+            x = np.tanh(1.1 * x + 0.1)
+        return np.sum(x * x)
+
+    gradient = ad.grad(layers)
+    rows = []
+    for n in (10, 1_000, 100_000, 1_000_000):
+        x = np.linspace(-1.0, 1.0, n)
+        plain, both = fastest(lambda x=x: layers(x)), fastest(lambda x=x: gradient(x))
+        rows.append([f"{n:,}", f"{1e3 * plain:.3f} ms", f"{1e3 * both:.3f} ms", f"{both / plain:.1f}"])
+    table(["inputs", "function", "gradient", "ratio"], rows)
+
+
+# Printing ---------------------------------------------------------------------------------------------------------
+
+
+def fastest(function: Callable[[], object]) -> float:
+    """Seconds for one call: the least of seven measurements, as noise only ever adds."""
+    calls = max(1, int(0.01 / max(timeit.timeit(function, number=1), 1e-7)))
+    return min(timeit.repeat(function, number=calls, repeat=7)) / calls
+
+
+def title(text: str) -> None:
+    """A heading."""
+    print(f"\n{text}\n{'=' * len(text)}")
+
+
+def say(text: str) -> None:
+    """A sentence."""
+    print(text)
+
+
+def show(expression: str, result: object) -> None:
+    """An expression and its result."""
+    print(f"  {expression}  =  {one_line(result)}")
+
+
+def one_line(x: object) -> str:
+    """A number or array on one line, to four digits."""
+    with np.printoptions(precision=4, suppress=True):
+        return " ".join(str(np.asarray(x)).split()) if isinstance(x, np.ndarray) else str(x)
+
+
+def table(header: list[str], rows: list[list[str]]) -> None:
+    """Columns under their headings; numbers to the right."""
+    widths = [max(len(row[k]) for row in [header, *rows]) for k in range(len(header))]
+    numeric = [all(_is_number(row[k]) for row in rows) for k in range(len(header))]
+
+    def line(row: list[str]) -> str:
+        cells = [c.rjust(w) if right else c.ljust(w) for c, w, right in zip(row, widths, numeric, strict=True)]
+        return ("  " + "   ".join(cells)).rstrip()
+
+    print(line(header))
+    print("  " + "   ".join(["-" * w for w in widths]))
+    for row in rows:
+        print(line(row))
+
+
+def _is_number(cell: str) -> bool:
+    return cell == "" or cell[0] in "-0123456789"
+
+
+if __name__ == "__main__":
+    main()
