@@ -8,7 +8,11 @@
 -9.144885
 """
 
+from typing import Any
+
 from . import numerical, numpy
+from .core import errors
+from .core.errors import AdjointError
 from .transforms.checkpoint import checkpoint
 from .transforms.custom import custom_rule
 from .transforms.grad import grad, value_and_grad
@@ -19,6 +23,16 @@ from .transforms.vjp import linear_transpose, vjp
 from .transforms.vmap import vmap
 
 __all__ = [
-    "checkpoint", "custom_rule", "derivative", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp",
-    "linear_transpose", "linearize", "numerical", "numpy", "stop_gradient", "value", "value_and_grad", "vjp", "vmap",
+    "AdjointError", "checkpoint", "custom_rule", "derivative", "errors", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp",
+    "linear_transpose", "linearize", "numerical", "numpy", "stop_gradient", "testing", "value",
+    "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """`ad.testing`, imported when it is asked for: most programs never do."""
+    if name == "testing":
+        from . import testing
+
+        return testing
+    raise AttributeError(f"module 'adjoint' has no attribute {name!r}")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.careful import pull_careful
-from ..core.errors import InputError, OutputError, TangentError, message
+from ..core.errors import AdjointError, InputError, OutputError, TangentError, message
 from ..core.reverse import ReverseTrace, all_finite, pull
 from ..core.trace import quiet
 from ..core.traced import CONSTANTS, Traced, snapshot
@@ -53,6 +53,11 @@ def run(f: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     enter()
     try:
         return f(*args, **kwargs)
+    except ValueError as error:
+        # NumPy hides a refused conversion behind "setting an array element with a sequence"
+        if isinstance(error.__cause__, AdjointError):
+            raise error.__cause__ from None
+        raise
     finally:
         leave()
 

@@ -36,7 +36,8 @@ def call_as_step(
     def flat(*values: Value) -> tuple[Value, ...]:
         outputs, shape = output_leaves(fun(*rebuild(list(values))), name)
         shapes.append(shape)
-        return tuple([_plain(o, name) for o in outputs])
+        own = {id(walk) for v in values for walk in _walks(v)}
+        return tuple([_without_strangers(o, own, name) for o in outputs])
 
     found = _step(name, flat, rules(rebuild))(*leaves)
     return shapes[-1](list(found))
@@ -73,14 +74,23 @@ def _spread_tangents(tangents: Sequence[Value], batched: Sequence[bool], size: i
     )
 
 
-def _plain(x: Value, name: str) -> Value:
-    if isinstance(x, Traced):
-        if x.walk is CONSTANTS:
-            return x.value
-        raise DerivativeDroppedError(
-            message(
-                f"The function given to {name} uses a traced value that is not among its arguments.",
-                fix="Pass the value as an argument, so that its derivative can be found.",
-            )
+def _walks(x: Value) -> list[Any]:
+    found = []
+    while isinstance(x, Traced):
+        found.append(x.walk)
+        x = x.value
+    return found
+
+
+def _without_strangers(x: Value, own: set[int], name: str) -> Value:
+    """A result that depends on walks other than those of the arguments has used a traced value from outside."""
+    if isinstance(x, Traced) and x.walk is CONSTANTS:
+        return x.value
+    if all(id(walk) in own for walk in _walks(x)):
+        return x
+    raise DerivativeDroppedError(
+        message(
+            f"The function given to {name} uses a traced value that is not among its arguments.",
+            fix="Pass the value as an argument, so that its derivative can be found.",
         )
-    return x
+    )
