@@ -21,7 +21,7 @@ def _wins(x: Any, y: Any, over: Any) -> Any:
 
 
 def _is_zero(x: Any) -> bool:
-    return type(x) in (int, float) and x == 0
+    return type(x) is int and x == 0
 
 
 def _fwins(x: Any, y: Any, over: Any) -> Any:

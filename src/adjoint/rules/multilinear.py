@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.careful import Cotangent
-from ..core.traced import Traced
-from ..core.values import Value
+from ..core.values import Value, raw, shape_of
 from .keeping import copies_of_constants, sum_of_tangents, whole
 
 
@@ -45,15 +44,18 @@ class Multilinear:
         transpose = self.transposes[k]
         if self.elementwise:
             return g.transposed_elementwise(lambda part: transpose(part, out, *args, **params))
-        others = [np.isfinite(a) for a in args]
-        if g.support is None or all(np.all(ok) for j, ok in enumerate(others) if j != k and not isinstance(ok, Traced)):
-            return g.mapped(lambda part: transpose(part, out, *args, **params), support=None)
-        tame = [np.where(ok, a, 0.0) for ok, a in zip(others, args, strict=True)]
-        wild = [np.where(ok, 0.0, 1.0) for ok in others]
-        meets = np.not_equal(transpose(np.where(g.support, 1.0, 0.0), out, *wild, **params), 0)
-        return g.mapped(
-            lambda part: np.where(
-                meets, transpose(part, out, *args, **params), transpose(part, out, *tame, **params)
-            ),
-            support=None,
-        )
+        found = g.mapped(lambda part: transpose(part, out, *args, **params), support=None)
+        if g.support is None:
+            return found
+        arrived = np.where(g.support, 1.0, 0.0)
+        ones = [np.ones(shape_of(a)) for a in args]
+        found.support = np.not_equal(transpose(arrived, out, *ones, **params), 0)
+        wild = [np.where(np.isfinite(a), 0.0, 1.0) for a in args]
+        if any(np.any(raw(w)) for j, w in enumerate(wild) if j != k):
+            tame = [np.where(np.isfinite(a), a, 0.0) for a in args]
+            meets = np.not_equal(transpose(arrived, out, *wild, **params), 0)
+            harmless = g.mapped(lambda part: transpose(part, out, *tame, **params), support=None)
+            found.finite = np.where(meets, found.finite, harmless.finite)
+            if found.infinite is not None:
+                found.infinite = np.where(meets, found.infinite, harmless.infinite)
+        return found.masked()

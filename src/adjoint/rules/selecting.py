@@ -22,7 +22,6 @@ class Selecting:
     __slots__ = ("_evaluated", "vjps", "weights")
     is_zero = False
     keep_out = staticmethod(whole)
-    keep = staticmethod(copies_of_constants)
 
     def __init__(self, *weights: Callable[..., Value] | None) -> None:
         self.weights = weights
@@ -38,8 +37,13 @@ class Selecting:
             raise AttributeError(name)
         return getattr(self, name)
 
+    def keep(self, primitive: Any, parents: Sequence[int | None], values: tuple[Value, ...]) -> tuple[Value, ...]:
+        """What the walk back will need; a constant zero is marked."""
+        return copies_of_constants(primitive, parents, _marked(values, parents))
+
     def push(self, primitive: Any, tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
         """The tangent of what was selected."""
+        args = _marked(args, tangents)
         terms = []
         for t, weight in zip(tangents, self._evaluated, strict=True):
             if t is not None:
@@ -55,3 +59,8 @@ class Selecting:
             g.selected(weight(out, *args)) if need else None
             for weight, need in zip(self._evaluated, needed, strict=True)
         ]
+
+
+def _marked(values: Sequence[Value], moving: Sequence[Any]) -> tuple[Value, ...]:
+    """Write a constant number 0 as the integer, so that weights can tell `np.maximum(x, 0)` from a tie at 0."""
+    return tuple([0 if m is None and isinstance(v, (int, float)) and v == 0 else v for v, m in zip(values, moving, strict=True)])
