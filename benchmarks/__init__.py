@@ -1,0 +1,1 @@
+"""Timings against other libraries: `python -m benchmarks`. See results.md for the last table."""
