@@ -126,7 +126,7 @@ def logistic_regression() -> None:
 
 
 def shared_subexpressions() -> None:
-    """f = sqrt(x^2 + e^(x^2)) + cos(x^2 + e^(x^2)) with its intermediate values a to f."""
+    """The function sqrt(x^2 + e^(x^2)) + cos(x^2 + e^(x^2)) with its intermediate values a to f."""
     title("2. Shared sub-expressions: f(x) = sqrt(x^2 + e^(x^2)) + cos(x^2 + e^(x^2)) at x = 1.3")
     say("a and c are used twice, so their adjoints are sums of two contributions.")
     steps = [
