@@ -62,7 +62,10 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
 
 
 def _as_value(tangent: Value, value: Value) -> Value:
-    return float(tangent) if type(value) is float and not isinstance(tangent, Traced) else tangent
+    """A tangent of the same kind as its value: a number for a number."""
+    if isinstance(tangent, Traced) or isinstance(value, (Traced, np.ndarray)):
+        return tangent
+    return float(tangent) if type(value) is float else np.asarray(tangent)[()]
 
 
 def checked_tangents(primals: Any, tangents: Any, given: list[Any], walk: str) -> list[Value]:

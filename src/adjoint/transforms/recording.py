@@ -20,8 +20,10 @@ from ..numpy.constructors import enter, leave
 def checked_input(x: Any, walk: str) -> Value:
     """The value to differentiate at: a Python float, or an array of real or complex numbers."""
     kind = type(x)
-    if kind is float or kind is complex:
+    if kind is float:
         return x
+    if kind is complex:
+        return np.complex128(x)
     if isinstance(x, Traced):
         return _checked_kind(snapshot(x), walk)
     if isinstance(x, (np.ndarray, np.generic)):
