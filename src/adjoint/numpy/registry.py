@@ -54,14 +54,19 @@ def axis_of(axis: Any, ndim: int) -> int:
     return axis - ndim if axis >= 0 else axis
 
 
+def is_true(keepdims: Any) -> bool:
+    """A flag that may not have been given."""
+    return bool(keepdims) if given(keepdims) else False
+
+
 def ndim_of(x: Any) -> int:
     """The number of axes."""
     return len(shape_of(x))
 
 
 def as_value(x: Any) -> Any:
-    """A list, tuple or Python number as an array; arrays and traced values as they are."""
-    if isinstance(x, (Traced, np.ndarray, np.generic)) or type(x) is float:
+    """A list or tuple as an array; arrays, traced values and Python numbers (whose dtype gives way) as they are."""
+    if isinstance(x, (Traced, np.ndarray, np.generic, float, int, complex)):
         return x
     if isinstance(x, (list, tuple)):
         from .constructors import array

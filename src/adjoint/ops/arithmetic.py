@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.primitive import Primitive
+from ..core.traced import Traced
 from ..rules.linear import Linear
 from ..rules.multilinear import Multilinear
 from ..rules.stacking import aligned
@@ -45,6 +46,21 @@ def _power(x: Any, y: Any) -> Any:
     return x**y
 
 
+def _power_in_base(x: Any, y: Any) -> Any:
+    """y x**(y - 1), and 0 at 0**0, where the second factor is infinite."""
+    lowered = y - 1 if type(y) is int else y - 1.0
+    corner = (x == 0) & (y == 0)
+    if not isinstance(corner, Traced) and not np.any(corner):
+        return y * _power(x, lowered)
+    return where(corner, 0.0, y * _power(x, where(corner, 1.0, lowered)))
+
+
+def _power_in_exponent(out: Any, x: Any, y: Any) -> Any:
+    """x**y log x, and 0 at x = 0 <= y, where the logarithm is infinite."""
+    flat = (x == 0) & (np.real(y) >= 0)
+    return out * np.log(where(flat, 1.0, x))
+
+
 def _reciprocal(x: Any) -> Any:
     return _divide(1.0, x) if type(x) is float else np.reciprocal(x)
 
@@ -73,10 +89,7 @@ square = elementwise(np.square, partials=[lambda x: 2.0 * x], evaluate=lambda x:
 reciprocal = elementwise(np.reciprocal, partials=[lambda out: -out * out], evaluate=_reciprocal, domain=[NONZERO])
 power = elementwise(
     np.power,
-    partials=[
-        lambda x, y: where(y == 0, 0.0, y * _power(x, where(y == 0, 1.0, y - 1))),
-        lambda out, x: out * np.log(where(out == 0, 1.0, x)),
-    ],
+    partials=[lambda x, y: _power_in_base(x, y), lambda out, x, y: _power_in_exponent(out, x, y)],
     evaluate=_power,
     domain=[POSITIVE, REAL],
     vertex=True,

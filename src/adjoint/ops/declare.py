@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.primitive import Primitive
+from ..core.traced import Traced
 from ..rules.constant import Constant
 from ..rules.elementwise import Elementwise
 from ..rules.selecting import Selecting
@@ -104,8 +105,41 @@ def also(ufunc: Any, primitive: Primitive) -> None:
     UFUNCS[ufunc] = primitive
 
 
+class Composition:
+    """A universal function put together from others: it stands where a primitive stands, but records only its parts."""
+
+    __slots__ = ("compose", "multiple", "name")
+    derivative = CONSTANT
+
+    def __init__(self, name: str, compose: Callable[..., Any], *, multiple: bool) -> None:
+        self.name = name
+        self.compose = compose
+        self.multiple = multiple
+
+    def __call__(self, *args: Any) -> Any:
+        return self.compose(*args)
+
+
+def composed(ufunc: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register the decorated function as the composition that stands for a universal function."""
+
+    def register(compose: Callable[..., Any]) -> Callable[..., Any]:
+        UFUNCS[ufunc] = Composition(ufunc.__name__, compose, multiple=ufunc.nout > 1)  # type: ignore[assignment]
+        return compose
+
+    return register
+
+
 def where(condition: Any, x: Any, y: Any) -> Any:
     """`np.where` for rules: quick when the condition is one truth value."""
     if type(condition) is bool or type(condition) is np.bool:
         return x if condition else y
     return np.where(condition, x, y)
+
+
+def ratio(x: Any, y: Any) -> Any:
+    """x / y, and 0 where y is 0: the subgradient of a norm at the origin."""
+    zero = y == 0
+    if not isinstance(zero, Traced) and not np.any(zero):
+        return x / y
+    return where(zero, 0.0, x / where(zero, 1.0, y))

@@ -7,27 +7,46 @@ from typing import Any
 
 import numpy as np
 
-from .declare import POSITIVE, elementwise, where
+from ..core.values import raw
+from ..rules.elementwise import Elementwise
+from ..rules.stacking import aligned
+from .declare import POSITIVE, REAL, declare, elementwise, where
 
 LOG_2 = math.log(2.0)
 LOG_10 = math.log(10.0)
 
 exp = elementwise(np.exp, partials=[lambda out: out], scalar=math.exp)
 exp2 = elementwise(np.exp2, partials=[lambda out: out * LOG_2], scalar=math.exp2)
-expm1 = elementwise(np.expm1, partials=[lambda out: out + 1.0], scalar=math.expm1)
+expm1 = elementwise(np.expm1, partials=[lambda x: _exp(x)], scalar=math.expm1)
 log = elementwise(np.log, partials=[lambda x: 1.0 / x], scalar=math.log, domain=[POSITIVE])
-log2 = elementwise(np.log2, partials=[lambda x: 1.0 / (x * LOG_2)], scalar=math.log2, domain=[POSITIVE])
-log10 = elementwise(np.log10, partials=[lambda x: 1.0 / (x * LOG_10)], scalar=math.log10, domain=[POSITIVE])
+log2 = elementwise(np.log2, partials=[lambda x: 1.0 / LOG_2 / x], scalar=math.log2, domain=[POSITIVE])
+log10 = elementwise(np.log10, partials=[lambda x: 1.0 / LOG_10 / x], scalar=math.log10, domain=[POSITIVE])
 log1p = elementwise(np.log1p, partials=[lambda x: 1.0 / (1.0 + x)], scalar=math.log1p, domain=[(-1.0, math.inf)])
+_exp = exp.evaluate
 
 
-def _share(x: Any, out: Any) -> Any:
-    """exp(x - out): what one operand contributes to the logarithm of a sum (out may be infinite)."""
-    return np.exp(where(x == out, 0.0, x - where(x == out, 0.0, out)))
+def _logistic(x: Any) -> Any:
+    """1 / (1 + exp(-x)) without overflow on either side."""
+    small = np.exp(-np.abs(x))
+    return np.where(np.signbit(x), small, 1.0) / (1.0 + small)
 
 
-logaddexp = elementwise(np.logaddexp, partials=[lambda out, x: _share(x, out), lambda out, y: _share(y, out)])
+logistic = declare(
+    "logistic", _logistic, Elementwise([lambda x: logistic(x) * logistic(-x)]), stacking=aligned, domain=(REAL,)
+)
+
+
+def _lead(x: Any, y: Any) -> Any:
+    """x - y, and 0 where both are the same infinity."""
+    same = np.isinf(x) & (x == y)
+    return where(same, 0.0, x - where(same, 0.0, y)) if np.any(raw(same)) else x - y
+
+
+# the share of each operand in the sum of exponentials; exp(x - out) would lose the digits of a large out
+logaddexp = elementwise(
+    np.logaddexp, partials=[lambda x, y: logistic(_lead(x, y)), lambda x, y: logistic(_lead(y, x))]
+)
 logaddexp2 = elementwise(
     np.logaddexp2,
-    partials=[lambda out, x: _share(x * LOG_2, out * LOG_2), lambda out, y: _share(y * LOG_2, out * LOG_2)],
+    partials=[lambda x, y: logistic(_lead(x, y) * LOG_2), lambda x, y: logistic(_lead(y, x) * LOG_2)],
 )

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..rules.elementwise import Elementwise
 from ..rules.linear import Linear
 from ..rules.selecting import Selecting
 from ..rules.stacking import aligned
-from .declare import REAL, constant, declare, elementwise, selecting
+from .declare import CONSTANT, REAL, UFUNCS, composed, constant, declare, elementwise, ratio, selecting
 from .declare import where as pick
 
 
@@ -39,7 +40,7 @@ fmin = selecting(np.fmin, lambda x, y: _fwins(x, y, np.less), lambda x, y: _fwin
 
 
 def _inside(x: Any, y: Any, z: Any) -> Any:
-    return pick((x >= y) & (x <= z), 1.0, 0.0)
+    return pick((x < y) | (x > z), 0.0, 1.0)
 
 
 clip = declare(
@@ -76,14 +77,15 @@ where = declare(
 
 absolute = elementwise(
     np.absolute,
-    partials=[lambda x: np.conjugate(np.sign(x)) if np.iscomplexobj(x) else np.sign(x)],
+    partials=[lambda out, x: ratio(np.conjugate(x), out) if np.iscomplexobj(x) else np.sign(x)],
     evaluate=abs,
     note="slope 0 at 0",
 )
 fabs = elementwise(np.fabs, partials=[lambda x: np.sign(x)], scalar=math.fabs, note="slope 0 at 0")
 copysign = elementwise(
     np.copysign,
-    partials=[lambda x, y: np.copysign(1.0, x) * np.copysign(1.0, y), lambda: 0.0],
+    partials=[lambda x, y: np.sign(x) * np.copysign(1.0, y), lambda: 0.0],
+    note="slope 0 at 0, as that of the absolute value",
 )
 heaviside = selecting(np.heaviside, lambda: 0.0, lambda x: pick(x == 0, 1.0, 0.0))
 nextafter = selecting(np.nextafter, lambda: 1.0, lambda: 0.0)
@@ -95,10 +97,35 @@ remainder = elementwise(
 )
 fmod = elementwise(
     np.fmod,
-    partials=[lambda: 1.0, lambda x, y: -np.trunc(x / y)],
+    partials=[lambda: 1.0, lambda out, x, y: -np.rint((x - out) / y)],
     domain=[REAL, (0.25, math.inf)],
 )
 ldexp = elementwise(np.ldexp, partials=[lambda y: np.ldexp(1.0, y), None])
+
+fraction = declare(
+    "fraction", lambda x: np.modf(x)[0], Elementwise([lambda: 1.0]), stacking=aligned, domain=(REAL,)
+)
+exponent = declare("exponent", lambda x: np.frexp(x)[1], CONSTANT, stacking=aligned)
+
+
+@composed(np.modf)
+def modf(x: Any) -> tuple[Any, Any]:
+    """`np.modf`: the integral part is piecewise constant."""
+    return fraction(x), np.trunc(x)
+
+
+@composed(np.frexp)
+def frexp(x: Any) -> tuple[Any, Any]:
+    """`np.frexp`: the exponent is piecewise constant."""
+    power = exponent(x)
+    return np.ldexp(x, -power), power
+
+
+@composed(np.divmod)
+def divmod(x: Any, y: Any) -> tuple[Any, Any]:
+    """`np.divmod`."""
+    return np.floor_divide(x, y), np.remainder(x, y)
+
 
 PIECEWISE = "piecewise constant: the derivative is 0"
 for _ufunc in (np.floor, np.ceil, np.trunc, np.rint, np.sign, np.floor_divide, np.spacing):
@@ -109,5 +136,14 @@ for _ufunc in (
     np.bitwise_xor, np.invert, np.left_shift, np.right_shift, np.gcd, np.lcm, np.bitwise_count,
 ):  # fmt: skip
     constant(_ufunc, note="not real-valued")
+
+_sign = UFUNCS[np.sign]
+
+
+@composed(np.sign)
+def sign(x: Any) -> Any:
+    """`np.sign`: piecewise constant for real numbers, x / |x| for complex ones."""
+    return ratio(x, np.abs(x)) if np.iscomplexobj(x) else _sign(x)
+
 
 __all__ = ["absolute", "clip", "maximum", "minimum", "where"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..rules.elementwise import Elementwise
 from ..rules.stacking import aligned
-from .declare import REAL, SYMMETRIC, also, declare, elementwise, where
+from .declare import REAL, SYMMETRIC, also, declare, elementwise, ratio
 
 TURN = math.pi / 180.0
 
@@ -19,10 +19,9 @@ def _sech_squared(x: Any) -> Any:
     return s * s
 
 
-def _over(x: Any, y: Any) -> Any:
-    """x / y, and 0 where y is 0: the subgradient of a norm at the origin."""
-    zero = y == 0
-    return where(zero, 0.0, x / where(zero, 1.0, y))
+def _root_of_one_plus_square(x: Any) -> Any:
+    """sqrt(1 + x**2): without overflow, and on the branch of arcsinh."""
+    return np.sqrt(1.0 - 1j * x) * np.sqrt(1.0 + 1j * x) if np.iscomplexobj(x) else np.hypot(1.0, x)
 
 
 sin = elementwise(np.sin, partials=[lambda x: _cos(x)], scalar=math.sin)
@@ -30,33 +29,34 @@ cos = elementwise(np.cos, partials=[lambda x: -_sin(x)], scalar=math.cos)
 tan = elementwise(np.tan, partials=[lambda out: 1.0 + out * out], scalar=math.tan, domain=[(-1.5, 1.5)])
 _sin, _cos = sin.evaluate, cos.evaluate
 arcsin = elementwise(
-    np.arcsin, partials=[lambda x: 1.0 / np.sqrt((1.0 - x) * (1.0 + x))], scalar=math.asin, domain=[SYMMETRIC], vertex=True
+    np.arcsin, partials=[lambda x: 1.0 / (np.sqrt(1.0 - x) * np.sqrt(1.0 + x))], scalar=math.asin, domain=[SYMMETRIC], vertex=True
 )
 arccos = elementwise(
-    np.arccos, partials=[lambda x: -1.0 / np.sqrt((1.0 - x) * (1.0 + x))], scalar=math.acos, domain=[SYMMETRIC], vertex=True
+    np.arccos, partials=[lambda x: -1.0 / (np.sqrt(1.0 - x) * np.sqrt(1.0 + x))], scalar=math.acos, domain=[SYMMETRIC], vertex=True
 )
 arctan = elementwise(np.arctan, partials=[lambda x: 1.0 / (1.0 + x * x)], scalar=math.atan)
 arctan2 = elementwise(
     np.arctan2,
     partials=[
-        lambda x, y: _over(_over(y, np.hypot(x, y)), np.hypot(x, y)),
-        lambda x, y: -_over(_over(x, np.hypot(x, y)), np.hypot(x, y)),
+        lambda x, y: ratio(ratio(y, np.hypot(x, y)), np.hypot(x, y)),
+        lambda x, y: -ratio(ratio(x, np.hypot(x, y)), np.hypot(x, y)),
     ],
     note="arctan2(y, x) has slope 0 at the origin",
 )
 hypot = elementwise(
     np.hypot,
-    partials=[lambda out, x: _over(x, out), lambda out, y: _over(y, out)],
+    partials=[lambda out, x: ratio(x, out), lambda out, y: ratio(y, out)],
     note="slope 0 at the origin",
 )
-sinh = elementwise(np.sinh, partials=[lambda x: np.cosh(x)], scalar=math.sinh)
-cosh = elementwise(np.cosh, partials=[lambda x: np.sinh(x)], scalar=math.cosh)
+sinh = elementwise(np.sinh, partials=[lambda x: _cosh(x)], scalar=math.sinh)
+cosh = elementwise(np.cosh, partials=[lambda x: _sinh(x)], scalar=math.cosh)
+_sinh, _cosh = sinh.evaluate, cosh.evaluate
 tanh = elementwise(np.tanh, partials=[lambda x: sech_squared(x)], scalar=math.tanh)
 # 1 - tanh(x)**2 without its cancellation: at x = 20 that difference is 0, the slope is 1.7e-17
 sech_squared = declare(
     "sech_squared", _sech_squared, Elementwise([lambda out, x: -2.0 * np.tanh(x) * out]), stacking=aligned, domain=(REAL,)
 )
-arcsinh = elementwise(np.arcsinh, partials=[lambda x: 1.0 / np.hypot(1.0, x)], scalar=math.asinh)
+arcsinh = elementwise(np.arcsinh, partials=[lambda x: 1.0 / _root_of_one_plus_square(x)], scalar=math.asinh)
 arccosh = elementwise(
     np.arccosh,
     partials=[lambda x: 1.0 / (np.sqrt(x - 1.0) * np.sqrt(x + 1.0))],
