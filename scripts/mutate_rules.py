@@ -68,7 +68,10 @@ def _broken(rule, factor):
         for k, t in enumerate(rule.transposes):
             if t is not None:
                 broken = lambda *a, f=t, **p: f(*a, **p) * factor  # noqa: E731
-                yield f"transpose {k}", Linear(*replaced(rule.transposes, k, broken), structural=rule.structural, keeps=True)
+                yield (
+                    f"transpose {k}",
+                    Linear(*replaced(rule.transposes, k, broken), structural=rule.structural, keeps=True),
+                )
     elif isinstance(rule, Multilinear):
         yield from _broken_multilinear(rule, factor)
     elif isinstance(rule, Reducing):
