@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .primitive import Primitive
-from .trace import new_level, peel
-from .traced import Traced
-from .values import Value, fit, is_inexact
+from .trace import new_level
+from .traced import Traced, snapshot
+from .values import Value, fit, is_inexact, raw
 
-Node = tuple[Any, tuple[int | None, ...], tuple[Value, ...], Value, dict[str, Any]]
+Node = tuple[Any, Sequence[int | None], Sequence[Value], Value, dict[str, Any]]
 """(primitive, places of the arguments in the trace, their values, the result, parameters)."""
 
 
@@ -36,11 +37,25 @@ class ReverseTrace(list[Node]):
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         """Evaluate one walk further out, and record the step."""
         derivative = primitive.derivative
-        parents = tuple([a.node if isinstance(a, Traced) and a.walk is self else None for a in args])
-        values = tuple([peel(self, a) for a in args])
-        out = primitive(*values, **params)
+        parents: list[int | None] = []
+        values: list[Value] = []
+        outermost = True
+        for a in args:
+            node = None
+            if isinstance(a, Traced):
+                a = a if type(a) is Traced else a.current()
+                if a.walk is self:
+                    node, a = a.node, a.value
+                else:
+                    a = snapshot(a)
+                outermost = outermost and not isinstance(a, Traced)
+            parents.append(node)
+            values.append(a)
+        out = primitive.evaluate(*values, **params) if outermost else primitive(*values, **params)
         if derivative.is_zero:
             return out
+        if type(out) is FLOAT:
+            out = float(out)
         kept = derivative.keep(primitive, parents, values)
         self.append((primitive, parents, kept, derivative.keep_out(out), params))
         place = len(self) - 1
@@ -84,6 +99,7 @@ class ReverseTrace(list[Node]):
 
 
 NUMBERS = frozenset((float, int))
+FLOAT = np.float64
 NO_PARAMS: dict[str, Any] = {}
 
 
@@ -101,21 +117,21 @@ OUTPUT: Any = _Marker("output")
 
 
 def pull(trace: ReverseTrace, seeds: list[tuple[int, Value]], wanted: list[int]) -> list[Value | None]:
-    """Pull cotangents, given at some places of the trace, back to the wanted ones; None means a structural zero."""
+    """Pull cotangents, given at some places of the trace, back to the wanted inputs; None means a structural zero."""
     cotangents: list[Any] = [None] * len(trace)
+    last = -1
     for place, seed in seeds:
         had = cotangents[place]
         cotangents[place] = seed if had is None else had + seed
-    results: dict[int, Value] = {}
-    for place in range(max((p for p, _ in seeds), default=-1), -1, -1):
+        last = place if place > last else last
+    for place in range(last, -1, -1):
         g = cotangents[place]
         if g is None:
             continue
-        cotangents[place] = None
         primitive, parents, args, out, params = trace[place]
         if primitive is INPUT:
-            results[place] = g
             continue
+        cotangents[place] = None
         if primitive is OUTPUT:
             slots = cotangents[parents[0]]  # type: ignore[index]
             if slots is None:
@@ -142,7 +158,7 @@ def pull(trace: ReverseTrace, seeds: list[tuple[int, Value]], wanted: list[int])
                 c = fit(c, value)
             had = cotangents[parent]
             cotangents[parent] = c if had is None else had + c
-    return [results.get(place) for place in wanted]
+    return [cotangents[place] for place in wanted]
 
 
 def all_finite(cotangents: list[Value | None]) -> bool:
@@ -153,6 +169,8 @@ def all_finite(cotangents: list[Value | None]) -> bool:
         if type(c) is float:
             if not math.isfinite(c):
                 return False
-        elif not (c.ndim and math.isfinite(np.vdot(c, c).real)) and not np.isfinite(c).all():
+            continue
+        c = raw(c)
+        if not (c.ndim and math.isfinite(np.vdot(c, c).real)) and not np.isfinite(c).all():
             return False
     return True

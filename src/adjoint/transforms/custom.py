@@ -12,6 +12,7 @@ from ..core.errors import TangentError, UnsupportedError, message
 from ..core.tree import flatten
 from ..core.values import Value, describe, dtype_of, is_inexact, shape_of, zeros_for
 from ..rules.opaque import Opaque
+from .recording import run
 from .step import call_as_step
 
 
@@ -59,13 +60,13 @@ class CustomRule:
         def jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> list[Value]:
             primals, result = structured(out, args)
             moves = [zeros_for(a) if t is None and is_inexact(a) else t for t, a in zip(tangents, args, strict=True)]
-            found, _ = flatten(self.jvp_rule(primals, result, rebuild(moves)))  # type: ignore[misc]
+            found, _ = flatten(run(self.jvp_rule, (primals, result, rebuild(moves)), {}))
             return [_checked(t, o, self.fun.__name__, "tangent") for t, o in zip(found, out, strict=True)]
 
         def vjp(g: Sequence[Value], out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]) -> list[Value]:
             primals, result = structured(out, args)
             cotangents = [zeros_for(o) if c is None else _conjugated(c) for c, o in zip(g, out, strict=True)]
-            found = self.vjp_rule(primals, result, shape[0](cotangents))  # type: ignore[misc]
+            found = run(self.vjp_rule, (primals, result, shape[0](cotangents)), {})
             if not isinstance(found, tuple) or len(found) != len(primals):
                 raise TangentError(
                     message(

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ..core.errors import NotDifferentiableError, message
+from ..core.traced import Traced
 from ..core.tree import flatten
-from ..core.values import Value, dtype_of, shape_of
+from ..core.values import Value, dtype_of, raw, shape_of
 from .grad import _chosen, _replaced, grad
 from .jvp import jvp, push
-from .recording import checked_cotangent
 from .vjp import Recording
 from .vmap import vmap
 
@@ -93,12 +94,9 @@ def _jacobian(
             return fun(*_replaced(args, argnums, x), **kwargs)
 
         recording = Recording(of_chosen, (chosen,), has_aux, "jacobian")
-        inputs, outputs = recording.inputs, recording.values
-        columns = sum(_real_size(x) for x in inputs)
-        rows = sum(_real_size(y) for y in outputs)
-        by_columns = columns < rows if forward is None else forward
-        if any(dtype_of(v).kind == "c" for v in [*inputs, *outputs]):
-            by_columns = True
+        by_columns = _prefers_columns(recording) if forward is None else forward
+        if any(dtype_of(y).kind == "c" for y in recording.values):
+            by_columns = True  # a complex result has two directions, a column has both
         blocks = _columns(recording, chunk_size) if by_columns else _rows(recording, chunk_size)
         _, rebuild = flatten(chosen)
         found = recording.shape([rebuild(row) for row in blocks])
@@ -107,16 +105,44 @@ def _jacobian(
     return matrix
 
 
+def _prefers_columns(recording: Recording) -> bool:
+    return sum(map(_size, recording.inputs)) < sum(map(_size, recording.values))
+
+
 def _columns(recording: Recording, chunk_size: int | None) -> list[list[Value]]:
     """blocks[i][j] = d out_i / d in_j, from tangents."""
     by_input = []
     for j, x in enumerate(recording.inputs):
-        def column(t: Value, j: int = j) -> tuple[Value, ...]:
-            return tuple(push(recording, [t if k == j else _zero(y) for k, y in enumerate(recording.inputs)]))
-
-        found = vmap(column, out_axes=-1, chunk_size=chunk_size)(_basis(x))
-        by_input.append([np.reshape(f, shape_of(y) + shape_of(x)) for f, y in zip(found, recording.values, strict=True)])
+        found = _pushed(recording, j, _basis(x), chunk_size)
+        if dtype_of(x).kind == "c":
+            found = _with_turned(found, _pushed(recording, j, 1j * _basis(x), chunk_size))
+        by_input.append([_block(f, y, x) for f, y in zip(found, recording.values, strict=True)])
     return [[by_input[j][i] for j in range(len(recording.inputs))] for i in range(len(recording.values))]
+
+
+def _pushed(recording: Recording, j: int, basis: Value, chunk_size: int | None) -> Any:
+    def column(t: Value) -> tuple[Value, ...]:
+        return tuple(push(recording, [t if k == j else _zero(y) for k, y in enumerate(recording.inputs)]))
+
+    return vmap(column, out_axes=-1, chunk_size=chunk_size)(basis)
+
+
+def _with_turned(along: Any, turned: Any) -> list[Value]:
+    """Put the derivatives along 1 and along i of a complex argument together."""
+    found = []
+    for d, e in zip(along, turned, strict=True):
+        if dtype_of(d).kind != "c":
+            found.append(d + 1j * e)  # of a real result: df/dx + i df/dy, as for grad
+        elif np.allclose(raw(e), 1j * raw(d), rtol=1e-5, atol=1e-8):
+            found.append(d)
+        else:
+            raise NotDifferentiableError(
+                message(
+                    "A complex result has a Jacobian with respect to a complex argument only if it is holomorphic.",
+                    fix="Take the Jacobian of  np.real  and  np.imag  of the result one after the other.",
+                )
+            )
+    return found
 
 
 def _rows(recording: Recording, chunk_size: int | None) -> list[list[Value]]:
@@ -124,22 +150,32 @@ def _rows(recording: Recording, chunk_size: int | None) -> list[list[Value]]:
     blocks = []
     for i, y in enumerate(recording.values):
         def row(g: Value, i: int = i) -> tuple[Value, ...]:
-            seeds = [checked_cotangent(g if k == i else _zero(v), v, "jacobian") for k, v in enumerate(recording.values)]
-            return tuple(recording.pull(seeds))
+            return tuple(recording.pull([g if k == i else _zero(v) for k, v in enumerate(recording.values)]))
 
         found = vmap(row, chunk_size=chunk_size)(_basis(y))
-        blocks.append(
-            [np.reshape(f, shape_of(y) + shape_of(x)) for f, x in zip(found, recording.inputs, strict=True)]
-        )
+        blocks.append([_block(_conjugated(f), y, x) for f, x in zip(found, recording.inputs, strict=True)])
     return blocks
 
 
-def _real_size(x: Value) -> int:
+def _conjugated(x: Value) -> Value:
+    return np.conjugate(x) if dtype_of(x).kind == "c" else x
+
+
+def _block(x: Value, out: Value, given: Value) -> Value:
+    """One block of the Jacobian; the derivative of a number by a number is a number."""
+    shape = shape_of(out) + shape_of(given)
+    x = np.reshape(x, shape)
+    if shape == () and type(given) is float and not isinstance(x, Traced):
+        return float(x)
+    return x
+
+
+def _size(x: Value) -> int:
     return int(np.prod(shape_of(x)))
 
 
 def _basis(x: Value) -> Value:
-    size = _real_size(x)
+    size = _size(x)
     return np.reshape(np.eye(size, dtype=dtype_of(x)), (size, *shape_of(x)))
 
 

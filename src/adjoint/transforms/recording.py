@@ -50,7 +50,7 @@ def _refusal(x: Any, walk: str) -> str:
     )
 
 
-def run(f: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+def run(f: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Call the user's function while NumPy's array makers know traced values."""
     enter()
     try:
@@ -99,27 +99,33 @@ def _only(leaves: list[Any]) -> Any:
 def pulled_back(trace: ReverseTrace, seeds: list[tuple[int, Value]], inputs: list[Value]) -> list[Value]:
     """Cotangents of the inputs, which are the first places of the trace; zeros where nothing arrives.
 
-    The plain walk is tried first. If a result is not finite, or other walks are watching (so that the values are
-    theirs to differentiate), the careful walk is the one that counts.
+    The plain walk is tried first. If a result is not finite, or an outer derivative is watching (so that structural
+    zeros matter to it too), the careful walk is the one that counts.
     """
     wanted = list(range(len(inputs)))
-    watched = any(isinstance(trace[p][3], Traced) or isinstance(c, Traced) for p, c in seeds)
+    involved = [*inputs, *[c for _, c in seeds], *[trace[p][3] for p, _ in seeds]]
     with quiet():
-        found = None
-        if not watched and not any(isinstance(x, Traced) for x in inputs):
-            try:
-                found = pull(trace, seeds, wanted)
-            except (ZeroDivisionError, OverflowError):
-                found = None
-            if found is not None and not (_is_plain(found) and all_finite(found)):
-                found = None
+        found = None if any(is_differentiated(x) for x in involved) else _plainly_pulled(trace, seeds, wanted)
         if found is None:
             found = pull_careful(trace, seeds, wanted)
     return [zeros_for(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
 
 
-def _is_plain(found: list[Value | None]) -> bool:
-    return not any(isinstance(g, Traced) for g in found)
+def _plainly_pulled(trace: ReverseTrace, seeds: list[tuple[int, Value]], wanted: list[int]) -> list[Value | None] | None:
+    try:
+        found = pull(trace, seeds, wanted)
+    except (ZeroDivisionError, OverflowError):
+        return None
+    return found if all_finite(found) else None
+
+
+def is_differentiated(x: Value) -> bool:
+    """Whether a value belongs to a derivative further out (a batch alone does not count)."""
+    while isinstance(x, Traced):
+        if not x.walk.lead:
+            return True
+        x = x.value
+    return False
 
 
 def checked_cotangent(g: Any, out: Value, walk: str) -> Value:
