@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check docs bench clean
 
 demo: $(VENV)/base
 	$(BIN)/python examples/demo.py
@@ -13,6 +13,9 @@ test: $(VENV)/test
 
 check: $(VENV)/dev
 	PATH="$(CURDIR)/$(BIN):$$PATH" ./check
+
+docs: $(VENV)/test
+	$(BIN)/python scripts/generate_docs.py
 
 bench: $(VENV)/benchmarks
 	$(BIN)/python -m benchmarks

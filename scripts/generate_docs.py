@@ -62,8 +62,8 @@ def operations() -> str:
         "`hessian`, `vmap` and any nesting of them. A NumPy function that is missing here raises `UnsupportedError`, "
         "which names the line.",
         "## Primitives",
-        "*Rule*: how the derivative is given (see [how it works](how-it-works.md)). *Laws checked on*: the intervals, one "
-        "for each argument, from which the law tests draw; outside them the formula holds wherever the function is "
+        "*Rule*: how the derivative is given (see [how it works](how-it-works.md)). *Laws checked on*: the intervals, "
+        "one for each argument, from which the law tests draw; outside them the formula holds wherever the function is "
         "smooth. *Batch*: how an axis of `vmap` passes.",
         table(["primitive", "rule", "laws checked on", "modes", "batch", "convention"], primitives),
         *[part for topic, rows in functions.items() for part in (f"## `{topic}`", table(HEADER, rows))],
@@ -203,7 +203,8 @@ def errors() -> str:
         "# Errors",
         GENERATED,
         "Every message says what could not be done, at which line of your code, what was met there, and what to write "
-        "instead. All exceptions are in `adjoint.errors`; each derives from `AdjointError` and from the builtin you would catch.",
+        "instead. All exceptions are in `adjoint.errors`; each derives from `AdjointError` and from the builtin you "
+        "would catch.",
         f"```text\n{tree}\n```",
         *[f"## {c.__name__}\n\n{inspect.getdoc(c)}" for c in classes],
     ]
