@@ -12,7 +12,7 @@ from ..core.errors import InputError, OutputError, message
 from ..core.reverse import ReverseTrace
 from ..core.traced import Traced
 from ..core.tree import LEAVES, flatten
-from ..core.values import describe, dtype_of, shape_of
+from ..core.values import describe, dtype_of, numpy_number, shape_of
 from .recording import checked_input, finished, presented, pulled_back, run
 
 
@@ -84,7 +84,7 @@ def value_and_grad(
         if has_aux:
             result, aux = _pair(result)
         out = result if type(result) is Traced else _number(result)
-        value = finished(out, trace)
+        value = numpy_number(finished(out, trace), inputs)
         _check_scalar(value)
         if isinstance(out, Traced) and out.walk is trace:
             found = pulled_back(trace, [(out.node, 1.0)], inputs)

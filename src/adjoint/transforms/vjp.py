@@ -11,7 +11,7 @@ from ..core.errors import TangentError, message
 from ..core.reverse import ReverseTrace
 from ..core.traced import Traced
 from ..core.tree import flatten, same_structure
-from ..core.values import Value, dtype_of, shape_of
+from ..core.values import Value, dtype_of, numpy_number, shape_of
 from .recording import checked_cotangent, checked_input, finished, output_leaves, presented, pulled_back, run
 
 
@@ -31,7 +31,7 @@ class Recording:
             leaves, unflatten = flatten(aux)
             self.aux = unflatten([finished(leaf, self.trace) for leaf in leaves])
         self.outputs, self.shape = output_leaves(result, walk)
-        self.values = [finished(o, self.trace) for o in self.outputs]
+        self.values = [numpy_number(finished(o, self.trace), self.inputs) for o in self.outputs]
 
     def value(self) -> Any:
         """What the function returned; a copy, as the trace keeps the original."""
