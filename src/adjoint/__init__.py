@@ -32,7 +32,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """`ad.testing`, imported when it is asked for: most programs never do."""
     if name == "testing":
-        from . import testing
+        import importlib
 
-        return testing
+        return importlib.import_module(".testing", __name__)
     raise AttributeError(f"module 'adjoint' has no attribute {name!r}")

@@ -18,7 +18,10 @@ import linecache
 import sys
 from pathlib import Path
 
-PACKAGE = str(Path(__file__).resolve().parent.parent)
+import numpy as np
+
+LIBRARIES = (str(Path(__file__).resolve().parent.parent) + "/", str(Path(np.__file__).parent) + "/")
+"""Where frames are not the user's: this library and NumPy; SciPy is recognised by its name when it is met."""
 
 
 class AdjointError(Exception):
@@ -116,4 +119,4 @@ def message(what: str, *, got: str = "", fix: str = "") -> str:
 
 
 def _is_library(path: str) -> bool:
-    return path.startswith(PACKAGE) or "/numpy/" in path or "/scipy/" in path or path.startswith("<__array")
+    return path.startswith(LIBRARIES) or "/site-packages/scipy/" in path or path.startswith("<__array")

@@ -9,10 +9,16 @@ import numpy as np
 if TYPE_CHECKING:
     from .trace import Trace
 
+    Array = Any  # for type checkers a handle is whatever it stands for: NumPy's stubs do not know it, and should not
+else:
+    Array = object
+
 FLOAT64 = np.dtype(np.float64)
+PYTHON = {float: FLOAT64, complex: np.dtype(np.complex128)}
+"""Python's numbers stay what they are; these are the dtypes they stand for."""
 
 
-class Traced:
+class Traced(Array):
     """A value inside a walk: `value` is what the next walk out sees, `node` is what this walk keeps with it.
 
     For the reverse walk `node` is the place in its trace, for the forward walk the tangent, for the batch walk
@@ -33,13 +39,13 @@ class Traced:
     def shape(self) -> tuple[int, ...]:
         """The shape the user sees: of one example, inside vmap."""
         value = self.value
-        return () if type(value) is float else value.shape[self.walk.lead :]
+        return () if type(value) in PYTHON else value.shape[self.walk.lead :]
 
     @property
     def dtype(self) -> Any:
         """The dtype of the value."""
         value = self.value
-        return FLOAT64 if type(value) is float else value.dtype
+        return PYTHON.get(type(value)) or value.dtype
 
     def become(self, other: Any) -> None:
         """Let this handle stand for another value: the one way in which anything is updated in place."""
@@ -65,6 +71,14 @@ class Constants:
     def process(self, primitive: Any, args: Any, params: Any) -> Any:
         """Evaluate without the handles."""
         return primitive(*[a.value if isinstance(a, Traced) else a for a in args], **params)
+
+    def unary(self, primitive: Any, x: Traced) -> Any:
+        """`process`, under the name the operators use."""
+        return primitive(x.value)
+
+    def binary(self, primitive: Any, x: Any, y: Any) -> Any:
+        """`process` once the innermost walk is known."""
+        return primitive(x, y)
 
 
 CONSTANTS: Any = Constants()

@@ -28,14 +28,19 @@ def _binary(primitive: Primitive) -> tuple[Callable[..., Any], Callable[..., Any
     def forward(self: Traced, other: Any) -> Any:
         if type(other) in QUICK:
             return self.walk.binary(primitive, self, other)
-        return primitive(self, as_value(other)) if isinstance(other, OPERANDS) else NotImplemented
+        return primitive(self, _operand(other)) if isinstance(other, OPERANDS) else NotImplemented
 
     def reflected(self: Traced, other: Any) -> Any:
         if type(other) in QUICK:
             return self.walk.binary(primitive, other, self)
-        return primitive(as_value(other), self) if isinstance(other, OPERANDS) else NotImplemented
+        return primitive(_operand(other), self) if isinstance(other, OPERANDS) else NotImplemented
 
     return forward, reflected
+
+
+def _operand(x: Any) -> Any:
+    """Lists become arrays; Python's numbers stay, as NumPy lets them take the other operand's precision."""
+    return as_value(x) if isinstance(x, (list, tuple)) else x
 
 
 def _unary(primitive: Primitive) -> Callable[[Traced], Any]:
@@ -49,7 +54,7 @@ def _constant(primitive: Primitive, *, swap: bool = False) -> Callable[[Traced, 
     def operator(self: Traced, other: Any) -> Any:
         if not isinstance(other, OPERANDS):
             return NotImplemented
-        return primitive(as_value(other), self) if swap else primitive(self, as_value(other))
+        return primitive(_operand(other), self) if swap else primitive(self, _operand(other))
 
     return operator
 
