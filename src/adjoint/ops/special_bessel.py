@@ -1,0 +1,152 @@
+"""Bessel, Hankel, Struve, Kelvin and Airy functions and their integrals; no slope is known in the order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.special as sc
+
+from ..core.errors import NotDifferentiableError, message
+from ..core.values import dtype_of
+from .declare import POSITIVE, elementwise, where
+from .special_declare import several
+
+ORDER = (0.0, 3.0)
+ABSOLUTE = "slope of exp(-|x|) taken as 0 at 0"
+
+
+def _between(function: Any, v: Any, z: Any) -> Any:
+    """Half of f(v-1) - f(v+1): the slope of J, Y and H."""
+    return 0.5 * (function(v - 1, z) - function(v + 1, z))
+
+
+def _around(function: Any, v: Any, z: Any) -> Any:
+    """Half of f(v-1) + f(v+1): the slope of I, and of K with a minus."""
+    return 0.5 * (function(v - 1, z) + function(v + 1, z))
+
+
+def _real(x: Any, name: str) -> Any:
+    """The argument, refused if complex: a factor exp(-|Im z|) has no complex derivative."""
+    if dtype_of(x).kind == "c":
+        raise NotDifferentiableError(
+            message(
+                f"{name} scales by an absolute value, so it has no derivative for complex arguments.",
+                fix="Use the unscaled function, or hankel1e, hankel2e, kve.",
+            )
+        )
+    return x
+
+
+def _order(ufunc: Any, slope: Callable[..., Any], *, order: Any = ORDER, note: str = "") -> None:
+    elementwise(ufunc, partials=[None, slope], domain=[order, POSITIVE], note=note)
+
+
+def _struve_term(v: Any, x: Any) -> Any:
+    return (0.5 * x) ** v * sc.rgamma(v + 1.5) / math.sqrt(math.pi)
+
+
+def _over(y: Any, x: Any) -> Any:
+    """y / x for a y that vanishes at 0 faster than x."""
+    return where(x == 0, 0.0, y / where(x == 0, 1.0, x))
+
+
+elementwise(sc.j0, partials=[lambda x: -sc.j1(x)])
+elementwise(sc.j1, partials=[lambda x: 0.5 * (sc.j0(x) - sc.jv(2, x))])
+elementwise(sc.y0, partials=[lambda x: -sc.y1(x)], domain=[POSITIVE])
+elementwise(sc.y1, partials=[lambda out, x: sc.y0(x) - out / x], domain=[POSITIVE])
+elementwise(sc.i0, partials=[lambda x: sc.i1(x)])
+elementwise(sc.i1, partials=[lambda x: 0.5 * (sc.i0(x) + sc.iv(2, x))])
+elementwise(sc.i0e, partials=[lambda out, x: sc.i1e(x) - np.sign(x) * out], domain=[POSITIVE], note=ABSOLUTE)
+elementwise(
+    sc.i1e, partials=[lambda out, x: 0.5 * (sc.i0e(x) + sc.ive(2, x)) - np.sign(x) * out], domain=[POSITIVE], note=ABSOLUTE
+)
+elementwise(sc.k0, partials=[lambda x: -sc.k1(x)], domain=[POSITIVE])
+elementwise(sc.k1, partials=[lambda out, x: -sc.k0(x) - out / x], domain=[POSITIVE])
+elementwise(sc.k0e, partials=[lambda out, x: out - sc.k1e(x)], domain=[POSITIVE])
+elementwise(sc.k1e, partials=[lambda out, x: out - sc.k0e(x) - out / x], domain=[POSITIVE])
+
+_order(sc.jv, lambda x, y: _between(sc.jv, x, y))
+_order(sc.yv, lambda x, y: _between(sc.yv, x, y))
+_order(sc.yn, lambda x, y: _between(sc.yn, x, y))
+_order(sc.jve, lambda x, y: _between(sc.jve, x, _real(y, "jve")))
+_order(sc.yve, lambda x, y: _between(sc.yve, x, _real(y, "yve")))
+_order(sc.iv, lambda x, y: _around(sc.iv, x, y))
+_order(
+    sc.ive, lambda out, x, y: _around(sc.ive, x, y) - np.sign(_real(y, "ive")) * out, note=ABSOLUTE
+)
+_order(sc.kv, lambda x, y: -_around(sc.kv, x, y))
+_order(sc.kn, lambda x, y: -_around(sc.kn, x, y))
+_order(sc.kve, lambda out, x, y: out - _around(sc.kve, x, y))
+_order(sc.hankel1, lambda x, y: _between(sc.hankel1, x, y))
+_order(sc.hankel2, lambda x, y: _between(sc.hankel2, x, y))
+_order(sc.hankel1e, lambda out, x, y: _between(sc.hankel1e, x, y) - 1j * out)
+_order(sc.hankel2e, lambda out, x, y: _between(sc.hankel2e, x, y) + 1j * out)
+_order(sc.struve, lambda x, y: _between(sc.struve, x, y) + 0.5 * _struve_term(x, y))
+_order(sc.modstruve, lambda x, y: _around(sc.modstruve, x, y) + 0.5 * _struve_term(x, y))
+elementwise(
+    sc.besselpoly,
+    partials=[lambda x, y, z: sc.besselpoly(x, y + 1.0, z - 1.0) - sc.besselpoly(x, y + 1.0, z + 1.0), None, None],
+    domain=[(0.2, 2.0), (0.0, 2.0), (1.0, 3.0)],
+)
+
+elementwise(sc.ber, partials=[lambda x: sc.berp(x)])
+elementwise(sc.bei, partials=[lambda x: sc.beip(x)])
+elementwise(sc.berp, partials=[lambda out, x: -sc.bei(x) - _over(out, x)])
+elementwise(sc.beip, partials=[lambda out, x: where(x == 0, 0.5, sc.ber(x) - _over(out, x))])
+elementwise(sc.ker, partials=[lambda x: sc.kerp(x)], domain=[POSITIVE])
+elementwise(sc.kei, partials=[lambda x: sc.keip(x)], domain=[POSITIVE])
+elementwise(sc.kerp, partials=[lambda out, x: -sc.kei(x) - out / x], domain=[POSITIVE])
+elementwise(sc.keip, partials=[lambda out, x: sc.ker(x) - out / x], domain=[POSITIVE])
+several(
+    sc.kelvin,
+    [lambda out, x: (out[2], out[3], 1j * out[0] - out[2] / x, 1j * out[1] - out[3] / x)],
+    domain=[POSITIVE],
+)
+
+
+def _airye_slope(out: Any, x: Any) -> tuple[Any, ...]:
+    root = np.sqrt(np.maximum(_real(x, "airye"), 0.0))
+    ai, slope_ai, bi, slope_bi = out
+    return slope_ai + root * ai, x * ai + root * slope_ai, slope_bi - root * bi, x * bi - root * slope_bi
+
+
+def _airy(x: Any) -> tuple[Any, Any]:
+    ai, _, bi, _ = sc.airy(x)
+    return ai, bi
+
+
+def _lost_by_j0(x: Any) -> Any:
+    """(1 - j0(x)) / x, near 0 from 1 = j0 + 2 j2 + 2 j4 + ..."""
+    near = np.abs(x) < 0.5
+    series = 2.0 * sum([sc.jv(n, x) for n in (4, 6, 8, 10)], sc.jv(2, x))
+    return where(near, series, 1.0 - sc.j0(x)) / x
+
+
+def _gained_by_i0(x: Any) -> Any:
+    """(i0(x) - 1) / x, near 0 from 1 = i0 - 2 i2 + 2 i4 - ..."""
+    near = np.abs(x) < 0.5
+    series = 2.0 * (sc.iv(2, x) - sc.iv(4, x) + sc.iv(6, x) - sc.iv(8, x) + sc.iv(10, x))
+    return where(near, series, sc.i0(x) - 1.0) / x
+
+
+several(sc.airy, [lambda out, x: (out[1], x * out[0], out[3], x * out[2])])
+several(sc.airye, [_airye_slope], domain=[POSITIVE])
+several(sc.itairy, [lambda x: (*_airy(x), *_airy(-x))], domain=[POSITIVE])
+several(sc.itj0y0, [lambda x: (sc.j0(x), sc.y0(x))], domain=[POSITIVE])
+several(sc.iti0k0, [lambda x: (sc.i0(x), sc.k0(x))], domain=[POSITIVE])
+several(sc.it2j0y0, [lambda x: (_lost_by_j0(x), -sc.y0(x) / x)], domain=[POSITIVE])
+several(sc.it2i0k0, [lambda x: (_gained_by_i0(x), -sc.k0(x) / x)], domain=[POSITIVE])
+elementwise(sc.itstruve0, partials=[lambda x: sc.struve(0, x)], domain=[POSITIVE])
+elementwise(sc.it2struve0, partials=[lambda x: -sc.struve(0, x) / x], domain=[POSITIVE])
+elementwise(sc.itmodstruve0, partials=[lambda x: sc.modstruve(0, x)], domain=[POSITIVE])
+elementwise(
+    sc.wright_bessel, partials=[None, None, lambda x, y, z: sc.wright_bessel(x, x + y, z)], domain=[(0.2, 2.0)] * 3
+)
+elementwise(
+    sc.log_wright_bessel,
+    partials=[None, None, lambda out, x, y, z: np.exp(sc.log_wright_bessel(x, x + y, z) - out)],
+    domain=[(0.2, 2.0)] * 3,
+)

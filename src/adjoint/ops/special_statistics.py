@@ -1,0 +1,169 @@
+"""Distribution functions and their inverses. No slope is known in most shape parameters."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.special as sc
+
+from .declare import POSITIVE, REAL, UNIT, elementwise, where
+from .special_elementary import boxcox_slope
+from .special_error import normal_density
+from .special_gamma import SHAPE, beta_density, gamma_density
+
+COUNT = (0.0, 3.0)
+TRIALS = (4.0, 8.0)
+FREEDOM = (2.0, 6.0)
+
+
+def _fdensity(dfn: Any, dfd: Any, x: Any) -> Any:
+    total = dfn * x + dfd
+    return beta_density(0.5 * dfn, 0.5 * dfd, dfn * x / total) * dfn * dfd / (total * total)
+
+
+def _tdensity(df: Any, t: Any) -> Any:
+    return np.exp(-sc.xlog1py(0.5 * (df + 1.0), t * t / df) - sc.betaln(0.5 * df, 0.5)) / np.sqrt(df)
+
+
+elementwise(
+    sc.bdtr,
+    partials=[lambda: 0.0, None, lambda x, y, z: -beta_density(np.floor(x) + 1.0, y - np.floor(x), z)],
+    domain=[COUNT, TRIALS, UNIT],
+)
+elementwise(
+    sc.bdtrc,
+    partials=[lambda: 0.0, None, lambda x, y, z: beta_density(np.floor(x) + 1.0, y - np.floor(x), z)],
+    domain=[COUNT, TRIALS, UNIT],
+)
+elementwise(
+    sc.bdtri,
+    partials=[lambda: 0.0, None, lambda out, x, y: -1.0 / beta_density(np.floor(x) + 1.0, y - np.floor(x), out)],
+    domain=[COUNT, TRIALS, UNIT],
+)
+elementwise(
+    sc.nbdtr, partials=[None, None, lambda x, y, z: beta_density(y, x + 1.0, z)], domain=[COUNT, TRIALS, UNIT]
+)
+elementwise(
+    sc.nbdtrc, partials=[None, None, lambda x, y, z: -beta_density(y, x + 1.0, z)], domain=[COUNT, TRIALS, UNIT]
+)
+elementwise(
+    sc.nbdtri, partials=[None, None, lambda out, x, y: 1.0 / beta_density(y, x + 1.0, out)], domain=[COUNT, TRIALS, UNIT]
+)
+elementwise(
+    sc.pdtr, partials=[lambda: 0.0, lambda x, y: -gamma_density(np.floor(x) + 1.0, y)], domain=[COUNT, POSITIVE]
+)
+elementwise(
+    sc.pdtrc, partials=[lambda: 0.0, lambda x, y: gamma_density(np.floor(x) + 1.0, y)], domain=[COUNT, POSITIVE]
+)
+elementwise(sc.pdtri, partials=[None, lambda out, x: -1.0 / gamma_density(x + 1.0, out)], domain=[COUNT, UNIT])
+elementwise(
+    sc.chdtr, partials=[None, lambda x, y: 0.5 * gamma_density(0.5 * x, 0.5 * y)], domain=[FREEDOM, POSITIVE]
+)
+elementwise(
+    sc.chdtrc, partials=[None, lambda x, y: -0.5 * gamma_density(0.5 * x, 0.5 * y)], domain=[FREEDOM, POSITIVE]
+)
+elementwise(
+    sc.chdtri, partials=[None, lambda out, x: -2.0 / gamma_density(0.5 * x, 0.5 * out)], domain=[FREEDOM, UNIT]
+)
+elementwise(
+    sc.fdtr, partials=[None, None, lambda x, y, z: _fdensity(x, y, z)], domain=[FREEDOM, FREEDOM, POSITIVE]
+)
+elementwise(
+    sc.fdtrc, partials=[None, None, lambda x, y, z: -_fdensity(x, y, z)], domain=[FREEDOM, FREEDOM, POSITIVE]
+)
+elementwise(
+    sc.fdtri, partials=[None, None, lambda out, x, y: 1.0 / _fdensity(x, y, out)], domain=[FREEDOM, FREEDOM, UNIT]
+)
+elementwise(
+    sc.gdtr,
+    partials=[lambda x, y, z: z * gamma_density(y, x * z), None, lambda x, y, z: x * gamma_density(y, x * z)],
+    domain=[POSITIVE, SHAPE, POSITIVE],
+)
+elementwise(
+    sc.gdtrc,
+    partials=[lambda x, y, z: -z * gamma_density(y, x * z), None, lambda x, y, z: -x * gamma_density(y, x * z)],
+    domain=[POSITIVE, SHAPE, POSITIVE],
+)
+elementwise(
+    sc.gdtria,
+    partials=[lambda out, y, z: 1.0 / (z * gamma_density(y, out * z)), None, lambda out, z: -out / z],
+    domain=[UNIT, SHAPE, POSITIVE],
+)
+elementwise(
+    sc.gdtrix,
+    partials=[lambda out, x: -out / x, None, lambda out, x, y: 1.0 / (x * gamma_density(y, x * out))],
+    domain=[POSITIVE, SHAPE, UNIT],
+)
+elementwise(sc.stdtr, partials=[None, lambda x, y: _tdensity(x, y)], domain=[FREEDOM, REAL])
+elementwise(sc.stdtrit, partials=[None, lambda out, x: 1.0 / _tdensity(x, out)], domain=[FREEDOM, UNIT])
+elementwise(
+    sc.nrdtrimn,
+    partials=[lambda x, y: -y / normal_density(sc.ndtri(x)), lambda x: -sc.ndtri(x), lambda: 1.0],
+    domain=[UNIT, POSITIVE, REAL],
+)
+elementwise(
+    sc.nrdtrisd,
+    partials=[
+        lambda y: -1.0 / sc.ndtri(y),
+        lambda out, y: -out / (sc.ndtri(y) * normal_density(sc.ndtri(y))),
+        lambda y: 1.0 / sc.ndtri(y),
+    ],
+    domain=[(-1.0, 0.0), (0.6, 0.9), (0.5, 1.0)],
+)
+
+
+def _tukey_inside(x: Any, shape: Any) -> Any:
+    return np.abs(x) * shape <= 1.0
+
+
+def _tukey_spread(p: Any, shape: Any) -> Any:
+    """The slope of the quantile function in p."""
+    return p ** (shape - 1.0) + (1.0 - p) ** (shape - 1.0)
+
+
+elementwise(
+    sc.tklmbda,
+    partials=[
+        lambda out, x, y: where(_tukey_inside(x, y), 1.0 / _tukey_spread(out, y), 0.0),
+        lambda out, x, y: where(
+            _tukey_inside(x, y),
+            (boxcox_slope(np.log1p(-out), y) - boxcox_slope(np.log(out), y)) / _tukey_spread(out, y),
+            0.0,
+        ),
+    ],
+    domain=[(-0.7, 0.7), (0.2, 1.2)],
+)
+
+
+def _kolmogorov_slope(x: Any) -> Any:
+    """The series in exp(-2 k**2 x**2), or near 0 the one in exp(-(2k-1)**2 pi**2 / (8 x**2))."""
+    low = x < 0.8
+    far, near = where(low, 1.0, x), where(low, x, 1.0)
+    right: Any = 0.0
+    for k in range(1, 6):
+        right = right - 8.0 * (-1) ** (k - 1) * k * k * far * np.exp(-2.0 * k * k * far * far)
+    left: Any = 0.0
+    for k in (1, 3, 5):
+        q = (k * math.pi) ** 2 / (8.0 * near * near)
+        left = left + np.exp(-q) * (1.0 - 2.0 * q) / (near * near)
+    return where(low, left * math.sqrt(2.0 * math.pi), right)
+
+
+def _smirnov_slope(n: Any, d: Any) -> Any:
+    """The slope of the sum of binom(n, j) d (d + j/n)**(j-1) (1 - d - j/n)**(n-j), over j up to n (1 - d)."""
+    total: Any = 0.0
+    for j in range(int(np.max(n)) + 1):
+        rest = 1.0 - d - j / n
+        present = (rest > 0) & (j < n)
+        share, left = d + j / n, where(present, rest, 1.0)
+        term = sc.binom(n, j) * share ** (j - 1.0) * left ** (n - j)
+        total = total + where(present, term * (1.0 + d * ((j - 1.0) / share - (n - j) / left)), 0.0)
+    return total
+
+
+elementwise(sc.kolmogorov, partials=[lambda x: _kolmogorov_slope(x)], domain=[(0.3, 2.0)])
+elementwise(sc.kolmogi, partials=[lambda out: 1.0 / _kolmogorov_slope(out)], domain=[UNIT])
+elementwise(sc.smirnov, partials=[None, lambda x, y: _smirnov_slope(x, y)], domain=[(3.0, 8.0), UNIT])
+elementwise(sc.smirnovi, partials=[None, lambda out, x: 1.0 / _smirnov_slope(x, out)], domain=[(3.0, 8.0), UNIT])
