@@ -181,6 +181,10 @@ def boolean_array():
     ad.vjp(np.sin, np.array([True]))
 
 
+def masked_array():
+    ad.grad(np.sum)(np.ma.array([1.0]))
+
+
 def array_result():
     ad.grad(np.sin)(np.ones(3))
 
@@ -251,6 +255,9 @@ OUTSIDE = {
         "jvp needs real or complex numbers to differentiate with respect to.", "{at}", "got str 'a'", NUMBERS]),
     boolean_array: (errors.InputError, [
         "vjp needs real or complex numbers to differentiate with respect to.", "{at}", "got bool[1]", NUMBERS]),
+    masked_array: (errors.InputError, [
+        "grad does not differentiate with respect to subclasses of ndarray: their arithmetic is their own.", "{at}",
+        "got numpy.ma.MaskedArray", "Pass  np.asarray(x)."]),
     array_result: (errors.OutputError, [
         "grad needs a function that returns one real number.", "{at}", "got float64[3]", ONE_NUMBER]),
     list_result: (errors.OutputError, [

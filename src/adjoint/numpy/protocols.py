@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import UnsupportedError, message
-from ..core.traced import Traced
+from ..core.traced import CONSTANTS, Traced, snapshot
+from ..core.tree import flatten
 from ..ops.declare import UFUNCS
 from .registry import FUNCTIONS
 from .ufuncs import METHODS, call_with_keywords
@@ -16,6 +17,8 @@ from .ufuncs import METHODS, call_with_keywords
 def array_ufunc(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """A universal function was called with a traced argument."""
     primitive = UFUNCS.get(ufunc) or _late(ufunc)
+    if primitive is None:
+        return _plainly(getattr(ufunc, method), inputs, kwargs)
     if method == "__call__" and not kwargs:
         if len(inputs) == 1:
             x = inputs[0]
@@ -32,6 +35,14 @@ def array_function(self: Traced, function: Any, types: Any, args: Any, kwargs: A
     """A NumPy function was called with a traced argument."""
     implementation = FUNCTIONS.get(function)
     if implementation is None:
+        return _plainly(function, args, kwargs)
+    return implementation(*args, **kwargs)
+
+
+def _plainly(function: Any, args: Any, kwargs: Any) -> Any:
+    """Call a function without a rule if only buffers of constants are among its arguments; else refuse."""
+    leaves, rebuild = flatten((args, kwargs))
+    if any(isinstance(x, Traced) and x.walk is not CONSTANTS for x in leaves):
         raise UnsupportedError(
             message(
                 f"{_name(function)} has no derivative rule.",
@@ -39,7 +50,8 @@ def array_function(self: Traced, function: Any, types: Any, args: Any, kwargs: A
                 "if it is, give the rule with  ad.custom_rule.",
             )
         )
-    return implementation(*args, **kwargs)
+    plain_args, plain_kwargs = rebuild([snapshot(x) for x in leaves])
+    return function(*plain_args, **plain_kwargs)
 
 
 def _operand(x: Any) -> Any:
@@ -53,21 +65,13 @@ def _late(ufunc: Any) -> Any:
     from ..ops import special
 
     special.load()
-    primitive = UFUNCS.get(ufunc)
-    if primitive is None:
-        raise UnsupportedError(
-            message(
-                f"{_name(ufunc)} has no derivative rule.",
-                fix="If no derivative is wanted, pass  ad.stop_gradient(x)  to it; "
-                "if it is, give the rule with  ad.custom_rule.",
-            )
-        )
-    return primitive
+    return UFUNCS.get(ufunc)
 
 
 def _name(function: Any) -> str:
     module = getattr(function, "__module__", None) or "numpy"
-    return f"{'np' + module[5:] if module.startswith('numpy') else module}.{function.__name__}"
+    name = getattr(function, "__name__", None) or str(function)
+    return f"{'np' + module[5:] if module.startswith('numpy') else module}.{name}"
 
 
 Traced.__array_ufunc__ = array_ufunc  # type: ignore[attr-defined]

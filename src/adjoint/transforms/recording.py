@@ -26,6 +26,14 @@ def checked_input(x: Any, walk: str) -> Value:
         return np.complex128(x)
     if isinstance(x, Traced):
         return _checked_kind(snapshot(x), walk)
+    if isinstance(x, np.ndarray) and kind is not np.ndarray and kind is not np.memmap:
+        raise InputError(
+            message(
+                f"{walk} does not differentiate with respect to subclasses of ndarray: their arithmetic is their own.",
+                got=f"{kind.__module__}.{kind.__name__}",
+                fix="Pass  np.asarray(x).",
+            )
+        )
     if isinstance(x, (np.ndarray, np.generic)):
         x = _checked_kind(x, walk)
         if kind is np.float64:
@@ -111,7 +119,9 @@ def pulled_back(trace: ReverseTrace, seeds: list[tuple[int, Value]], inputs: lis
     return [zeros_for(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
 
 
-def _plainly_pulled(trace: ReverseTrace, seeds: list[tuple[int, Value]], wanted: list[int]) -> list[Value | None] | None:
+def _plainly_pulled(
+    trace: ReverseTrace, seeds: list[tuple[int, Value]], wanted: list[int]
+) -> list[Value | None] | None:
     try:
         found = pull(trace, seeds, wanted)
     except (ZeroDivisionError, OverflowError):
@@ -161,5 +171,3 @@ def presented(g: Value, given: Any) -> Any:
         return np.conjugate(g) if g.dtype.kind == "c" else g
     g = dtype_of(given).type(g)
     return np.conjugate(g) if g.dtype.kind == "c" else g
-
-
