@@ -23,8 +23,8 @@ from .transforms.vjp import linear_transpose, vjp
 from .transforms.vmap import vmap
 
 __all__ = [
-    "AdjointError", "checkpoint", "custom_rule", "derivative", "errors", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp",
-    "linear_transpose", "linearize", "numerical", "numpy", "stop_gradient", "testing", "value",
+    "AdjointError", "checkpoint", "custom_rule", "derivative", "errors", "grad", "hessian", "hvp", "jacfwd", "jacobian",
+    "jacrev", "jvp", "linear_transpose", "linearize", "numerical", "numpy", "stop_gradient", "testing", "value",
     "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
 

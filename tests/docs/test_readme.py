@@ -37,7 +37,9 @@ def test_python_blocks_run(file):
             exec(compile(block, str(file), "exec"), names)
 
 
-@pytest.mark.parametrize("file", [*FILES, *ROOT.glob("src/adjoint/*/README.md")], ids=lambda f: str(f.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "file", [*FILES, *ROOT.glob("src/adjoint/*/README.md")], ids=lambda f: str(f.relative_to(ROOT))
+)
 def test_links_lead_somewhere(file):
     """Every relative link is a file or folder."""
     for target in LINK.findall(file.read_text(encoding="utf-8")):

@@ -1,0 +1,1 @@
+"""How a program is seen and walked: handles, primitives, walks."""

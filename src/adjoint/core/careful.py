@@ -73,9 +73,7 @@ class Cotangent:
         if support:
             ones = np.ones(shape_of(out)) if self.support is None else np.where(self.support, 1.0, 0.0)
             reached = [None if m is None else _support(m) for m in transpose(ones)]
-        return [
-            None if f is None else Cotangent(f, i, r) for f, i, r in zip(finite, infinite, reached, strict=True)
-        ]
+        return [None if f is None else Cotangent(f, i, r) for f, i, r in zip(finite, infinite, reached, strict=True)]
 
     def masked(self) -> Cotangent:
         """Write the structural zeros into the numbers."""
@@ -98,8 +96,7 @@ class Cotangent:
         infinite = other.infinite if self.infinite is None else self.infinite
         if self.infinite is not None and other.infinite is not None:
             infinite = self.infinite + other.infinite
-        everywhere = self.support is None or other.support is None
-        support = None if everywhere else self.support | other.support
+        support = None if self.support is None or other.support is None else self.support | other.support
         return Cotangent(self.finite + other.finite, infinite, support)
 
     def collapsed(self) -> Value:
@@ -146,5 +143,3 @@ def pull_careful(trace: ReverseTrace, seeds: list[tuple[int, Value]], wanted: li
 def _add(cotangents: list[Any], place: int, g: Cotangent) -> None:
     had = cotangents[place]
     cotangents[place] = g if had is None else had.plus(g)
-
-

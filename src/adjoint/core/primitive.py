@@ -36,6 +36,7 @@ class Primitive:
         self.note = note
 
     def __call__(self, *args: Any, **params: Any) -> Any:
+        """Evaluate, or let the innermost walk among the arguments take the step."""
         top: Any = None
         for a in args:
             if isinstance(a, Traced) and (top is None or a.walk.level > top.level):

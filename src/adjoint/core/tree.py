@@ -1,4 +1,4 @@
-"""Containers: dicts, lists, tuples, named tuples and dataclasses, nested in any way, as flat lists of leaves (optree)."""
+"""Containers (dicts, lists, tuples, named tuples, dataclasses, nested in any way) as flat lists of leaves: optree."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def paths(tree: Any) -> list[str]:
     import optree
 
     found, _, _ = optree.tree_flatten_with_path(tree, namespace=NAMESPACE)
-    return ["".join(f"[{step!r}]" if not isinstance(step, str) else f"[{step!r}]" for step in path) for path in found]
+    return ["".join([f"[{step!r}]" for step in path]) for path in found]
 
 
 def same_structure(tree: Any, other: Any) -> bool:
@@ -48,9 +48,7 @@ def same_structure(tree: Any, other: Any) -> bool:
     import optree
 
     flatten(tree), flatten(other)
-    return bool(
-        optree.tree_structure(tree, namespace=NAMESPACE) == optree.tree_structure(other, namespace=NAMESPACE)
-    )
+    return bool(optree.tree_structure(tree, namespace=NAMESPACE) == optree.tree_structure(other, namespace=NAMESPACE))
 
 
 def _register_dataclass(leaf: Any) -> bool:

@@ -1,0 +1,1 @@
+"""How a primitive is differentiated: one final class per file."""

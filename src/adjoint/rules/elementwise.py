@@ -27,6 +27,8 @@ class Elementwise:
     """
 
     __slots__ = ("_evaluated", "partials", "vertex", "vjps")
+    _evaluated: tuple[Any, ...]
+    vjps: tuple[Any, ...]
     is_zero = False
     keep_out = staticmethod(whole)
 

@@ -10,9 +10,7 @@ import numpy as np
 from ..core.values import Value, cast, dtype_of, shape_of, spread
 
 
-def copies_of_constants(
-    primitive: Any, parents: Sequence[int | None], values: tuple[Value, ...]
-) -> tuple[Value, ...]:
+def copies_of_constants(primitive: Any, parents: Sequence[int | None], values: tuple[Value, ...]) -> tuple[Value, ...]:
     """Copy plain arrays that come from outside the trace: the user may change them before the walk back."""
     if None not in parents:
         return values
@@ -52,9 +50,7 @@ def nothing_kept(primitive: Any, parents: Sequence[int | None], values: tuple[Va
     return tuple([ghost(v) for v in values])
 
 
-def constants_kept(
-    primitive: Any, parents: Sequence[int | None], values: tuple[Value, ...]
-) -> tuple[Value, ...]:
+def constants_kept(primitive: Any, parents: Sequence[int | None], values: tuple[Value, ...]) -> tuple[Value, ...]:
     """For rules that are linear in the arguments with a transpose and keep the others: masks and indices."""
     is_linear_in = primitive.derivative.is_linear_in
     return tuple(

@@ -1,4 +1,4 @@
-"""`Linear`: jointly linear in its array arguments, so its tangent is the operation itself (sum, reshape, concatenate)."""
+"""`Linear`: jointly linear in its array arguments, so its tangent is the operation itself (sum, reshape, where)."""
 
 from __future__ import annotations
 

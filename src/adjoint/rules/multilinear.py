@@ -27,18 +27,14 @@ class Multilinear:
 
     def push(self, primitive: Any, tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
         """One term for each argument that moves."""
-        terms = [
-            primitive(*args[:k], t, *args[k + 1 :], **params) for k, t in enumerate(tangents) if t is not None
-        ]
+        terms = [primitive(*args[:k], t, *args[k + 1 :], **params) for k, t in enumerate(tangents) if t is not None]
         return sum_of_tangents(terms, out)
 
     def pull_careful(
         self, primitive: Any, g: Cotangent, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]
     ) -> list[Cotangent | None]:
         """The transposes; where a structural zero meets inf or nan in another argument, it wins."""
-        return [
-            self._pull_one(k, g, out, args, params) if need else None for k, need in enumerate(needed)
-        ]
+        return [self._pull_one(k, g, out, args, params) if need else None for k, need in enumerate(needed)]
 
     def _pull_one(self, k: int, g: Cotangent, out: Value, args: Sequence[Value], params: dict) -> Cotangent:
         transpose = self.transposes[k]

@@ -60,9 +60,7 @@ class Opaque:
         self, primitive: Any, g: Cotangent, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]
     ) -> list[Cotangent | None]:
         """The VJP of each part of the cotangent."""
-        return g.transposed(
-            lambda part: self.pull(primitive, part, out, args, params, needed), support=False, out=out
-        )
+        return g.transposed(lambda part: self.pull(primitive, part, out, args, params, needed), support=False, out=out)
 
     def _transposed_vjp(
         self, primitive: Any, tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict

@@ -48,7 +48,9 @@ class Reducing:
         """As `pull`; the other elements are structurally zero."""
         share = self.share(out, *args, **params)
         ones = np.ones(shape_of(share))
-        support = None if g.support is None else (widened(np.where(g.support, 1.0, 0.0), args[0], params["axis"]) * ones) != 0
+        support = None
+        if g.support is not None:
+            support = (widened(np.where(g.support, 1.0, 0.0), args[0], params["axis"]) * ones) != 0
         wide = g.mapped(lambda part: widened(part, args[0], params["axis"]) * ones, support=support)
         return [wide.selected(share)]
 

@@ -20,6 +20,8 @@ class Selecting:
     """
 
     __slots__ = ("_evaluated", "vjps", "weights")
+    _evaluated: tuple[Any, ...]
+    vjps: tuple[Any, ...]
     is_zero = False
     keep_out = staticmethod(whole)
 
@@ -63,4 +65,6 @@ class Selecting:
 
 def _marked(values: Sequence[Value], moving: Sequence[Any]) -> tuple[Value, ...]:
     """Write a constant number 0 as the integer, so that weights can tell `np.maximum(x, 0)` from a tie at 0."""
-    return tuple([0 if m is None and isinstance(v, (int, float)) and v == 0 else v for v, m in zip(values, moving, strict=True)])
+    return tuple(
+        [0 if m is None and isinstance(v, (int, float)) and v == 0 else v for v, m in zip(values, moving, strict=True)]
+    )

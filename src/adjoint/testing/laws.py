@@ -59,7 +59,9 @@ def tangent_law(case: Case) -> None:
     t = random_like(case.args, _rng())
     tangent = jvp(case.function, case.args, t)[1]
     step = 6e-6
-    estimate = _difference(moved_along(case.function, case.args, t, step), moved_along(case.function, case.args, t, -step), step)
+    estimate = _difference(
+        moved_along(case.function, case.args, t, step), moved_along(case.function, case.args, t, -step), step
+    )
     _close(tangent, estimate, case.rtol)
 
 

@@ -63,7 +63,9 @@ class CustomRule:
             found, _ = flatten(run(self.jvp_rule, (primals, result, rebuild(moves)), {}))
             return [_checked(t, o, self.fun.__name__, "tangent") for t, o in zip(found, out, strict=True)]
 
-        def vjp(g: Sequence[Value], out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]) -> list[Value]:
+        def vjp(
+            g: Sequence[Value], out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]
+        ) -> list[Value]:
             primals, result = structured(out, args)
             cotangents = [zeros_for(o) if c is None else _conjugated(c) for c, o in zip(g, out, strict=True)]
             found = run(self.vjp_rule, (primals, result, shape[0](cotangents)), {})
@@ -109,7 +111,10 @@ def _checked(c: Value, value: Value, name: str, kind: str) -> Value:
 
 
 def custom_rule(
-    fun: Callable[..., Any] | None = None, *, jvp: Callable[..., Any] | None = None, vjp: Callable[..., Any] | None = None
+    fun: Callable[..., Any] | None = None,
+    *,
+    jvp: Callable[..., Any] | None = None,
+    vjp: Callable[..., Any] | None = None,
 ) -> Any:
     """Give a function a derivative of your own; of JVP and VJP one is enough, the other is its transpose.
 

@@ -16,9 +16,7 @@ from ..core.values import describe, dtype_of, numpy_number, shape_of
 from .recording import checked_input, finished, presented, pulled_back, run
 
 
-def grad(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
-) -> Callable[..., Any]:
+def grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
     """The gradient of a real-valued function, by one sweep forward and one back.
 
     For f: R^n -> R, `grad(f)(x)` is the vector of partial derivatives at x. A complex argument z = x + iy gets
@@ -74,7 +72,7 @@ def value_and_grad(
         if type(argnums) is int and len(args) > argnums >= 0 and type(args[argnums]) in LEAVES:
             given, rebuild = [args[argnums]], None
             inputs = [checked_input(given[0], "grad")]
-            call = (*args[:argnums], trace.input(inputs[0]), *args[argnums + 1 :])
+            call = [*args[:argnums], trace.input(inputs[0]), *args[argnums + 1 :]]
         else:
             chosen = _chosen(args, argnums)
             given, rebuild = flatten(chosen)
@@ -155,6 +153,7 @@ def _check_scalar(value: Any) -> None:
             message(
                 "grad needs a function that returns one real number.",
                 got=describe(value),
-                fix="Sum the result to one number, or use  ad.jacobian;  of a complex result take  np.real  or  np.abs.",
+                fix="Sum the result to one number, or use  ad.jacobian;  "
+                "of a complex result take  np.real  or  np.abs.",
             )
         )

@@ -149,6 +149,7 @@ def _rows(recording: Recording, chunk_size: int | None) -> list[list[Value]]:
     """blocks[i][j] = d out_i / d in_j, from cotangents."""
     blocks = []
     for i, y in enumerate(recording.values):
+
         def row(g: Value, i: int = i) -> tuple[Value, ...]:
             return tuple(recording.pull([g if k == i else _zero(v) for k, v in enumerate(recording.values)]))
 
@@ -181,5 +182,3 @@ def _basis(x: Value) -> Value:
 
 def _zero(x: Value) -> Value:
     return np.zeros(shape_of(x), dtype_of(x))
-
-

@@ -14,7 +14,12 @@ METHODS = ("central", "forward", "complex")
 
 
 def grad(
-    fun: Callable[..., Any], argnums: int = 0, *, method: str = "central", step: float | None = None, error: bool = False
+    fun: Callable[..., Any],
+    argnums: int = 0,
+    *,
+    method: str = "central",
+    step: float | None = None,
+    error: bool = False,
 ) -> Callable[..., Any]:
     """The gradient of a real-valued function by differences; parameters as for `jacobian`.
 
@@ -29,7 +34,12 @@ def grad(
 
 
 def jacobian(
-    fun: Callable[..., Any], argnums: int = 0, *, method: str = "central", step: float | None = None, error: bool = False
+    fun: Callable[..., Any],
+    argnums: int = 0,
+    *,
+    method: str = "central",
+    step: float | None = None,
+    error: bool = False,
 ) -> Callable[..., Any]:
     """The Jacobian by differences.
 

@@ -59,7 +59,9 @@ def _stacked(primitive: Any, values: Sequence[Value], batched: Sequence[bool], p
 
     def vjp(g: Sequence[Value], out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]) -> list[Value]:
         axes = (tuple([None if c is None else 0 for c in g]), (0,) * len(out), in_axes)
-        found = vmap(lambda c, o, a: tuple(rule.vjp(c, o, a, {}, needed)), in_axes=axes)(tuple(g), tuple(out), tuple(args))
+        found = vmap(lambda c, o, a: tuple(rule.vjp(c, o, a, {}, needed)), in_axes=axes)(
+            tuple(g), tuple(out), tuple(args)
+        )
         return [c if c is None or b else c.sum(0) for c, b in zip(found, batched, strict=True)]
 
     mapped = Opaque(jvp if rule.jvp else None, vjp if rule.vjp else None)
@@ -69,9 +71,7 @@ def _stacked(primitive: Any, values: Sequence[Value], batched: Sequence[bool], p
 def _spread_tangents(tangents: Sequence[Value], batched: Sequence[bool], size: int) -> tuple[Value, ...]:
     from ..rules.stacking import repeated
 
-    return tuple(
-        [t if t is None or b else repeated(t, size) for t, b in zip(tangents, batched, strict=True)]
-    )
+    return tuple([t if t is None or b else repeated(t, size) for t, b in zip(tangents, batched, strict=True)])
 
 
 def _walks(x: Value) -> list[Any]:

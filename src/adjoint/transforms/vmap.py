@@ -53,7 +53,9 @@ def vmap(
         if chunk_size is None or size <= chunk_size:
             return _mapped_at_once(call, leaves, axes, size, out_axes)
         chunks = [
-            _mapped_at_once(call, _chunk(leaves, axes, start, chunk_size), axes, min(chunk_size, size - start), out_axes)
+            _mapped_at_once(
+                call, _chunk(leaves, axes, start, chunk_size), axes, min(chunk_size, size - start), out_axes
+            )
             for start in range(0, size, chunk_size)
         ]
         return _joined(chunks, out_axes)
