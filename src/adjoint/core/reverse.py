@@ -171,6 +171,6 @@ def all_finite(cotangents: list[Value | None]) -> bool:
                 return False
             continue
         c = raw(c)
-        if not (c.ndim and math.isfinite(np.vdot(c, c).real)) and not np.isfinite(c).all():
+        if not (type(c) is np.ndarray and math.isfinite(np.vdot(c, c).real)) and not np.all(np.isfinite(c)):
             return False
     return True

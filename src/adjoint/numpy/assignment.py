@@ -1,4 +1,4 @@
-"""Reading and writing at indices, views, and in-place operators."""
+"""Reading and writing at indices, and in-place operators."""
 
 from __future__ import annotations
 
@@ -7,51 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import AssignmentError, DerivativeDroppedError, message
+from ..core.errors import AssignmentError, BatchError, DerivativeDroppedError, message
 from ..core.primitive import Primitive
 from ..core.traced import CONSTANTS, Traced, snapshot
-from ..core.values import describe, dtype_of, raw, shape_of
+from ..core.values import describe, dtype_of, raw, shape_of, spread
 from ..ops import indexing
 from ..ops.indexing import HOLE
 from .operators import OPERATORS
 from .registry import as_value
+from .views import View, own_copy, owned, read_only
 
 SIMPLE = (int, slice, type(None), type(Ellipsis), np.integer)
-
-
-class View(Traced):
-    """A handle that shares its elements with another, as a NumPy view does.
-
-    It reads its base again when the base has been updated, and an update of the view is an update of the base.
-    """
-
-    __slots__ = ("_handle", "_seen", "base", "read", "write")
-
-    def __init__(
-        self, base: Traced, read: Callable[[Any], Any], write: Callable[[Any, Any], Any], handle: Traced | None = None
-    ) -> None:
-        self.base = base
-        self.read = read
-        self.write = write
-        self._handle = handle
-        self._seen = base.value if handle is not None else None
-
-    def current(self) -> Traced:
-        """The elements as they are now."""
-        seen = self.base.value
-        if seen is not self._seen:
-            found = self.read(snapshot(self.base))
-            self._handle = found if isinstance(found, Traced) else Traced(found, CONSTANTS, None)
-            self._seen = seen
-        return self._handle  # type: ignore[return-value]
-
-    value = property(lambda self: self.current().value)  # type: ignore[assignment]
-    walk = property(lambda self: self.current().walk)  # type: ignore[assignment]
-    node = property(lambda self: self.current().node)  # type: ignore[assignment]
-
-    def become(self, other: Any) -> None:
-        """Write through to the base."""
-        self.base.become(self.write(snapshot(self.base), other))
 
 
 def split_key(key: Any) -> tuple[tuple[Any, ...], list[Any], bool]:
@@ -64,12 +30,15 @@ def split_key(key: Any) -> tuple[tuple[Any, ...], list[Any], bool]:
         elif isinstance(entry, SIMPLE) and type(entry) is not bool:
             template.append(entry)
         else:
-            array = entry if isinstance(entry, Traced) else np.asarray(entry)
+            array = as_value(entry)
             array = array.astype(int) if array.dtype.kind == "f" and array.size == 0 else array
             if array.dtype.kind not in "iub":
-                raise IndexError("only integers, slices, ellipsis, None and integer or boolean arrays are valid indices")
+                raise IndexError(
+                    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean "
+                    "arrays are valid indices"
+                )
             template.append(HOLE)
-            arrays.append(array)
+            arrays.append(snapshot(array))
     return tuple(template), arrays, not arrays
 
 
@@ -83,11 +52,17 @@ def getitem(self: Traced, key: Any) -> Any:
     """`x[key]`."""
     template, arrays, basic = split_key(key)
     found = indexing.index(self, *arrays, template=template)
-    if basic and isinstance(found, Traced) and found.shape:
-        return View(self, lambda base: indexing.index(base, template=template), _writer(template), found)
-    if basic and not isinstance(found, Traced) and isinstance(found, np.ndarray):
-        return View(self, lambda base: indexing.index(base, template=template), _writer(template))
+    if not basic:
+        return owned(found) if self.walk is CONSTANTS else found
+    if isinstance(found, Traced) and (found.shape or Ellipsis in template):
+        return View(self, _reader(template), _writer(template), found)
+    if isinstance(found, np.ndarray):
+        return View(self, _reader(template), _writer(template))
     return found
+
+
+def _reader(template: tuple[Any, ...]) -> Callable[[Any], Any]:
+    return lambda base: indexing.index(base, template=template)
 
 
 def _writer(template: tuple[Any, ...]) -> Callable[[Any, Any], Any]:
@@ -96,15 +71,23 @@ def _writer(template: tuple[Any, ...]) -> Callable[[Any, Any], Any]:
 
 def setitem(self: Traced, key: Any, value: Any) -> None:
     """`x[key] = value`."""
-    value = as_value(value)
-    if self.walk is CONSTANTS and not isinstance(value, Traced):
-        self.value[key] = value  # nothing recorded holds this array: constants are copied when they are kept
-        return
+    value = snapshot(as_value(value))
     template, arrays, _ = split_key(key)
-    if not isinstance(raw(self), np.ndarray) and not self.walk.lead:
-        raise TypeError("a number does not support item assignment")
+    check_writable(self)
     _check_cast(self, value)
-    self.become(indexing.assign(snapshot(self), snapshot(value), *arrays, template=template))
+    if type(self) is Traced and self.walk is CONSTANTS and not any([isinstance(v, Traced) for v in (value, *arrays)]):
+        self.value[indexing.filled(template, arrays)] = value  # nobody else holds this array: what is kept is a copy
+        return
+    self.become(indexing.assign(snapshot(self), value, *arrays, template=template))
+
+
+def check_writable(target: Any) -> None:
+    """Refuse what NumPy refuses: numbers, and arrays that share elements among themselves or with a constant."""
+    whole = raw(target)
+    if not isinstance(whole, np.ndarray):
+        raise TypeError(f"{type(whole).__name__!r} object does not support item assignment")
+    if not whole.flags.writeable:
+        read_only(target, target)
 
 
 def _check_cast(target: Any, value: Any) -> None:
@@ -140,7 +123,8 @@ def store(target: Any, value: Any) -> Any:
             )
         target[...] = value
         return target
-    shape = target.shape
+    check_writable(target)
+    shape, value = target.shape, snapshot(value)
     if shape_of(value) != shape:
         if len(shape_of(value)) > len(shape) or np.broadcast_shapes(shape_of(value), shape) != shape:
             raise AssignmentError(
@@ -150,7 +134,7 @@ def store(target: Any, value: Any) -> Any:
                     fix="Write  x = x + y  instead of  x += y.",
                 )
             )
-        value = np.broadcast_to(value, shape)
+        value = spread(value, shape)
     if not np.can_cast(dtype_of(value), dtype_of(target), "same_kind"):
         raise AssignmentError(
             message(
@@ -159,9 +143,10 @@ def store(target: Any, value: Any) -> Any:
                 fix="Write  x = x + y  instead of  x += y.",
             )
         )
-    if dtype_of(value) != target.dtype:
-        value = value.astype(target.dtype)
-    target.become(value if isinstance(value, Traced) else np.array(value))
+    if isinstance(value, Traced):
+        target.become(own_copy(np.astype(value, target.dtype) if dtype_of(value) != target.dtype else value))
+    else:
+        target.become(np.array(value, target.dtype))
     return target
 
 
@@ -171,11 +156,15 @@ def inplace(operator: str) -> Callable[[Traced, Any], Any]:
 
     def update(self: Traced, other: Any) -> Any:
         result = plain(self, other)
-        if result is NotImplemented or self.shape == () or not isinstance(raw(self), np.ndarray):
-            return result
-        return store(self, result)
+        return result if result is NotImplemented or is_number(self) else store(self, result)
 
     return update
+
+
+def is_number(x: Traced) -> bool:
+    """Whether NumPy would have a number here, not an array without axes: numbers are rebound, arrays updated."""
+    whole = raw(x)
+    return not isinstance(whole, np.ndarray) or (x.shape == () and whole.ndim > 0)
 
 
 def update_at(primitive: Primitive, ufunc: Any, target: Traced, key: Any, *operand: Any) -> Any:
@@ -187,16 +176,37 @@ def update_at(primitive: Primitive, ufunc: Any, target: Traced, key: Any, *opera
         value = np.broadcast_to(operand[0], shape_of(read)) * np.ones((), dtype_of(target))
         change = indexing.unindex(value, *arrays, template=template, shape=shape_of(target))
         return base + change if ufunc is np.add else base - change
-    places = np.arange(np.prod(shape_of(target), dtype=int)).reshape(shape_of(target))
-    flat_places = places[indexing.filled(template, arrays)].ravel()
+    if any([isinstance(a, Traced) for a in arrays]):
+        raise BatchError(
+            message(
+                f"np.{ufunc.__name__}.at cannot take indices that differ between the examples of a batch.",
+                got=f"{describe(target)} at {describe(arrays[0])}",
+                fix="np.add.at  and  np.subtract.at  can; else use  np.where.",
+            )
+        )
+    everywhere = np.arange(np.prod(shape_of(target), dtype=int)).reshape(shape_of(target))
+    chosen = everywhere[indexing.filled(template, arrays)]
+    places, turns = chosen.ravel(), _turns(chosen.ravel())
+    values = [np.reshape(np.broadcast_to(o, chosen.shape), (-1,)) for o in operand]
     flat = np.reshape(base, (-1,))
-    values = [np.broadcast_to(o, np.shape(places[indexing.filled(template, arrays)])).reshape(-1) for o in operand]
-    for i, place in enumerate(flat_places):
-        flat = indexing.assign(flat, primitive(flat[int(place)], *[v[i] for v in values]), template=(int(place),))
+    for turn in range(int(turns.max(initial=-1)) + 1):
+        now = turns == turn
+        there = places[now]
+        changed = primitive(indexing.index(flat, there, template=(HOLE,)), *[v[now] for v in values])
+        flat = indexing.assign(flat, changed, there, template=(HOLE,))
     return np.reshape(flat, shape_of(target))
+
+
+def _turns(places: Any) -> Any:
+    """For each place how often it has come before: places with the same number can be updated together."""
+    order = np.argsort(places, kind="stable")
+    ranked = places[order]
+    turns = np.empty(len(places), int)
+    turns[order] = np.arange(len(places)) - np.searchsorted(ranked, ranked)
+    return turns
 
 
 Traced.__getitem__ = getitem  # type: ignore[attr-defined]
 Traced.__setitem__ = setitem  # type: ignore[attr-defined]
-for _name in ("add", "sub", "mul", "truediv", "pow", "mod", "floordiv", "matmul"):
+for _name in ("add", "sub", "mul", "truediv", "pow", "mod", "floordiv", "matmul", "and", "or", "xor"):
     setattr(Traced, f"__i{_name}__", inplace(f"__{_name}__"))

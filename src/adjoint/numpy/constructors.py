@@ -11,37 +11,54 @@ from typing import Any
 
 import numpy as np
 
-from ..core.traced import CONSTANTS, Traced, snapshot
+from ..core.traced import CONSTANTS, Traced
 from ..core.values import dtype_of, shape_of
+from ..ops import shape
 from . import replacements
 from .registry import FUNCTIONS, implements
+from .views import own_copy
 
 NUMPY: dict[str, Callable[..., Any]] = {
     name: getattr(np, name)
     for name in (
         "array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "zeros", "ones", "empty", "full",
+        "eye", "identity", "tri", "arange", "linspace", "logspace", "geomspace",
     )
 }  # fmt: skip
 """NumPy's own versions."""
 
 
-def array(object: Any, dtype: Any = None, *, copy: Any = True, **kwargs: Any) -> Any:
+def array(object: Any, dtype: Any = None, *, copy: Any = True, ndmin: int = 0, **kwargs: Any) -> Any:
     """`np.array`, also for nested lists in which traced values stand."""
     if isinstance(object, Traced):
         x = np.astype(object, dtype) if dtype is not None and dtype_of(object) != np.dtype(dtype) else object
-        return snapshot_array(x) if copy else x
-    if isinstance(object, (list, tuple)) and _holds_traced(object):
-        x = np.stack([array(part) for part in object])
+        x = own_copy(x) if copy and x is object else x
+    elif isinstance(object, (list, tuple)) and _holds_traced(object):
+        x = joined(object)
         x = np.astype(x, dtype) if dtype is not None and dtype_of(x) != np.dtype(dtype) else x
-        missing = kwargs.get("ndmin", 0) - len(shape_of(x))
-        return np.reshape(x, (1,) * missing + shape_of(x)) if missing > 0 else x
-    return NUMPY["array"](object, dtype, copy=copy, **kwargs)
+    else:
+        made = NUMPY["array"](object, dtype, copy=copy, ndmin=ndmin, **kwargs)
+        return _users(made, sys._getframe(1)) if copy else made
+    missing = ndmin - len(shape_of(x))
+    return np.reshape(x, (1,) * missing + shape_of(x)) if missing > 0 else x
 
 
-def snapshot_array(x: Traced) -> Traced:
+def joined(nested: Any) -> Any:
+    """Nested lists and tuples, in which traced values stand, as one array."""
+    parts = [joined(part) if isinstance(part, (list, tuple)) else part for part in nested]
+    if not any([isinstance(part, Traced) for part in parts]):
+        return NUMPY["array"](parts)
+    if len({shape_of(part) for part in parts}) != 1:
+        raise ValueError(
+            "setting an array element with a sequence. The requested array has an inhomogeneous shape: "
+            f"its parts have the shapes {', '.join(sorted({str(shape_of(part)) for part in parts}))}."
+        )
+    return shape.stack(*parts, axis=-1 - len(shape_of(parts[0])))
+
+
+def snapshot_array(x: Any) -> Any:
     """A copy: a new handle with the same value, which later updates of the old one do not reach."""
-    found = snapshot(x)
-    return found if isinstance(found, Traced) else Traced(found, CONSTANTS, None)
+    return own_copy(x)
 
 
 def _holds_traced(x: Any) -> bool:
@@ -69,10 +86,7 @@ def _filler(name: str) -> Callable[..., Any]:
     original = NUMPY[name]
 
     def fill(*args: Any, **kwargs: Any) -> Any:
-        made = original(*args, **kwargs)
-        if getattr(_local, "depth", 0) and made.dtype.kind in "fc" and _is_users(sys._getframe(1)):
-            return Traced(made, CONSTANTS, None)
-        return made
+        return _users(original(*args, **kwargs), sys._getframe(1))
 
     fill.__name__ = name
     fill.__doc__ = original.__doc__
@@ -82,14 +96,18 @@ def _filler(name: str) -> Callable[..., Any]:
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **kwargs: Any) -> Any:
     """`np.full`, also with a traced value."""
     if not isinstance(fill_value, Traced) and not _holds_traced(fill_value):
-        made = NUMPY["full"](shape, fill_value, dtype, order, **kwargs)
-        users = getattr(_local, "depth", 0) and made.dtype.kind in "fc" and _is_users(sys._getframe(1))
-        return Traced(made, CONSTANTS, None) if users else made
+        return _users(NUMPY["full"](shape, fill_value, dtype, order, **kwargs), sys._getframe(1))
     value = array(fill_value)
     shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
     out = np.broadcast_to(value, shape)
-    out = np.astype(out, dtype) if dtype is not None else out
-    return snapshot_array(out) if isinstance(out, Traced) else np.array(out)
+    return own_copy(np.astype(out, dtype) if dtype is not None else out)
+
+
+def _users(made: Any, frame: Any) -> Any:
+    """A new array as the user's function sees it: a handle, so that traced values can be assigned to it later."""
+    if type(made) is np.ndarray and made.dtype.kind in "fc" and getattr(_local, "depth", 0) and _is_users(frame):
+        return Traced(made, CONSTANTS, None)
+    return made
 
 
 def _is_users(frame: Any) -> bool:
@@ -102,10 +120,11 @@ _PACKAGE = __file__.rsplit("/", 2)[0]
 _local = threading.local()
 _lock = threading.Lock()
 _active = 0
+FILLERS = ("zeros", "ones", "empty", "eye", "identity", "tri", "arange", "linspace", "logspace", "geomspace")
 TRACING: dict[str, Callable[..., Any]] = {
     "array": array,
     **{n: _converter(n) for n in ("asarray", "asanyarray", "ascontiguousarray", "asfortranarray")},
-    **{n: _filler(n) for n in ("zeros", "ones", "empty")},
+    **{n: _filler(n) for n in FILLERS},
     "full": full,
 }
 
@@ -170,7 +189,9 @@ for _name in ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortrana
 
 
 @implements(np.full_like)
-def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Any:
+def full_like(
+    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+) -> Any:
     """`np.full_like`."""
     target = dtype_of(a) if dtype is None else dtype
     made = full(shape_of(a) if shape is None else shape, fill_value, target)
@@ -180,6 +201,4 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subo
 @implements(np.copy)
 def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     """`np.copy`."""
-    return snapshot_array(a) if isinstance(a, Traced) else NUMPY["array"](a)
-
-
+    return own_copy(a)

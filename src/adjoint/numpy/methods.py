@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.traced import Traced
-from ..core.values import raw, shape_of
+from ..core.errors import AssignmentError, message
+from ..core.traced import CONSTANTS, Traced
+from ..core.values import describe
 from ..ops.shape import astype as astype_primitive
-from .assignment import View, getitem, store
-from .constructors import snapshot_array
+from .assignment import getitem, store
+from .views import own_copy
 
 
 def _function(function: Any) -> Callable[..., Any]:
@@ -25,54 +26,22 @@ def _function(function: Any) -> Callable[..., Any]:
     return method
 
 
-def _view_of(self: Traced, read: Callable[[Any], Any], write: Callable[[Any, Any], Any]) -> Any:
-    """A view where NumPy makes a view, else the value."""
-    found = read(self)
-    mine, its = raw(self), raw(found)
-    if isinstance(mine, np.ndarray) and isinstance(its, np.ndarray) and np.may_share_memory(mine, its):
-        return View(self, read, write, found if isinstance(found, Traced) else None)
-    return found
-
-
 def reshape(self: Traced, *shape: Any, order: str = "C", copy: Any = None) -> Any:
     """`x.reshape(2, -1)`; a view, as in NumPy."""
-    wanted = shape[0] if len(shape) == 1 else shape
-    return _view_of(
-        self,
-        lambda base: np.reshape(base, wanted, order),
-        lambda base, new: np.reshape(new, shape_of(base), order),
-    )
+    return np.reshape(self, shape[0] if len(shape) == 1 else shape, order, copy=copy)
 
 
 def transpose(self: Traced, *axes: Any) -> Any:
     """`x.transpose()`, `x.transpose(1, 0)`; a view."""
-    wanted = axes[0] if len(axes) == 1 else (axes or None)
-    back = None if wanted is None else tuple(np.argsort([a % len(self.shape) for a in wanted]))
-    return _view_of(self, lambda base: np.transpose(base, wanted), lambda base, new: np.transpose(new, back))
-
-
-def swapaxes(self: Traced, first: int, second: int) -> Any:
-    """`x.swapaxes(0, 1)`; a view."""
-    return _view_of(
-        self, lambda base: np.swapaxes(base, first, second), lambda base, new: np.swapaxes(new, first, second)
-    )
-
-
-def squeeze(self: Traced, axis: Any = None) -> Any:
-    """`x.squeeze()`; a view."""
-    return _view_of(self, lambda base: np.squeeze(base, axis), lambda base, new: np.reshape(new, shape_of(base)))
-
-
-def ravel(self: Traced, order: str = "C") -> Any:
-    """`x.ravel()`; a view if NumPy would give one."""
-    return reshape(self, -1, order=order)
+    many = len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list)))
+    return np.transpose(self, axes[0] if many else axes or None)
 
 
 def astype(self: Traced, dtype: Any, *args: Any, **kwargs: Any) -> Any:
     """`x.astype(np.float32)`; integers and booleans are constants."""
     dtype = np.dtype(dtype)
     if dtype == self.dtype:
-        return snapshot_array(self)
+        return own_copy(self)
     if dtype.kind in "fc":
         source = np.real(self) if self.dtype.kind == "c" and dtype.kind == "f" else self
         return astype_primitive(source, dtype=dtype)
@@ -94,19 +63,34 @@ def fill(self: Traced, value: Any) -> None:
 
 def sort(self: Traced, axis: int = -1, kind: Any = None, order: Any = None, **kwargs: Any) -> None:
     """`x.sort()`, in place."""
-    store(self, np.sort(snapshot_array(self), axis))
+    store(self, np.sort(self, axis))
 
 
-def put(self: Traced, indices: Any, values: Any, mode: str = "raise") -> None:
-    """`x.put(i, v)`, in place."""
-    np.put(self, indices, values, mode)
+def partition(self: Traced, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
+    """`x.partition(k)`, in place."""
+    store(self, np.partition(self, kth, axis, kind))
+
+
+def resize(self: Traced, *new_shape: Any, refcheck: bool = True) -> None:
+    """`x.resize(shape)` would change the size of an array that others look at."""
+    raise AssignmentError(
+        message(
+            "A traced array cannot change its size in place.",
+            got=f"{describe(self)} to {new_shape}",
+            fix="Write  x = np.resize(x, shape).",
+        )
+    )
 
 
 def item(self: Traced, *args: Any) -> Any:
     """`x.item()`: still traced, so nothing is lost."""
     if not args:
-        return np.reshape(self, ())
-    return getitem(np.reshape(self, (-1,)), args[0]) if len(args) == 1 else getitem(self, args)
+        if self.size != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        return getitem(self, (0,) * self.ndim)
+    if len(args) == 1 and not isinstance(args[0], tuple):
+        return getitem(np.reshape(self, (-1,)), args[0])
+    return getitem(self, args[0] if len(args) == 1 else args)
 
 
 def tolist(self: Traced) -> Any:
@@ -141,70 +125,87 @@ class Flat:
     def __init__(self, base: Traced) -> None:
         self.base = base
 
-    def _line(self) -> Any:
-        return np.reshape(self.base, (-1,))
-
     def __getitem__(self, key: Any) -> Any:
-        return self._line()[key]
+        return own_copy(np.reshape(self.base, (-1,))[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        line = snapshot_array(self._line())
-        line[key] = value  # type: ignore[index]
-        store(self.base, np.reshape(line, self.base.shape))
+        numbers = np.arange(self.base.size)[key]
+        if np.ndim(numbers):
+            np.put(self.base, numbers, value)
+        else:
+            np.put(self.base, [numbers], np.reshape(value, (1,)))
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._line())
+        return iter(np.reshape(self.base, (-1,)))
 
     def __len__(self) -> int:
         return int(np.prod(self.base.shape))
-
-
-def _set_part(part: str) -> Callable[[Traced, Any], None]:
-    def write(self: Traced, value: Any) -> None:
-        other = 1j * np.imag(self) if part == "real" else np.real(self)
-        store(self, value + other if part == "real" else other + 1j * value)
-
-    return write
 
 
 METHODS: dict[str, Any] = {
     **{
         name: _function(getattr(np, name))
         for name in (
-            "sum", "prod", "mean", "var", "std", "max", "min", "argmax", "argmin", "argsort", "any", "all", "cumsum",
-            "cumprod", "clip", "round", "dot", "trace", "diagonal", "repeat", "take", "compress", "searchsorted",
-            "nonzero", "choose", "argpartition", "ptp",
+            "sum",
+            "prod",
+            "mean",
+            "var",
+            "std",
+            "max",
+            "min",
+            "argmax",
+            "argmin",
+            "argsort",
+            "any",
+            "all",
+            "cumsum",
+            "cumprod",
+            "clip",
+            "round",
+            "dot",
+            "trace",
+            "diagonal",
+            "repeat",
+            "take",
+            "compress",
+            "searchsorted",
+            "nonzero",
+            "choose",
+            "argpartition",
+            "ptp",
+            "put",
+            "squeeze",
+            "swapaxes",
+            "ravel",
         )
     },
     "__iter__": iterate,
     "__len__": length,
     "__contains__": contains,
-    "__copy__": lambda self: snapshot_array(self),
-    "__deepcopy__": lambda self, memo: snapshot_array(self),
+    "__copy__": lambda self: own_copy(self),
+    "__deepcopy__": lambda self, memo: own_copy(self),
     "astype": astype,
     "conj": lambda self: np.conjugate(self),
     "conjugate": lambda self: np.conjugate(self),
-    "copy": lambda self, order="C": snapshot_array(self),
+    "copy": lambda self, order="C": own_copy(self),
     "fill": fill,
-    "flatten": lambda self, order="C": snapshot_array(np.reshape(self, (-1,), order)),
+    "flatten": lambda self, order="C": own_copy(np.reshape(self, (-1,), order)),
     "item": item,
-    "put": put,
-    "ravel": ravel,
+    "partition": partition,
     "reshape": reshape,
+    "resize": resize,
     "sort": sort,
-    "squeeze": squeeze,
-    "swapaxes": swapaxes,
     "tolist": tolist,
     "transpose": transpose,
     "T": property(lambda self: transpose(self)),
-    "mT": property(lambda self: swapaxes(self, -1, -2)),
+    "mT": property(lambda self: np.matrix_transpose(self)),
     "ndim": property(lambda self: len(self.shape)),
     "size": property(lambda self: int(np.prod(self.shape))),
     "itemsize": property(lambda self: self.dtype.itemsize),
     "nbytes": property(lambda self: self.size * self.dtype.itemsize),
     "flat": property(Flat, lambda self, value: fill_flat(self, value)),
-    "real": property(lambda self: np.real(self), _set_part("real")),
-    "imag": property(lambda self: np.imag(self), _set_part("imag")),
+    "real": property(lambda self: np.real(self), lambda self, value: set_part(self.real, value)),
+    "imag": property(lambda self: np.imag(self), lambda self, value: set_part(self.imag, value)),
 }
 
 
@@ -213,6 +214,18 @@ def fill_flat(self: Traced, value: Any) -> None:
     store(self, np.reshape(np.resize(value, self.size), self.shape))
 
 
+def set_part(part: Any, value: Any) -> None:
+    """`z.real = v`."""
+    part[...] = value
+
+
+def plain_attribute(self: Traced, name: str) -> Any:
+    """What has no traced counterpart (`flags`, `tobytes`): of a constant, the plain array's own."""
+    if self.walk is CONSTANTS and not name.startswith("_"):
+        return getattr(self.value, name)
+    raise AttributeError(f"a traced array has no attribute {name!r}; ad.value(x) is the plain array")
+
+
+Traced.__getattr__ = plain_attribute  # type: ignore[attr-defined]
 for _name, _method in METHODS.items():
     setattr(Traced, _name, _method)
-

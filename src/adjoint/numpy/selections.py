@@ -10,6 +10,7 @@ from ..core.values import dtype_of
 from ..ops import complex as parts
 from ..ops import indexing, selection
 from .registry import NO_VALUE, as_value, axis_of, deliver, given, implements, ndim_of
+from .views import view_of
 
 
 @implements(np.where)
@@ -17,11 +18,22 @@ def where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
     """`np.where`."""
     if x is NO_VALUE:
         return np.nonzero(condition)
-    return selection.where(as_value(condition), as_value(x) if not isinstance(x, int) else x, as_value(y) if not isinstance(y, int) else y)
+    return selection.where(
+        as_value(condition), as_value(x) if not isinstance(x, int) else x, as_value(y) if not isinstance(y, int) else y
+    )
 
 
 @implements(np.clip)
-def clip(a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, *, min: Any = NO_VALUE, max: Any = NO_VALUE, **rest: Any) -> Any:
+def clip(
+    a: Any,
+    a_min: Any = NO_VALUE,
+    a_max: Any = NO_VALUE,
+    out: Any = None,
+    *,
+    min: Any = NO_VALUE,
+    max: Any = NO_VALUE,
+    **rest: Any,
+) -> Any:
     """`np.clip`; the slope is 1 at the bounds themselves."""
     low = a_min if given(a_min) else min
     high = a_max if given(a_max) else max
@@ -32,14 +44,20 @@ def clip(a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, 
 
 @implements(np.real)
 def real(val: Any) -> Any:
-    """`np.real`."""
-    return parts.real(val) if dtype_of(val).kind == "c" else val
+    """`np.real`; a view."""
+    val = as_value(val)
+    if dtype_of(val).kind != "c":
+        return val
+    return view_of(val, parts.real, lambda base, new: np.astype(new, dtype_of(base)) + 1j * parts.imag(base))
 
 
 @implements(np.imag)
 def imag(val: Any) -> Any:
-    """`np.imag`."""
-    return parts.imag(val) if dtype_of(val).kind == "c" else np.zeros_like(val) * 0.0
+    """`np.imag`; a view."""
+    val = as_value(val)
+    if dtype_of(val).kind != "c":
+        return np.zeros_like(val) * 0.0
+    return view_of(val, parts.imag, lambda base, new: np.astype(parts.real(base), dtype_of(base)) + 1j * new)
 
 
 @implements(np.sort)
@@ -47,16 +65,3 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
     """`np.sort`; equal elements keep their order."""
     a, axis = (np.reshape(a, (-1,)), -1) if axis is None else (a, axis_of(axis, ndim_of(a)))
     return indexing.take_along(a, np.argsort(a, axis), axis=axis)
-
-
-@implements(np.take_along_axis)
-def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
-    """`np.take_along_axis`."""
-    arr, axis = (np.reshape(arr, (-1,)), -1) if axis is None else (arr, axis_of(axis, ndim_of(arr)))
-    return indexing.take_along(arr, indices, axis=axis)
-
-
-@implements(np.iscomplexobj)
-def iscomplexobj(x: Any) -> bool:
-    """`np.iscomplexobj`."""
-    return dtype_of(x).kind == "c"

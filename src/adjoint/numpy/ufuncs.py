@@ -9,8 +9,10 @@ import numpy as np
 
 from ..core.errors import UnsupportedError, message
 from ..core.primitive import Primitive
-from ..core.values import shape_of
-from .registry import as_value, axis_of, deliver, given, ndim_of
+from ..core.values import dtype_of, shape_of
+from .products import with_axes
+from .reductions import by_halves, scanned
+from .registry import NO_VALUE, as_value, axes_of, axis_of, deliver, given, is_true, ndim_of
 
 REDUCTIONS: dict[Any, Callable[..., Any]] = {
     np.add: np.sum,
@@ -21,16 +23,20 @@ REDUCTIONS: dict[Any, Callable[..., Any]] = {
     np.logical_or: np.any,
 }
 ACCUMULATIONS: dict[Any, Callable[..., Any]] = {np.add: np.cumsum, np.multiply: np.cumprod}
-IGNORED = frozenset(("casting", "order", "subok", "signature"))
+ASSOCIATIVE = frozenset((np.logaddexp, np.logaddexp2, np.hypot, np.fmax, np.fmin, np.maximum, np.minimum))
+IGNORED = frozenset(("casting", "order", "subok"))
 """Keywords that do not change the numbers."""
 
 
 def call_with_keywords(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`np.add(x, y, out=z, where=mask, dtype=...)`."""
-    _refuse(ufunc, kwargs, {"out", "where", "dtype", "axes", "axis", "keepdims"})
+    known = {"axes", "axis", "keepdims"} if ufunc.signature is not None else {"where"}
+    _refuse(ufunc, kwargs, {"out", "dtype", *known})
     values = [as_value(x) for x in inputs]
     if given(kwargs.get("dtype")):
         values = [np.astype(v, kwargs["dtype"]) for v in values]
+    if ufunc.signature is not None and any(given(kwargs.get(k)) for k in ("axes", "axis", "keepdims")):
+        return deliver(with_axes(primitive, ufunc.signature, tuple(values), kwargs), kwargs.get("out"))
     result = primitive(*values)
     out, where = kwargs.get("out"), kwargs.get("where", True)
     if primitive.multiple:
@@ -51,19 +57,53 @@ def reduce(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...], kwargs: di
     kwargs["axis"] = kwargs.get("axis", 0)
     if ufunc in REDUCTIONS:
         return REDUCTIONS[ufunc](inputs[0], **kwargs)
-    _refuse(ufunc, kwargs, {"axis", "out", "keepdims"})
     x = as_value(inputs[0])
-    if kwargs["axis"] is None or isinstance(kwargs["axis"], tuple):
-        axes = range(ndim_of(x)) if kwargs["axis"] is None else sorted(a % ndim_of(x) for a in kwargs["axis"])
-        for a in reversed(axes):
-            x = reduce(primitive, ufunc, (x,), {"axis": a, "keepdims": kwargs.get("keepdims", False)})
-        return deliver(x, kwargs.get("out"))
-    axis = axis_of(kwargs["axis"], ndim_of(x))
-    steps = np.moveaxis(x, axis, 0)
-    total = steps[0]
-    for i in range(1, shape_of(steps)[0]):
-        total = primitive(total, steps[i])
-    return deliver(np.expand_dims(total, axis) if kwargs.get("keepdims") else total, kwargs.get("out"))
+    if given(kwargs.get("dtype")):
+        x = np.astype(x, kwargs["dtype"])
+    axis, keepdims, out = kwargs["axis"], is_true(kwargs.get("keepdims")), kwargs.get("out")
+    where, initial = kwargs.get("where", True), kwargs.get("initial", NO_VALUE)
+    if not given(initial) and given(where) and where is not True:
+        initial = ufunc.identity
+        if initial is None:
+            raise ValueError(
+                f"reduction operation '{ufunc.__name__}' does not have an identity, so to use a where mask one has to "
+                "specify 'initial'"
+            )
+    if ufunc in ASSOCIATIVE and (not given(where) or where is True) and np.prod(shape_of(x)):
+        found = by_halves(ufunc, x, axis, keepdims)
+        return deliver(ufunc(initial, found) if given(initial) else found, out)
+    axes = axes_of(axis, ndim_of(x))
+    if len(axes) > 1 and ufunc not in ASSOCIATIVE:
+        raise ValueError(f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified")
+    return deliver(_folded(ufunc, x, axes, keepdims, initial, where), out)
+
+
+def _folded(ufunc: Any, x: Any, axes: tuple[int, ...], keepdims: bool, initial: Any, where: Any) -> Any:
+    """Reduce one element after the other, in NumPy's order."""
+    shape = shape_of(x)
+    rest = [i for i in range(len(shape)) if i - len(shape) not in axes]
+    order = [i + len(shape) for i in axes] + rest
+    kept = tuple([shape[i] for i in rest])
+
+    def lined(v: Any) -> Any:
+        return np.reshape(np.transpose(v, order), (int(np.prod([shape[i] for i in axes])), *kept))
+
+    steps = lined(x)
+    mask = None if not given(where) or where is True else lined(np.broadcast_to(where, shape))
+    count, first = shape_of(steps)[0], 0
+    if given(initial):
+        total = np.broadcast_to(initial, kept)
+    elif count:
+        total, first = steps[0], 1
+    elif ufunc.identity is None:
+        raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
+    else:
+        total = np.full(kept, ufunc.identity, dtype_of(x))
+    for i in range(first, count):
+        joined = ufunc(total, steps[i])
+        total = joined if mask is None else np.where(mask[i], joined, total)
+    wide = tuple([1 if i - len(shape) in axes else n for i, n in enumerate(shape)])
+    return np.reshape(total, wide) if keepdims else total
 
 
 def accumulate(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -75,6 +115,8 @@ def accumulate(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...], kwargs
         x = np.astype(x, kwargs["dtype"])
     if ufunc in ACCUMULATIONS:
         return deliver(ACCUMULATIONS[ufunc](x, axis), out)
+    if ufunc in ASSOCIATIVE:
+        return deliver(scanned(ufunc, x, axis_of(axis, ndim_of(x))), out)
     steps = np.moveaxis(x, axis, 0)
     totals = [steps[0]]
     for i in range(1, shape_of(steps)[0]):
@@ -101,6 +143,8 @@ def reduceat(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...], kwargs: 
     """`np.add.reduceat(x, starts, axis)`: reduce slices."""
     kwargs = _named(kwargs, inputs[2:], ("axis", "dtype", "out"))
     x, starts = as_value(inputs[0]), [int(i) for i in inputs[1]]
+    if given(kwargs.get("dtype")):
+        x = np.astype(x, kwargs["dtype"])
     steps = np.moveaxis(x, kwargs.get("axis", 0), 0)
     stops = [*starts[1:], shape_of(steps)[0]]
     parts = [

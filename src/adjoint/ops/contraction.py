@@ -1,7 +1,8 @@
-"""Products that sum: matmul and einsum."""
+"""Products that sum: matmul, the contraction of two labelled arrays, convolution."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy as np
 from ..core.traced import Traced
 from ..core.values import shape_of
 from ..rules.multilinear import Multilinear
-from ..rules.stacking import padded
+from ..rules.stacking import one_by_one, padded
 from .declare import UFUNCS, declare
+from .shape import flip
 
 
 def _swap(x: Any) -> Any:
@@ -53,3 +55,63 @@ def _stack_matmul(primitive: Any, values: Sequence[Any], batched: Sequence[bool]
 
 matmul = declare("matmul", np.matmul, Multilinear(_to_first, _to_second), stacking=_stack_matmul)
 UFUNCS[np.matmul] = matmul
+
+
+def _contract(x: Any, y: Any, *, first: str, second: str, result: str) -> Any:
+    """One matrix product for each combination of the labels that both operands and the result have."""
+    shared = [c for c in first if c in second and c in result]
+    summed = [c for c in first if c in second and c not in result]
+    rows = [c for c in first if c not in second]
+    columns = [c for c in second if c not in first]
+    size = {**dict(zip(first, np.shape(x), strict=True)), **dict(zip(second, np.shape(y), strict=True))}
+
+    def arranged(a: Any, labels: str, *groups: list[str]) -> Any:
+        order = [labels.index(c) for group in groups for c in group]
+        return np.transpose(a, order).reshape([size[c] for c in shared] + [_product(size, g) for g in groups[1:]])
+
+    product = arranged(x, first, shared, rows, summed) @ arranged(y, second, shared, summed, columns)
+    labels = [*shared, *rows, *columns]
+    return product.reshape([size[c] for c in labels]).transpose([labels.index(c) for c in result])
+
+
+def _product(size: dict[str, int], labels: list[str]) -> int:
+    return math.prod([size[c] for c in labels])
+
+
+def _stack_contract(primitive: Any, values: Sequence[Any], batched: Sequence[bool], params: dict, size: int) -> Any:
+    taken = params["first"] + params["second"]
+    new = next(c for c in LABELS if c not in taken)
+    first, second = (new * b + p for b, p in zip(batched, (params["first"], params["second"]), strict=True))
+    return primitive(*values, first=first, second=second, result=new + params["result"])
+
+
+LABELS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+contract = declare(
+    "contract",
+    _contract,
+    Multilinear(
+        lambda g, out, x, y, *, first, second, result: contract(g, y, first=result, second=second, result=first),
+        lambda g, out, x, y, *, first, second, result: contract(g, x, first=result, second=first, result=second),
+    ),
+    stacking=_stack_contract,
+    note="no label occurs twice in one operand, and each occurs in two of the three arrays",
+)
+
+
+def _all_against(g: Any, out: Any, x: Any, y: Any, *, mode: str) -> Any:
+    return convolve(g, flip(y, axis=(-1,)), mode="valid" if mode == "full" else "full")
+
+
+def _to_kernel(g: Any, out: Any, x: Any, y: Any, *, mode: str) -> Any:
+    if mode == "full":
+        return convolve(g, flip(x, axis=(-1,)), mode="valid")
+    return flip(convolve(x, flip(g, axis=(-1,)), mode="valid"), axis=(-1,))
+
+
+convolve = declare(
+    "convolve",
+    lambda x, y, *, mode: np.convolve(x, y, mode),
+    Multilinear(_all_against, _to_kernel),
+    stacking=one_by_one,
+    note="of two vectors; the first is the longer one if the mode is valid",
+)

@@ -27,6 +27,13 @@ POSITIVE: Interval = (0.0, inf)
 UNIT: Interval = (0.0, 1.0)
 SYMMETRIC: Interval = (-1.0, 1.0)
 
+
+class Whole(tuple):
+    """An interval of which only the whole numbers are meant: an order, a degree, a count."""
+
+    __slots__ = ()
+
+
 CONSTANT = Constant()
 
 

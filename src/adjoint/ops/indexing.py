@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.values import Value, shape_of
+from ..core.errors import BatchError, message
+from ..core.values import Value, describe, dtype_of, shape_of
 from ..rules.linear import Linear
 from ..rules.stacking import all_batched, one_by_one, padded, repeated
-from .declare import declare
+from .declare import CONSTANT, declare
 
 
 class _Hole:
@@ -70,11 +71,17 @@ def _read_back(g: Any, out: Any, x: Any, v: Any, *arrays: Any, template: tuple[A
     read = index(g, *arrays, template=template)
     if _is_unique(arrays):
         return read
-    numbers = np.arange(np.prod(shape_of(read), dtype=int)).reshape(shape_of(read))
-    board = np.zeros(shape_of(g), dtype=int)
+    return np.where(last_writes(*arrays, template=template, shape=shape_of(g)), read, 0.0)
+
+
+def _last_writes(*arrays: Any, template: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+    """Which of several writes stays, as a mask of what is written."""
     key = filled(template, arrays)
+    board = np.zeros(shape, dtype=int)
+    read = board[key].shape
+    numbers = np.arange(np.prod(read, dtype=int)).reshape(read)
     board[key] = numbers
-    return np.where(board[key] == numbers, read, 0.0)
+    return board[key] == numbers
 
 
 def _stack_key(template: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -90,6 +97,14 @@ def _is_scattered(template: tuple[Any, ...]) -> bool:
 
 
 def _stack_index(primitive: Any, values: Sequence[Any], batched: Sequence[bool], params: dict, size: int) -> Any:
+    if any(b and dtype_of(v).kind == "b" for v, b in zip(values[1:], batched[1:], strict=True)):
+        raise BatchError(
+            message(
+                "A mask that differs between the examples of a batch selects a different number of elements in each.",
+                got=describe(next(v for v, b in zip(values[1:], batched[1:], strict=True) if b)),
+                fix="Use  np.where(mask, x, 0.0),  or the keyword  where=mask  of  np.sum  and others.",
+            )
+        )
     if any(batched[1:]) or _is_scattered(params["template"]):
         return one_by_one(primitive, values, batched, params, size)
     return primitive(*values, **{**params, "template": _stack_key(params["template"])})
@@ -140,6 +155,9 @@ assign = declare(
 )
 
 
+last_writes = declare("last_writes", _last_writes, CONSTANT, stacking=one_by_one)
+
+
 def _put_along(g: Value, places: Value, *, axis: int, length: int) -> Value:
     shape = list(np.shape(g))
     shape[axis] = length
@@ -163,9 +181,7 @@ take_along = declare(
 put_along = declare(
     "put_along",
     _put_along,
-    Linear(
-        lambda g, out, x, places, *, axis, length: take_along(g, places, axis=axis), structural=True, keeps=True
-    ),
+    Linear(lambda g, out, x, places, *, axis, length: take_along(g, places, axis=axis), structural=True, keeps=True),
     stacking=all_batched,
     note="adds at repeated indices",
 )

@@ -128,6 +128,7 @@ def divmod(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 PIECEWISE = "piecewise constant: the derivative is 0"
+_ufunc: Any
 for _ufunc in (np.floor, np.ceil, np.trunc, np.rint, np.sign, np.floor_divide, np.spacing):
     constant(_ufunc, note=PIECEWISE)
 for _ufunc in (

@@ -59,9 +59,7 @@ flip = declare(
 roll = declare(
     "roll",
     lambda x, *, shift, axis: np.roll(x, shift, axis),
-    Linear(
-        lambda g, out, x, *, shift, axis: roll(g, shift=tuple(-s for s in shift), axis=axis), structural=True
-    ),
+    Linear(lambda g, out, x, *, shift, axis: roll(g, shift=tuple(-s for s in shift), axis=axis), structural=True),
     stacking=leading,
 )
 
@@ -80,6 +78,19 @@ concatenate = declare(
     "concatenate",
     lambda *xs, axis: np.concatenate(xs, axis),
     Linear(variadic=_split, structural=True),
+    stacking=all_batched,
+)
+
+
+def _unstack(g: Any, out: Any, args: Sequence[Any], params: dict, needed: Sequence[bool]) -> list[Any]:
+    trailing = (slice(None),) * (-params["axis"] - 1)
+    return [g[(..., k, *trailing)] if need else None for k, need in enumerate(needed)]
+
+
+stack = declare(
+    "stack",
+    lambda *xs, axis: np.stack(xs, axis),
+    Linear(variadic=_unstack, structural=True),
     stacking=all_batched,
 )
 astype = declare(

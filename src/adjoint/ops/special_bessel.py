@@ -11,7 +11,7 @@ import scipy.special as sc
 
 from ..core.errors import NotDifferentiableError, message
 from ..core.values import dtype_of
-from .declare import POSITIVE, elementwise, where
+from .declare import POSITIVE, Whole, elementwise, where
 from .special_declare import several
 
 ORDER = (0.0, 3.0)
@@ -70,7 +70,7 @@ elementwise(sc.k1e, partials=[lambda out, x: out - sc.k0e(x) - out / x], domain=
 
 _order(sc.jv, lambda x, y: _between(sc.jv, x, y))
 _order(sc.yv, lambda x, y: _between(sc.yv, x, y))
-_order(sc.yn, lambda x, y: _between(sc.yn, x, y))
+_order(sc.yn, lambda x, y: _between(sc.yn, x, y), order=Whole((0, 3)))
 _order(sc.jve, lambda x, y: _between(sc.jve, x, _real(y, "jve")))
 _order(sc.yve, lambda x, y: _between(sc.yve, x, _real(y, "yve")))
 _order(sc.iv, lambda x, y: _around(sc.iv, x, y))
@@ -78,7 +78,7 @@ _order(
     sc.ive, lambda out, x, y: _around(sc.ive, x, y) - np.sign(_real(y, "ive")) * out, note=ABSOLUTE
 )
 _order(sc.kv, lambda x, y: -_around(sc.kv, x, y))
-_order(sc.kn, lambda x, y: -_around(sc.kn, x, y))
+_order(sc.kn, lambda x, y: -_around(sc.kn, x, y), order=Whole((0, 3)))
 _order(sc.kve, lambda out, x, y: out - _around(sc.kve, x, y))
 _order(sc.hankel1, lambda x, y: _between(sc.hankel1, x, y))
 _order(sc.hankel2, lambda x, y: _between(sc.hankel2, x, y))

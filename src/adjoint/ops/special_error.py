@@ -9,7 +9,7 @@ import numpy as np
 import scipy.special as sc
 
 from ..core.values import dtype_of
-from .declare import POSITIVE, REAL, UNIT, elementwise, where
+from .declare import POSITIVE, REAL, UNIT, Whole, elementwise, where
 from .special_declare import several
 from .special_elementary import log1p_ratio
 from .special_spherical import spherical_in, spherical_jn
@@ -98,7 +98,7 @@ elementwise(
 
 elementwise(sc.exp1, partials=[lambda x: -np.exp(-x) / x], domain=[POSITIVE])
 elementwise(sc.expi, partials=[lambda x: np.exp(x) / x], domain=[POSITIVE])
-elementwise(sc.expn, partials=[None, lambda x, y: _expn_slope(x, y)], domain=[(0.0, 4.0), POSITIVE])
+elementwise(sc.expn, partials=[None, lambda x, y: _expn_slope(x, y)], domain=[Whole((0, 4)), POSITIVE])
 elementwise(sc.spence, partials=[lambda x: -log1p_ratio(x - 1.0)], domain=[POSITIVE])
 several(sc.sici, [lambda x: (spherical_jn(0, x), np.cos(x) / x)], domain=[POSITIVE])
 several(sc.shichi, [lambda x: (spherical_in(0, x), np.cosh(x) / x)], domain=[POSITIVE])

@@ -11,7 +11,7 @@ import scipy.special as sc
 from ..core.errors import NotDifferentiableError, message
 from ..rules.elementwise import Elementwise
 from ..rules.stacking import aligned
-from .declare import POSITIVE, UNIT, declare, elementwise, where
+from .declare import POSITIVE, UNIT, Whole, declare, elementwise, where
 
 SHAPE = (0.5, 4.0)
 """Where the shape parameters of the incomplete functions are tried."""
@@ -53,7 +53,7 @@ polygamma = declare(
     _polygamma,
     Elementwise([None, lambda x, y: polygamma(x + 1, y)]),
     stacking=aligned,
-    domain=((1.0, 3.0), POSITIVE),
+    domain=(Whole((1, 3)), POSITIVE),
 )
 zeta = declare(
     "zeta",

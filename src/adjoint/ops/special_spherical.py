@@ -10,7 +10,7 @@ import scipy.special as sc
 from ..core.primitive import Primitive
 from ..rules.elementwise import Elementwise
 from ..rules.stacking import aligned
-from .declare import POSITIVE, declare, where
+from .declare import POSITIVE, Whole, declare, where
 
 
 def _spherical(function: Callable[..., Any], below: float, above: float) -> Primitive:
@@ -25,7 +25,7 @@ def _spherical(function: Callable[..., Any], below: float, above: float) -> Prim
         function,
         Elementwise([None, lambda x, y: slope(x, y)]),
         stacking=aligned,
-        domain=((0.0, 3.0), POSITIVE),
+        domain=(Whole((0, 3)), POSITIVE),
     )
     return primitive
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import scipy.special as sc
 
-from .declare import POSITIVE, REAL, UNIT, elementwise, where
+from .declare import POSITIVE, REAL, UNIT, Whole, elementwise, where
 from .special_elementary import boxcox_slope
 from .special_error import normal_density
 from .special_gamma import SHAPE, beta_density, gamma_density
 
-COUNT = (0.0, 3.0)
-TRIALS = (4.0, 8.0)
+COUNT = Whole((0, 3))
+TRIALS = Whole((4, 8))
 FREEDOM = (2.0, 6.0)
 
 
@@ -165,5 +165,5 @@ def _smirnov_slope(n: Any, d: Any) -> Any:
 
 elementwise(sc.kolmogorov, partials=[lambda x: _kolmogorov_slope(x)], domain=[(0.3, 2.0)])
 elementwise(sc.kolmogi, partials=[lambda out: 1.0 / _kolmogorov_slope(out)], domain=[UNIT])
-elementwise(sc.smirnov, partials=[None, lambda x, y: _smirnov_slope(x, y)], domain=[(3.0, 8.0), UNIT])
-elementwise(sc.smirnovi, partials=[None, lambda out, x: 1.0 / _smirnov_slope(x, out)], domain=[(3.0, 8.0), UNIT])
+elementwise(sc.smirnov, partials=[None, lambda x, y: _smirnov_slope(x, y)], domain=[Whole((3, 8)), UNIT])
+elementwise(sc.smirnovi, partials=[None, lambda out, x: 1.0 / _smirnov_slope(x, out)], domain=[Whole((3, 8)), UNIT])
