@@ -74,6 +74,7 @@ BY_HAND = {
     "flip": [((CUBE,), {"axis": (-3, -1)})],
     "roll": [((CUBE,), {"shift": (1, -2), "axis": (-3, -1)})],
     "concatenate": [((ROWS, ROWS[:, :2] * 2), {"axis": -1}), ((ROWS, ROWS, ROWS[:1]), {"axis": -2})],
+    "stack": [((ROWS, ROWS * 2), {"axis": -1}), ((ROWS, ROWS, ROWS + 1), {"axis": -3})],
     "astype": [((ROWS,), {"dtype": np.dtype(np.complex128)})],
     "sum": [((CUBE,), {"axis": (-3, -1), "keepdims": False}), ((CUBE,), {"axis": (-2,), "keepdims": True}),
             ((CUBE,), {"axis": (-3, -2, -1), "keepdims": False})],

@@ -23,7 +23,8 @@ SIMPLE = (int, slice, type(None), type(Ellipsis), np.integer)
 def split_key(key: Any) -> tuple[tuple[Any, ...], list[Any], bool]:
     """A key as template and index arrays, and whether it is basic (so that reading gives a view)."""
     entries = key if type(key) is tuple else (key,)
-    template, arrays = [], []
+    template: list[Any] = []
+    arrays: list[Any] = []
     for entry in entries:
         if type(entry) is slice:
             template.append(_plain_slice(entry))

@@ -30,6 +30,7 @@ NUMPY: dict[str, Callable[..., Any]] = {
 
 def array(object: Any, dtype: Any = None, *, copy: Any = True, ndmin: int = 0, **kwargs: Any) -> Any:
     """`np.array`, also for nested lists in which traced values stand."""
+    x: Any
     if isinstance(object, Traced):
         x = np.astype(object, dtype) if dtype is not None and dtype_of(object) != np.dtype(dtype) else object
         x = own_copy(x) if copy and x is object else x
@@ -105,7 +106,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **kwa
 
 def _users(made: Any, frame: Any) -> Any:
     """A new array as the user's function sees it: a handle, so that traced values can be assigned to it later."""
-    if type(made) is np.ndarray and made.dtype.kind in "fc" and getattr(_local, "depth", 0) and _is_users(frame):
+    if type(made) is np.ndarray and made.dtype.kind in "fc" and getattr(_local, "depth", 0) > 0 and _is_users(frame):
         return Traced(made, CONSTANTS, None)
     return made
 

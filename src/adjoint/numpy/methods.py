@@ -89,7 +89,7 @@ def item(self: Traced, *args: Any) -> Any:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         return getitem(self, (0,) * self.ndim)
     if len(args) == 1 and not isinstance(args[0], tuple):
-        return getitem(np.reshape(self, (-1,)), args[0])
+        return np.reshape(self, (-1,))[args[0]]
     return getitem(self, args[0] if len(args) == 1 else args)
 
 

@@ -56,7 +56,7 @@ def _full_shape(shape: Any, a: Any) -> tuple[int, ...]:
 
 
 def _order(a: Any, order: str) -> str:
-    """ "C" or "F"; "A" asks how the array lies in memory."""
+    """The order, C or F; A asks how the array lies in memory."""
     if order not in ("C", "F", "A"):
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
     whole = raw(a)
@@ -72,7 +72,7 @@ def ravel(a: Any, order: str = "C") -> Any:
     a = as_value(a)
     if order == "K" and isinstance(a, Traced):
         n, whole = ndim_of(a), raw(a)
-        strides = np.abs(whole.strides[len(whole.strides) - n :]) if isinstance(whole, np.ndarray) else []
+        strides: Any = np.abs(whole.strides[len(whole.strides) - n :]) if isinstance(whole, np.ndarray) else []
         return np.reshape(np.transpose(a, np.argsort(-np.array(strides, int), kind="stable")), (-1,))
     return np.reshape(a, (-1,), order="C" if order == "K" else order)
 

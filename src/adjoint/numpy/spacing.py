@@ -1,0 +1,81 @@
+"""NumPy's evenly spaced numbers with traced ends: linspace, logspace, geomspace."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..core.values import dtype_of, shape_of
+from .registry import as_value, axis_of, implements, ndim_of
+from .shapes import same_dtype
+
+
+@implements(np.linspace)
+def linspace(
+    start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
+    axis: int = 0, *, device: Any = None,
+) -> Any:  # fmt: skip
+    """`np.linspace`."""
+    num = operator.index(num)
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    start, stop = as_value(start) * 1.0, as_value(stop) * 1.0
+    steps = num - 1 if endpoint else num
+    delta = np.subtract(stop, start)
+    step = delta / steps if steps > 0 else np.nan
+    counts = np.reshape(np.arange(num, dtype=float), (-1,) + (1,) * ndim_of(delta))
+    # where the step underflows, the fractions are taken first, as NumPy does
+    spaced = np.where(np.equal(step, 0), counts / max(steps, 1) * delta, counts * step) if steps > 0 else counts * delta
+    spaced = spaced + start
+    if endpoint and num > 1:
+        spaced = np.concatenate(
+            [spaced[:-1], np.reshape(np.broadcast_to(stop, shape_of(delta)), (1, *shape_of(delta)))]
+        )
+    spaced = np.moveaxis(spaced, 0, axis) if axis_of(axis, ndim_of(spaced)) else spaced
+    if dtype is not None and np.issubdtype(dtype, np.integer):
+        spaced = np.floor(spaced)
+    spaced = same_dtype(spaced, dtype or np.result_type(dtype_of(start), dtype_of(stop)))
+    return (spaced, step) if retstep else spaced
+
+
+@implements(np.logspace)
+def logspace(
+    start: Any, stop: Any, num: Any = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
+) -> Any:
+    """`np.logspace`."""
+    rank = max(ndim_of(as_value(v)) for v in (start, stop, base))
+    start, stop = (_with_rank(v, rank) for v in (start, stop))
+    if ndim_of(as_value(base)):
+        base = np.expand_dims(_with_rank(base, rank), axis)
+    powers = np.power(base, linspace(start, stop, num, endpoint, axis=axis))
+    return same_dtype(powers, dtype)
+
+
+def _with_rank(x: Any, rank: int) -> Any:
+    x = as_value(x)
+    return x if ndim_of(x) in (0, rank) else np.reshape(x, (1,) * (rank - ndim_of(x)) + shape_of(x))
+
+
+@implements(np.geomspace)
+def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
+    """`np.geomspace`; both ends are exactly those given."""
+    start, stop = as_value(start), as_value(stop)
+    if np.any(np.equal(start, 0)) or np.any(np.equal(stop, 0)):
+        raise ValueError("Geometric sequence cannot include zero")
+    kind = np.result_type(dtype_of(start), dtype_of(stop), float(num), np.zeros((), dtype))
+    start, stop = same_dtype(start * 1.0, kind), same_dtype(stop * 1.0, kind)
+    both = np.zeros(np.broadcast_shapes(shape_of(start), shape_of(stop)))
+    start, stop = start + both, stop + both
+    sign = np.sign(start)
+    first, last = start / sign, stop / sign
+    spaced = logspace(np.log10(first), np.log10(last), num, endpoint)
+    if num > 0:
+        middle = spaced[1:]
+        if num > 1 and endpoint:
+            middle = np.concatenate([spaced[1:-1], np.reshape(last, (1, *shape_of(last)))])
+        spaced = np.concatenate([np.reshape(first, (1, *shape_of(first))), middle])
+    spaced = spaced * sign
+    spaced = np.moveaxis(spaced, 0, axis) if axis else spaced
+    return same_dtype(spaced, dtype or kind)

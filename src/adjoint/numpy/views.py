@@ -1,0 +1,91 @@
+"""Handles that share their elements with another one, as NumPy's views do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import AssignmentError, message
+from ..core.traced import CONSTANTS, Traced, snapshot
+from ..core.values import describe, raw
+from ..ops.shape import astype
+
+Read = Callable[[Any], Any]
+Write = Callable[[Any, Any], Any]
+
+
+class View(Traced):
+    """A handle that shares its elements with another, as a NumPy view does.
+
+    It reads its base again when the base has been updated, and an update of the view is an update of the base.
+    """
+
+    __slots__ = ("_handle", "_seen", "base", "read", "write")
+
+    def __init__(self, base: Traced, read: Read, write: Write, handle: Traced | None = None) -> None:
+        self.base = base
+        self.read = read
+        self.write = write
+        self._handle = handle
+        self._seen = base.value if handle is not None else None
+
+    def current(self) -> Traced:
+        """The elements as they are now."""
+        seen = self.base.value
+        if seen is not self._seen:
+            found = self.read(snapshot(self.base))
+            self._handle = found if isinstance(found, Traced) else Traced(found, CONSTANTS, None)
+            self._seen = seen
+        return self._handle  # type: ignore[return-value]
+
+    value = property(lambda self: self.current().value)  # type: ignore[assignment]
+    walk = property(lambda self: self.current().walk)  # type: ignore[assignment]
+    node = property(lambda self: self.current().node)  # type: ignore[assignment]
+
+    def become(self, other: Any) -> None:
+        """Write through to the base."""
+        self.base.become(self.write(snapshot(self.base), snapshot(other)))
+
+
+def view_of(base: Any, read: Read, write: Write) -> Any:
+    """`read(base)`, which shares its elements with the base wherever NumPy's result does."""
+    found = read(base)
+    if not isinstance(base, Traced) or found is base:
+        return found
+    mine, its = raw(base), raw(found)
+    if type(mine) is np.ndarray and type(its) is np.ndarray and np.may_share_memory(mine, its):
+        return View(base, read, write, found if isinstance(found, Traced) else None)
+    return owned(found) if base.walk is CONSTANTS else found
+
+
+def owned(x: Any) -> Any:
+    """An array of the user's own, which may be assigned to: a handle, if it is a plain array of real numbers."""
+    if type(x) is np.ndarray and x.dtype.kind in "fc":
+        return Traced(x, CONSTANTS, None)
+    return x
+
+
+def own_copy(x: Any) -> Any:
+    """A handle of its own, which later updates of the old one do not reach and which may be written to."""
+    if not isinstance(x, Traced):
+        return owned(np.array(x))
+    found = snapshot(x)
+    if not isinstance(found, Traced):
+        return Traced(np.array(found), CONSTANTS, None)
+    whole = raw(found)
+    if isinstance(whole, np.ndarray) and not whole.flags.writeable:
+        return astype(found, dtype=found.dtype)
+    return found
+
+
+def read_only(base: Any, new: Any) -> Any:
+    """The `write` of views that NumPy does not let anybody write to."""
+    raise AssignmentError(
+        message(
+            "assignment destination is read-only: NumPy shares its elements and does not let them be changed.",
+            got=describe(new),
+            fix="Assign to a copy:  y = y.copy().",
+        )
+    )
