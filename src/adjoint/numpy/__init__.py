@@ -13,6 +13,7 @@ from . import (
     applying, assigning, assignment, building, conversions, joining, methods, names, operators, orders, padding, picking,
     protocols, questions, reductions, selections, shapes, spacing, splitting,
 )  # fmt: skip
+from . import calculus, einsum, elementary, missing, polynomials, products, quantiles, statistics
 from . import fourier, linalg, norms
 from .constructors import TRACING as _TRACING
 from .registry import FUNCTIONS as _FUNCTIONS
