@@ -38,7 +38,7 @@ def elementwise_cases(primitive):
     known = derivative.weights if isinstance(derivative, Selecting) else derivative.partials
     rng = np.random.default_rng(3)
     args = [sample(interval, rng) for interval in primitive.domain]
-    moving = [k for k, rule in enumerate(known) if rule is not None]
+    moving = [k for k, rule in enumerate(known) if rule is not None and not isinstance(primitive.domain[k], Whole)]
 
     def function(*moved):
         full = list(args)
@@ -53,7 +53,7 @@ def elementwise_cases(primitive):
         yield Case(f"{primitive.name}, broadcast", function, tuple(mixed), rtol=rtol)
 
 
-ROUGH = {}
+ROUGH = {"ncfdtrinc": 1e-3}
 """Where SciPy's own values are less accurate than that, so that differences of them are."""
 
 
@@ -66,8 +66,8 @@ BY_HAND = {
     "real": [((ROWS + 1j * ROWS[::-1],), {})],
     "imag": [((ROWS + 1j * ROWS[::-1],), {})],
     "conjugate": [((ROWS + 1j * ROWS[::-1],), {}), ((ROWS,), {})],
-    "fmod": [((5 * ROWS, np.abs(ROWS) + 0.3), {})],
-    "remainder": [((5 * ROWS, np.abs(ROWS) + 0.3), {})],
+    "fmod": [((5 * ROWS, np.abs(ROWS) + 0.33), {})],
+    "remainder": [((5 * ROWS, np.abs(ROWS) + 0.33), {})],
     "reshape": [((CUBE,), {"shape": (4, 6)})],
     "transpose": [((CUBE,), {"axes": (2, 0, 1)})],
     "broadcast_to": [((ROWS,), {"shape": (4, 2, 3)}), ((ROWS[:, :1],), {"shape": (2, 5)})],
@@ -139,4 +139,9 @@ def cases_of(primitive):
 ELSEWHERE: dict = {}
 """Primitives whose cases live with their topic's tests; filled there."""
 
-DIFFERENTIABLE = {name: p for name, p in CATALOGUE.items() if not p.derivative.is_zero}
+DIFFERENTIABLE = {
+    name: p
+    for name, p in CATALOGUE.items()
+    if not p.derivative.is_zero and any(getattr(p.derivative, "partials", [True]))
+}
+"""Without those of which no partial is known, so that nothing may move: they only have values."""

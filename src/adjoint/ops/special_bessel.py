@@ -61,7 +61,10 @@ elementwise(sc.i0, partials=[lambda x: sc.i1(x)])
 elementwise(sc.i1, partials=[lambda x: 0.5 * (sc.i0(x) + sc.iv(2, x))])
 elementwise(sc.i0e, partials=[lambda out, x: sc.i1e(x) - np.sign(x) * out], domain=[POSITIVE], note=ABSOLUTE)
 elementwise(
-    sc.i1e, partials=[lambda out, x: 0.5 * (sc.i0e(x) + sc.ive(2, x)) - np.sign(x) * out], domain=[POSITIVE], note=ABSOLUTE
+    sc.i1e,
+    partials=[lambda out, x: 0.5 * (sc.i0e(x) + sc.ive(2, x)) - np.sign(x) * out],
+    domain=[POSITIVE],
+    note=ABSOLUTE,
 )
 elementwise(sc.k0, partials=[lambda x: -sc.k1(x)], domain=[POSITIVE])
 elementwise(sc.k1, partials=[lambda out, x: -sc.k0(x) - out / x], domain=[POSITIVE])
@@ -74,9 +77,7 @@ _order(sc.yn, lambda x, y: _between(sc.yn, x, y), order=Whole((0, 3)))
 _order(sc.jve, lambda x, y: _between(sc.jve, x, _real(y, "jve")))
 _order(sc.yve, lambda x, y: _between(sc.yve, x, _real(y, "yve")))
 _order(sc.iv, lambda x, y: _around(sc.iv, x, y))
-_order(
-    sc.ive, lambda out, x, y: _around(sc.ive, x, y) - np.sign(_real(y, "ive")) * out, note=ABSOLUTE
-)
+_order(sc.ive, lambda out, x, y: _around(sc.ive, x, y) - np.sign(_real(y, "ive")) * out, note=ABSOLUTE)
 _order(sc.kv, lambda x, y: -_around(sc.kv, x, y))
 _order(sc.kn, lambda x, y: -_around(sc.kn, x, y), order=Whole((0, 3)))
 _order(sc.kve, lambda out, x, y: out - _around(sc.kve, x, y))

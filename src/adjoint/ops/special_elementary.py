@@ -172,5 +172,10 @@ elementwise(
 
 constant(sc.gammasgn, note="piecewise constant: the derivative is 0")
 UFUNCS[sc.round] = declare(
-    "special.round", sc.round, CONSTANT, stacking=aligned, domain=(REAL,), note="piecewise constant: the derivative is 0"
+    "special.round",
+    sc.round,
+    CONSTANT,
+    stacking=aligned,
+    domain=(REAL,),
+    note="piecewise constant: the derivative is 0",
 )

@@ -139,7 +139,9 @@ elementwise(sc.ellipk, partials=[lambda x: _k_slope(x)], domain=[MODULUS])
 elementwise(sc.ellipkm1, partials=[lambda x: sc.elliprd(0.0, 1.0, x) / -6.0], domain=[(0.05, 1.0)])
 elementwise(sc.ellipe, partials=[lambda x: _e_slope(x)], domain=[MODULUS])
 elementwise(
-    sc.ellipkinc, partials=[lambda x, y: 1.0 / _speed(x, y), lambda x, y: _f_slope_modulus(x, y)], domain=[REAL, MODULUS]
+    sc.ellipkinc,
+    partials=[lambda x, y: 1.0 / _speed(x, y), lambda x, y: _f_slope_modulus(x, y)],
+    domain=[REAL, MODULUS],
 )
 elementwise(
     sc.ellipeinc, partials=[lambda x, y: _speed(x, y), lambda x, y: _e_slope_modulus(x, y)], domain=[REAL, MODULUS]

@@ -22,7 +22,9 @@ DEGREE = Whole((0, 4))
 
 elementwise(sc.hyp0f1, partials=[None, lambda x, y: sc.hyp0f1(x + 1.0, y) / x], domain=[PARAMETER, REAL])
 elementwise(
-    sc.hyp1f1, partials=[None, None, lambda x, y, z: x / y * sc.hyp1f1(x + 1.0, y + 1.0, z)], domain=[PARAMETER, PARAMETER, REAL]
+    sc.hyp1f1,
+    partials=[None, None, lambda x, y, z: x / y * sc.hyp1f1(x + 1.0, y + 1.0, z)],
+    domain=[PARAMETER, PARAMETER, REAL],
 )
 elementwise(
     sc.hyp2f1,

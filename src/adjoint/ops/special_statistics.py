@@ -42,14 +42,14 @@ elementwise(
     partials=[lambda: 0.0, None, lambda out, x, y: -1.0 / beta_density(np.floor(x) + 1.0, y - np.floor(x), out)],
     domain=[COUNT, TRIALS, UNIT],
 )
-elementwise(
-    sc.nbdtr, partials=[None, None, lambda x, y, z: beta_density(y, x + 1.0, z)], domain=[COUNT, TRIALS, UNIT]
-)
+elementwise(sc.nbdtr, partials=[None, None, lambda x, y, z: beta_density(y, x + 1.0, z)], domain=[COUNT, TRIALS, UNIT])
 elementwise(
     sc.nbdtrc, partials=[None, None, lambda x, y, z: -beta_density(y, x + 1.0, z)], domain=[COUNT, TRIALS, UNIT]
 )
 elementwise(
-    sc.nbdtri, partials=[None, None, lambda out, x, y: 1.0 / beta_density(y, x + 1.0, out)], domain=[COUNT, TRIALS, UNIT]
+    sc.nbdtri,
+    partials=[None, None, lambda out, x, y: 1.0 / beta_density(y, x + 1.0, out)],
+    domain=[COUNT, TRIALS, UNIT],
 )
 elementwise(
     sc.pdtr, partials=[lambda: 0.0, lambda x, y: -gamma_density(np.floor(x) + 1.0, y)], domain=[COUNT, POSITIVE]
@@ -58,21 +58,11 @@ elementwise(
     sc.pdtrc, partials=[lambda: 0.0, lambda x, y: gamma_density(np.floor(x) + 1.0, y)], domain=[COUNT, POSITIVE]
 )
 elementwise(sc.pdtri, partials=[None, lambda out, x: -1.0 / gamma_density(x + 1.0, out)], domain=[COUNT, UNIT])
-elementwise(
-    sc.chdtr, partials=[None, lambda x, y: 0.5 * gamma_density(0.5 * x, 0.5 * y)], domain=[FREEDOM, POSITIVE]
-)
-elementwise(
-    sc.chdtrc, partials=[None, lambda x, y: -0.5 * gamma_density(0.5 * x, 0.5 * y)], domain=[FREEDOM, POSITIVE]
-)
-elementwise(
-    sc.chdtri, partials=[None, lambda out, x: -2.0 / gamma_density(0.5 * x, 0.5 * out)], domain=[FREEDOM, UNIT]
-)
-elementwise(
-    sc.fdtr, partials=[None, None, lambda x, y, z: _fdensity(x, y, z)], domain=[FREEDOM, FREEDOM, POSITIVE]
-)
-elementwise(
-    sc.fdtrc, partials=[None, None, lambda x, y, z: -_fdensity(x, y, z)], domain=[FREEDOM, FREEDOM, POSITIVE]
-)
+elementwise(sc.chdtr, partials=[None, lambda x, y: 0.5 * gamma_density(0.5 * x, 0.5 * y)], domain=[FREEDOM, POSITIVE])
+elementwise(sc.chdtrc, partials=[None, lambda x, y: -0.5 * gamma_density(0.5 * x, 0.5 * y)], domain=[FREEDOM, POSITIVE])
+elementwise(sc.chdtri, partials=[None, lambda out, x: -2.0 / gamma_density(0.5 * x, 0.5 * out)], domain=[FREEDOM, UNIT])
+elementwise(sc.fdtr, partials=[None, None, lambda x, y, z: _fdensity(x, y, z)], domain=[FREEDOM, FREEDOM, POSITIVE])
+elementwise(sc.fdtrc, partials=[None, None, lambda x, y, z: -_fdensity(x, y, z)], domain=[FREEDOM, FREEDOM, POSITIVE])
 elementwise(
     sc.fdtri, partials=[None, None, lambda out, x, y: 1.0 / _fdensity(x, y, out)], domain=[FREEDOM, FREEDOM, UNIT]
 )

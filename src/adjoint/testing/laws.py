@@ -134,7 +134,7 @@ def precision_law(case: Case) -> None:
     value, pullback = vjp(case.function, *args)
     exact = vjp(case.function, *case.at(np.float64))[1]
     g = random_like(value, _rng())
-    wide = flatten(g)[1]([np.asarray(c).astype(float) for c in flatten(g)[0]])
+    wide = flatten(g)[1]([np.asarray(c).astype(np.result_type(c, np.float64)) for c in flatten(g)[0]])
     for got, want, x in zip(_arrays(pullback(g)), _arrays(exact(wide)), flatten(args)[0], strict=True):
         assert got.dtype == x.dtype, f"gradient of {got.dtype} for an argument of {x.dtype}"
         np.testing.assert_allclose(got, want, rtol=2e-3, atol=2e-3 * (1 + np.max(np.abs(want), initial=0.0)))
