@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -220,9 +221,18 @@ def rooms() -> dict[str, str]:
     for readme in sorted(SOURCE.glob("*/README.md")):
         words, _, _ = readme.read_text(encoding="utf-8").partition("| file |")
         files = sorted(f for f in readme.parent.glob("*.py") if f.name != "__init__.py")
-        listed = table(["file", "what it holds"], [[f"`{f.name}`", first_sentence(f)] for f in files])
-        found[readme.relative_to(ROOT).as_posix()] = f"{words.rstrip()}\n\n{listed}\n"
+        plain = [f for f in files if not is_composition(f)]
+        parts = [words.rstrip(), table(["file", "what it holds"], [[f"`{f.name}`", first_sentence(f)] for f in plain])]
+        if len(plain) < len(files):
+            names = ", ".join([f"`{f.name}`" for f in files if f not in plain])
+            parts.append(textwrap.fill(f"Compositions, by topic: {names}.", 118))
+        found[readme.relative_to(ROOT).as_posix()] = "\n\n".join(parts) + "\n"
     return found
+
+
+def is_composition(file: Path) -> bool:
+    """Whether the file holds NumPy functions by their names, which explain themselves."""
+    return "\n@implements(" in file.read_text(encoding="utf-8")
 
 
 def first_sentence(file: Path) -> str:
