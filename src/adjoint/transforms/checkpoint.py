@@ -35,7 +35,7 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         return call_as_step(
-            "checkpoint", functools.partial(fun, **kwargs), args, lambda rebuild: _rules(fun, rebuild, kwargs)
+            "checkpoint", functools.partial(fun, **kwargs), args, lambda rebuild, _: _rules(fun, rebuild, kwargs)
         )
 
     return checkpointed

@@ -13,7 +13,7 @@ from ..core.tree import flatten
 from ..core.values import Value, describe, dtype_of, is_inexact, shape_of, zeros_for
 from ..rules.opaque import Opaque
 from .recording import run
-from .step import call_as_step
+from .step import Rebuild, call_as_step
 
 
 class CustomRule:
@@ -48,17 +48,9 @@ class CustomRule:
             )
         return call_as_step("custom_rule", functools.partial(self.fun, **kwargs), args, self._rules)
 
-    def _rules(self, rebuild: Callable[[list[Value]], Any]) -> Opaque:
-        shape: list[Any] = []
-
-        def structured(out: Sequence[Value], args: Sequence[Value]) -> tuple[Any, Any]:
-            primals = rebuild(list(args))
-            if not shape:
-                shape.append(flatten(self.fun(*primals))[1] if len(out) > 1 else _only)
-            return primals, shape[0](list(out))
-
+    def _rules(self, rebuild: Rebuild, restore: Rebuild) -> Opaque:
         def jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> list[Value]:
-            primals, result = structured(out, args)
+            primals, result = rebuild(list(args)), restore(list(out))
             moves = [zeros_for(a) if t is None and is_inexact(a) else t for t, a in zip(tangents, args, strict=True)]
             found, _ = flatten(run(self.jvp_rule, (primals, result, rebuild(moves)), {}))
             return [_checked(t, o, self.fun.__name__, "tangent") for t, o in zip(found, out, strict=True)]
@@ -66,9 +58,9 @@ class CustomRule:
         def vjp(
             g: Sequence[Value], out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]
         ) -> list[Value]:
-            primals, result = structured(out, args)
+            primals, result = rebuild(list(args)), restore(list(out))
             cotangents = [zeros_for(o) if c is None else _conjugated(c) for c, o in zip(g, out, strict=True)]
-            found = run(self.vjp_rule, (primals, result, shape[0](cotangents)), {})
+            found = run(self.vjp_rule, (primals, result, restore(cotangents)), {})
             if not isinstance(found, tuple) or len(found) != len(primals):
                 raise TangentError(
                     message(
@@ -87,10 +79,6 @@ class CustomRule:
             ]
 
         return Opaque(jvp if self.jvp_rule else None, vjp if self.vjp_rule else None)
-
-
-def _only(leaves: list[Value]) -> Value:
-    return leaves[0]
 
 
 def _conjugated(c: Value) -> Value:

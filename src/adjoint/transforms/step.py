@@ -17,16 +17,20 @@ from .vmap import vmap
 Flat = Callable[..., tuple[Value, ...]]
 """A function from leaves to a tuple of leaves."""
 
+Rebuild = Callable[[list[Value]], Any]
+"""A function from leaves to the containers they came from."""
+
 
 def call_as_step(
     name: str,
     fun: Callable[..., Any],
     args: tuple[Any, ...],
-    rules: Callable[[Callable[[list[Value]], Any]], Opaque],
+    rules: Callable[[Rebuild, Rebuild], Opaque],
 ) -> Any:
-    """Call `fun(*args)`, recorded as one step whose derivative is `rules(rebuild)`.
+    """Call `fun(*args)`, recorded as one step whose derivative is `rules(rebuild, restore)`.
 
-    `rebuild` puts leaves back into the arguments' containers, so that rules can be written for whole arguments.
+    `rebuild` puts leaves back into the arguments' containers, `restore` into those of the result, so that rules can be
+    written for whole arguments and results.
     """
     leaves, rebuild = flatten(args)
     if not any(isinstance(leaf, Traced) for leaf in leaves):
@@ -39,7 +43,7 @@ def call_as_step(
         own = {id(walk) for v in values for walk in _walks(v)}
         return tuple([_without_strangers(o, own, name) for o in outputs])
 
-    found = _step(name, flat, rules(rebuild))(*leaves)
+    found = _step(name, flat, rules(rebuild, lambda parts: shapes[-1](parts)))(*leaves)
     return shapes[-1](list(found))
 
 
