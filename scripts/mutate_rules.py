@@ -12,16 +12,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-import numpy as np  # noqa: E402  (the path has to be set first)
+import numpy as np
+from tests.laws.cases import DIFFERENTIABLE, cases_of
 
-from adjoint.rules.elementwise import Elementwise  # noqa: E402
-from adjoint.rules.linear import Linear  # noqa: E402
-from adjoint.rules.multilinear import Multilinear  # noqa: E402
-from adjoint.rules.opaque import Opaque  # noqa: E402
-from adjoint.rules.reducing import Reducing  # noqa: E402
-from adjoint.rules.selecting import Selecting  # noqa: E402
-from adjoint.testing import check_case  # noqa: E402
-from tests.laws.cases import DIFFERENTIABLE, cases_of  # noqa: E402
+from adjoint.rules.elementwise import Elementwise
+from adjoint.rules.linear import Linear
+from adjoint.rules.multilinear import Multilinear
+from adjoint.rules.opaque import Opaque
+from adjoint.rules.reducing import Reducing
+from adjoint.rules.selecting import Selecting
+from adjoint.testing import check_case
 
 LAWS = ("tangent", "adjoint", "orders")
 MUTATIONS = {"sign": -1.0, "factor": 1.02, "dropped": 0.0}
@@ -43,6 +43,7 @@ def with_names(function, factor):
 
 
 def replaced(items, k, new):
+    """The items, with another one in place k."""
     return tuple(new if i == k else item for i, item in enumerate(items))
 
 
@@ -120,6 +121,7 @@ def is_same(primitive, broken):
 
 
 def main(names):
+    """Break every rule in every way, and report the mutants that no law notices."""
     warnings.simplefilter("ignore")
     killed, survivors = 0, []
     chosen = {n: p for n, p in DIFFERENTIABLE.items() if not names or n in names}

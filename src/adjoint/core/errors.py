@@ -44,12 +44,13 @@ class NotDifferentiableError(AdjointError, TypeError):
 class DerivativeDroppedError(AdjointError, TypeError):
     """A conversion to a plain number or array would lose the derivative silently.
 
-    Wrong: `math.sin` and `float` only take plain numbers; a plain array only stores plain numbers.
+    Wrong: `math.sin` and `float` only take plain numbers; an array made outside the function only stores plain numbers.
 
         ad.grad(lambda x: math.sin(x))(1.0)
-        y = np.empty(3); y[0] = x
+        y[0] = x
 
-    Right: use NumPy's function; make the array with `like=`; or say that the derivative is not wanted.
+    Right: use NumPy's function; make the array inside the function, or with `like=`; or say that the derivative is
+    not wanted.
 
         ad.grad(lambda x: np.sin(x))(1.0)
         y = np.empty(3, like=x); y[0] = x
