@@ -66,20 +66,29 @@ def var(
 
 
 @implements(np.std)
-def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: Any = NO_VALUE, **rest: Any) -> Any:
+def std(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: Any = NO_VALUE, **rest: Any
+) -> Any:
     """`np.std`; its slope is 0 where all elements are equal."""
     return deliver(np.sqrt(np.var(a, axis, dtype, None, ddof, keepdims, **rest)), out)
 
 
 def _extreme(primitive: Any, pair: Any, worst: float) -> Any:
     def reduce(
-        a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE, where: Any = NO_VALUE
+        a: Any,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: Any = NO_VALUE,
+        initial: Any = NO_VALUE,
+        where: Any = NO_VALUE,
     ) -> Any:
         a = as_value(a)
         if given(where) and where is not True:
             if not given(initial):
-                raise ValueError(f"reduction operation '{pair.__name__}' does not have an identity, so to use a where mask "
-                                 "one has to specify 'initial'")
+                raise ValueError(
+                    f"reduction operation '{pair.__name__}' does not have an identity, so to use a where mask "
+                    "one has to specify 'initial'"
+                )
             a = choose(where, a, worst)
         found = primitive(a, axis=axes_of(axis, ndim_of(a)), keepdims=is_true(keepdims))
         return deliver(pair(found, initial) if given(initial) else found, out)
@@ -204,5 +213,3 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stab
     """`np.argsort`."""
     a, axis = (np.reshape(a, (-1,)), -1) if axis is None else (a, axis)
     return ops.argsort(a, axis=axis_of(axis, ndim_of(a)))
-
-

@@ -34,7 +34,7 @@ def call_with_keywords(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...]
     _refuse(ufunc, kwargs, {"out", "dtype", *known})
     values = [as_value(x) for x in inputs]
     if given(kwargs.get("dtype")):
-        values = [np.astype(v, kwargs["dtype"]) for v in values]
+        values = [cast_to(v, kwargs["dtype"]) for v in values]
     if ufunc.signature is not None and any(given(kwargs.get(k)) for k in ("axes", "axis", "keepdims")):
         return deliver(with_axes(primitive, ufunc.signature, tuple(values), kwargs), kwargs.get("out"))
     result = primitive(*values)
@@ -43,6 +43,11 @@ def call_with_keywords(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...]
         outs = out or (None,) * len(result)
         return tuple([_masked(r, o, where) for r, o in zip(result, outs, strict=True)])
     return _masked(result, out[0] if out else None, where)
+
+
+def cast_to(x: Any, dtype: Any) -> Any:
+    """`x` as `dtype`; Python numbers become NumPy's."""
+    return np.astype(x, dtype) if hasattr(x, "astype") else np.dtype(dtype).type(x)
 
 
 def _masked(result: Any, out: Any, where: Any) -> Any:
@@ -71,10 +76,12 @@ def reduce(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...], kwargs: di
             )
     if ufunc in ASSOCIATIVE and (not given(where) or where is True) and np.prod(shape_of(x)):
         found = by_halves(ufunc, x, axis, keepdims)
-        return deliver(ufunc(initial, found) if given(initial) else found, out)
+        return deliver(ufunc(cast_to(initial, dtype_of(x)), found) if given(initial) else found, out)
     axes = axes_of(axis, ndim_of(x))
     if len(axes) > 1 and ufunc not in ASSOCIATIVE:
-        raise ValueError(f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified")
+        raise ValueError(
+            f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified"
+        )
     return deliver(_folded(ufunc, x, axes, keepdims, initial, where), out)
 
 
@@ -92,7 +99,7 @@ def _folded(ufunc: Any, x: Any, axes: tuple[int, ...], keepdims: bool, initial: 
     mask = None if not given(where) or where is True else lined(np.broadcast_to(where, shape))
     count, first = shape_of(steps)[0], 0
     if given(initial):
-        total = np.broadcast_to(initial, kept)
+        total = np.broadcast_to(cast_to(initial, dtype_of(x)), kept)
     elif count:
         total, first = steps[0], 1
     elif ufunc.identity is None:

@@ -95,9 +95,7 @@ power = elementwise(
     vertex=True,
     note="0 ** 0 has slope 0; x ** y has no slope in y at x = 0 < y",
 )
-float_power = elementwise(
-    np.float_power, partials=power.derivative.partials, domain=[POSITIVE, REAL], vertex=True
-)
+float_power = elementwise(np.float_power, partials=power.derivative.partials, domain=[POSITIVE, REAL], vertex=True)
 sqrt = elementwise(
     np.sqrt,
     partials=[lambda out: 0.5 / out],
@@ -109,4 +107,16 @@ sqrt = elementwise(
 cbrt = elementwise(np.cbrt, partials=[lambda out: 1.0 / (3.0 * out * out)], domain=[NONZERO], vertex=True)
 also(np.true_divide, divide)
 
-__all__ = ["add", "cbrt", "divide", "multiply", "negative", "positive", "power", "reciprocal", "sqrt", "square", "subtract"]
+__all__ = [
+    "add",
+    "cbrt",
+    "divide",
+    "multiply",
+    "negative",
+    "positive",
+    "power",
+    "reciprocal",
+    "sqrt",
+    "square",
+    "subtract",
+]

@@ -13,7 +13,11 @@ from .declare import REAL, UFUNCS, declare
 real = declare("real", np.real, Linear(lambda g, out, x: np.real(g), structural=True), stacking=aligned, domain=(REAL,))
 imag = declare("imag", np.imag, Linear(lambda g, out, x: _turned(g, x)), stacking=aligned, domain=(REAL,))
 conjugate = declare(
-    "conjugate", np.conjugate, Linear(lambda g, out, x: np.conjugate(g), structural=True), stacking=aligned, domain=(REAL,)
+    "conjugate",
+    np.conjugate,
+    Linear(lambda g, out, x: np.conjugate(g), structural=True),
+    stacking=aligned,
+    domain=(REAL,),
 )
 UFUNCS[np.conjugate] = conjugate
 

@@ -43,9 +43,7 @@ def _lead(x: Any, y: Any) -> Any:
 
 
 # the share of each operand in the sum of exponentials; exp(x - out) would lose the digits of a large out
-logaddexp = elementwise(
-    np.logaddexp, partials=[lambda x, y: logistic(_lead(x, y)), lambda x, y: logistic(_lead(y, x))]
-)
+logaddexp = elementwise(np.logaddexp, partials=[lambda x, y: logistic(_lead(x, y)), lambda x, y: logistic(_lead(y, x))])
 logaddexp2 = elementwise(
     np.logaddexp2,
     partials=[lambda x, y: logistic(_lead(x, y) * LOG_2), lambda x, y: logistic(_lead(y, x) * LOG_2)],

@@ -23,17 +23,13 @@ def _sum(x: Any, *, axis: Axes, keepdims: bool) -> Any:
 sum = declare(
     "sum",
     _sum,
-    Linear(
-        lambda g, out, x, *, axis, keepdims: spread(widened(g, x, axis), shape_of(x)), structural=True
-    ),
+    Linear(lambda g, out, x, *, axis, keepdims: spread(widened(g, x, axis), shape_of(x)), structural=True),
     stacking=leading,
 )
 cumsum = declare(
     "cumsum",
     lambda x, *, axis: np.cumsum(x, axis),
-    Linear(
-        lambda g, out, x, *, axis: flip(cumsum(flip(g, axis=(axis,)), axis=axis), axis=(axis,)), structural=True
-    ),
+    Linear(lambda g, out, x, *, axis: flip(cumsum(flip(g, axis=(axis,)), axis=axis), axis=(axis,)), structural=True),
     stacking=leading,
 )
 

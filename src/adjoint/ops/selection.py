@@ -31,9 +31,7 @@ def _fwins(x: Any, y: Any, over: Any) -> Any:
 
 
 TIES = "ties are shared equally; against the number 0 the slope at a tie is 0 (ReLU)"
-maximum = selecting(
-    np.maximum, lambda x, y: _wins(x, y, np.greater), lambda x, y: _wins(y, x, np.greater), note=TIES
-)
+maximum = selecting(np.maximum, lambda x, y: _wins(x, y, np.greater), lambda x, y: _wins(y, x, np.greater), note=TIES)
 minimum = selecting(np.minimum, lambda x, y: _wins(x, y, np.less), lambda x, y: _wins(y, x, np.less), note=TIES)
 fmax = selecting(np.fmax, lambda x, y: _fwins(x, y, np.greater), lambda x, y: _fwins(y, x, np.greater), note=TIES)
 fmin = selecting(np.fmin, lambda x, y: _fwins(x, y, np.less), lambda x, y: _fwins(y, x, np.less), note=TIES)
@@ -102,9 +100,7 @@ fmod = elementwise(
 )
 ldexp = elementwise(np.ldexp, partials=[lambda y: np.ldexp(1.0, y), None])
 
-fraction = declare(
-    "fraction", lambda x: np.modf(x)[0], Elementwise([lambda: 1.0]), stacking=aligned, domain=(REAL,)
-)
+fraction = declare("fraction", lambda x: np.modf(x)[0], Elementwise([lambda: 1.0]), stacking=aligned, domain=(REAL,))
 exponent = declare("exponent", lambda x: np.frexp(x)[1], CONSTANT, stacking=aligned)
 
 

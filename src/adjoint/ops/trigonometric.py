@@ -29,10 +29,18 @@ cos = elementwise(np.cos, partials=[lambda x: -_sin(x)], scalar=math.cos)
 tan = elementwise(np.tan, partials=[lambda out: 1.0 + out * out], scalar=math.tan, domain=[(-1.5, 1.5)])
 _sin, _cos = sin.evaluate, cos.evaluate
 arcsin = elementwise(
-    np.arcsin, partials=[lambda x: 1.0 / (np.sqrt(1.0 - x) * np.sqrt(1.0 + x))], scalar=math.asin, domain=[SYMMETRIC], vertex=True
+    np.arcsin,
+    partials=[lambda x: 1.0 / (np.sqrt(1.0 - x) * np.sqrt(1.0 + x))],
+    scalar=math.asin,
+    domain=[SYMMETRIC],
+    vertex=True,
 )
 arccos = elementwise(
-    np.arccos, partials=[lambda x: -1.0 / (np.sqrt(1.0 - x) * np.sqrt(1.0 + x))], scalar=math.acos, domain=[SYMMETRIC], vertex=True
+    np.arccos,
+    partials=[lambda x: -1.0 / (np.sqrt(1.0 - x) * np.sqrt(1.0 + x))],
+    scalar=math.acos,
+    domain=[SYMMETRIC],
+    vertex=True,
 )
 arctan = elementwise(np.arctan, partials=[lambda x: 1.0 / (1.0 + x * x)], scalar=math.atan)
 arctan2 = elementwise(
@@ -54,7 +62,11 @@ _sinh, _cosh = sinh.evaluate, cosh.evaluate
 tanh = elementwise(np.tanh, partials=[lambda x: sech_squared(x)], scalar=math.tanh)
 # 1 - tanh(x)**2 without its cancellation: at x = 20 that difference is 0, the slope is 1.7e-17
 sech_squared = declare(
-    "sech_squared", _sech_squared, Elementwise([lambda out, x: -2.0 * np.tanh(x) * out]), stacking=aligned, domain=(REAL,)
+    "sech_squared",
+    _sech_squared,
+    Elementwise([lambda out, x: -2.0 * np.tanh(x) * out]),
+    stacking=aligned,
+    domain=(REAL,),
 )
 arcsinh = elementwise(np.arcsinh, partials=[lambda x: 1.0 / _root_of_one_plus_square(x)], scalar=math.asinh)
 arccosh = elementwise(
