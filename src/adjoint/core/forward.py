@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .primitive import Primitive
@@ -26,12 +27,7 @@ class ForwardTrace:
         out = primitive(*values, **params)
         if primitive.derivative.is_zero or all(t is None for t in tangents):
             return out
-        with quiet():
-            try:
-                tangent = primitive.derivative.push(primitive, tangents, out, values, params)
-            except (ZeroDivisionError, OverflowError):
-                values = tuple([ieee(v) for v in values])
-                tangent = primitive.derivative.push(primitive, tangents, ieee(out), values, params)
+        tangent = _pushed(primitive, tangents, out, values, params)
         if not primitive.multiple:
             return Traced(out, self, tangent)
         return tuple([self._output(o, t) for o, t in zip(out, tangent, strict=True)])
@@ -46,3 +42,11 @@ class ForwardTrace:
     def binary(self, primitive: Primitive, x: Any, y: Any) -> Any:
         """`process` once the innermost walk is known."""
         return primitive(x, y)
+
+
+@quiet
+def _pushed(primitive: Primitive, tangents: list[Value], out: Value, values: Sequence[Value], params: dict) -> Value:
+    try:
+        return primitive.derivative.push(primitive, tangents, out, values, params)
+    except (ZeroDivisionError, OverflowError):
+        return primitive.derivative.push(primitive, tangents, ieee(out), tuple([ieee(v) for v in values]), params)

@@ -88,7 +88,7 @@ class ReverseTrace(list[Node]):
             elif type(y) in NUMBERS:
                 parents, values = (x.node, None), (x.value, y)
             else:
-                return primitive(x, y)
+                return self.process(primitive, (x, y), NO_PARAMS)
         elif type(x) in NUMBERS and type(y) is Traced and y.walk is self:
             parents, values = (None, y.node), (x, y.value)
         else:
@@ -142,7 +142,9 @@ def pull(trace: ReverseTrace, seeds: list[tuple[int, Value]], wanted: list[int])
         if vjps is None:
             needed = [p is not None for p in parents]
             found = primitive.derivative.pull(primitive, g, out, args, params, needed)
-        for k, parent in enumerate(parents):
+        k = -1
+        for parent in parents:
+            k += 1
             if parent is None:
                 continue
             if vjps is None:

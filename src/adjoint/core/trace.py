@@ -44,8 +44,5 @@ def peel(trace: Any, x: Any) -> Any:
     return x
 
 
-class quiet(np.errstate):  # noqa: N801  (used as a context manager, like np.errstate itself)
-    """Silence the floating-point warnings of derivative rules: the plain function would not give them."""
-
-    def __init__(self) -> None:
-        super().__init__(all="ignore")
+quiet = np.errstate(all="ignore")
+"""A decorator that silences the floating-point warnings of derivative rules: the plain function would not give them."""

@@ -22,7 +22,7 @@ def flatten(tree: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
     import optree
 
     leaves, structure = optree.tree_flatten(tree, namespace=NAMESPACE)
-    if any([_register_dataclass(leaf) for leaf in leaves]):
+    if any([type(leaf) not in LEAVES and _register_dataclass(leaf) for leaf in leaves]):
         return flatten(tree)
     return leaves, lambda new: optree.tree_unflatten(structure, new)
 

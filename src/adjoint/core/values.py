@@ -108,11 +108,13 @@ def sum_to(x: Value, shape: tuple[int, ...]) -> Value:
     have = shape_of(x)
     extra = len(have) - len(shape)
     if extra > 0:
-        x = np.sum(x, axis=tuple(range(extra)))
+        x = np.add.reduce(x, axis=tuple(range(extra)))
+        if have[extra:] == shape:
+            return x
     have = have[extra:] if extra > 0 else (1,) * -extra + have
     stretched = [i - len(shape) for i, n in enumerate(shape) if n == 1 and have[i] != 1]
     if stretched:
-        x = np.sum(x, axis=tuple(stretched), keepdims=True)
+        x = np.add.reduce(x, axis=tuple(stretched), keepdims=True)
     return x if shape_of(x) == shape else spread(x, shape)
 
 

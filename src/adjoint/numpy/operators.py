@@ -17,7 +17,7 @@ from ..ops.declare import UFUNCS
 from ..ops.selection import absolute
 from .registry import as_value
 
-QUICK = frozenset((Traced, float, int))
+QUICK = frozenset((Traced, float, int, np.ndarray))
 OPERANDS = (Traced, np.ndarray, np.generic, float, int, complex, list, tuple)
 
 
@@ -25,12 +25,18 @@ def _binary(primitive: Primitive) -> tuple[Callable[..., Any], Callable[..., Any
     if primitive.derivative.is_zero:
         return _constant(primitive, swap=False), _constant(primitive, swap=True)
 
-    def forward(self: Traced, other: Any) -> Any:
+    def forward(self: Any, other: Any) -> Any:
+        if type(self) is not Traced:
+            self = self.current()
         if type(other) in QUICK:
             return self.walk.binary(primitive, self, other)
+        if isinstance(other, Traced):
+            return self.walk.binary(primitive, self, other.current())
         return primitive(self, _operand(other)) if isinstance(other, OPERANDS) else NotImplemented
 
-    def reflected(self: Traced, other: Any) -> Any:
+    def reflected(self: Any, other: Any) -> Any:
+        if type(self) is not Traced:
+            self = self.current()
         if type(other) in QUICK:
             return self.walk.binary(primitive, other, self)
         return primitive(_operand(other), self) if isinstance(other, OPERANDS) else NotImplemented
@@ -44,7 +50,9 @@ def _operand(x: Any) -> Any:
 
 
 def _unary(primitive: Primitive) -> Callable[[Traced], Any]:
-    def operator(self: Traced) -> Any:
+    def operator(self: Any) -> Any:
+        if type(self) is not Traced:
+            self = self.current()
         return self.walk.unary(primitive, self)
 
     return operator
@@ -61,11 +69,12 @@ def _constant(primitive: Primitive, *, swap: bool = False) -> Callable[[Traced, 
 
 def _power(self: Traced, other: Any) -> Any:
     if type(other) is int and other == 2:
-        return self.walk.unary(square, self)
+        return _square(self)
     return _general_power(self, other)
 
 
 _general_power, _reflected_power = _binary(power)
+_square = _unary(square)
 
 
 def _divmod(self: Traced, other: Any) -> Any:
@@ -96,7 +105,9 @@ def _refuse_batch(self: Traced, wanted: str, fix: str) -> None:
     while isinstance(x, Traced):
         if x.walk.lead:
             raise BatchError(
-                message(f"Inside vmap a value has no single value, so it cannot be {wanted}.", got=describe(self), fix=fix)
+                message(
+                    f"Inside vmap a value has no single value, so it cannot be {wanted}.", got=describe(self), fix=fix
+                )
             )
         x = x.value
 

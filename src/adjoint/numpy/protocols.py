@@ -14,6 +14,9 @@ from .registry import FUNCTIONS
 from .ufuncs import METHODS, call_with_keywords
 
 
+SEQUENCES = frozenset((list, tuple))
+
+
 def array_ufunc(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """A universal function was called with a traced argument."""
     primitive = UFUNCS.get(ufunc) or _late(ufunc)
@@ -25,7 +28,9 @@ def array_ufunc(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: A
             if type(x) is Traced and not primitive.derivative.is_zero and not primitive.multiple:
                 return x.walk.unary(primitive, x)
             return primitive(x)
-        return primitive(*[_operand(x) for x in inputs])
+        if type(inputs[0]) is np.ndarray and inputs[1] is self and len(inputs) == 2:
+            return self.walk.process(primitive, inputs, {})
+        return primitive(*[np.array(x) if type(x) in SEQUENCES else x for x in inputs])
     if method == "__call__":
         return call_with_keywords(primitive, ufunc, inputs, kwargs)
     return METHODS[method](primitive, ufunc, inputs, kwargs)
@@ -52,12 +57,6 @@ def _plainly(function: Any, args: Any, kwargs: Any) -> Any:
         )
     plain_args, plain_kwargs = rebuild([snapshot(x) for x in leaves])
     return function(*plain_args, **plain_kwargs)
-
-
-def _operand(x: Any) -> Any:
-    if type(x) in (list, tuple):
-        return np.array(x)
-    return x
 
 
 def _late(ufunc: Any) -> Any:

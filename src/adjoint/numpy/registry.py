@@ -39,6 +39,8 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
     """The axes as negative numbers, sorted: a batch axis in front does not change them. None means all."""
     if axis is None or axis is NO_VALUE:
         return tuple(range(-ndim, 0))
+    if type(axis) is int:
+        return (axis_of(axis, ndim),)
     many = axis if isinstance(axis, (tuple, list)) else (axis,)
     found = sorted(axis_of(a, ndim) for a in many)
     if len(set(found)) != len(found):

@@ -47,7 +47,7 @@ class Elementwise:
             raise AttributeError(name)
         return getattr(self, name)
 
-    def keep(self, primitive: Any, parents: Sequence[int | None], values: tuple[Value, ...]) -> tuple[Value, ...]:
+    def keep(self, primitive: Any, parents: Sequence[int | None], values: Sequence[Value]) -> Sequence[Value]:
         """What the walk back will need, safe from later changes."""
         if None in self.partials:
             refuse_unknown(primitive, self.partials, parents)

@@ -10,16 +10,16 @@ import numpy as np
 from ..core.values import Value, cast, dtype_of, shape_of, spread
 
 
-def copies_of_constants(primitive: Any, parents: Sequence[int | None], values: tuple[Value, ...]) -> tuple[Value, ...]:
+def copies_of_constants(primitive: Any, parents: Sequence[int | None], values: Sequence[Value]) -> Sequence[Value]:
     """Copy plain arrays that come from outside the trace: the user may change them before the walk back."""
     if None not in parents:
         return values
-    return tuple(
-        [
-            v.copy() if p is None and type(v) is np.ndarray and v.flags.writeable else v
-            for p, v in zip(parents, values, strict=True)
-        ]
-    )
+    return [own(v) if p is None else v for p, v in zip(parents, values, strict=True)]
+
+
+def own(x: Value) -> Value:
+    """The value, or a copy of it if somebody could change it."""
+    return x.copy() if type(x) is np.ndarray and x.flags.writeable else x
 
 
 class Ghost:
@@ -45,20 +45,15 @@ def whole(x: Value) -> Value:
     return x
 
 
-def nothing_kept(primitive: Any, parents: Sequence[int | None], values: tuple[Value, ...]) -> tuple[Value, ...]:
+def nothing_kept(primitive: Any, parents: Sequence[int | None], values: Sequence[Value]) -> Sequence[Value]:
     """For rules that only look at the shape and dtype of their arguments."""
-    return tuple([ghost(v) for v in values])
+    return [ghost(v) for v in values]
 
 
-def constants_kept(primitive: Any, parents: Sequence[int | None], values: tuple[Value, ...]) -> tuple[Value, ...]:
+def constants_kept(primitive: Any, parents: Sequence[int | None], values: Sequence[Value]) -> Sequence[Value]:
     """For rules that are linear in the arguments with a transpose and keep the others: masks and indices."""
     is_linear_in = primitive.derivative.is_linear_in
-    return tuple(
-        [
-            ghost(v) if is_linear_in(k) else copies_of_constants(primitive, (None,), (v,))[0]
-            for k, v in enumerate(values)
-        ]
-    )
+    return [ghost(v) if is_linear_in(k) else own(v) for k, v in enumerate(values)]
 
 
 def sum_of_tangents(terms: list[Value], out: Value) -> Value:

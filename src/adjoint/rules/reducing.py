@@ -58,7 +58,7 @@ class Reducing:
 def widened(g: Value, x: Value, axis: tuple[int, ...]) -> Value:
     """Give a reduced value its axes of length 1 back."""
     shape = shape_of(x)
-    wide = tuple([1 if i - len(shape) in axis else n for i, n in enumerate(shape)])
-    if shape_of(g) == wide:
+    if len(shape_of(g)) == len(shape):
         return g
+    wide = tuple([1 if i - len(shape) in axis else n for i, n in enumerate(shape)])
     return g if shape_of(g) == () and not isinstance(g, Traced) else np.reshape(g, wide)

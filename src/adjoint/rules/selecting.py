@@ -39,7 +39,7 @@ class Selecting:
             raise AttributeError(name)
         return getattr(self, name)
 
-    def keep(self, primitive: Any, parents: Sequence[int | None], values: tuple[Value, ...]) -> tuple[Value, ...]:
+    def keep(self, primitive: Any, parents: Sequence[int | None], values: Sequence[Value]) -> Sequence[Value]:
         """What the walk back will need; a constant zero is marked."""
         return copies_of_constants(primitive, parents, _marked(values, parents))
 

@@ -125,23 +125,23 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
     return recording.value(), pushforward
 
 
+@quiet
 def push(recording: Recording, tangents: list[Value]) -> list[Value]:
     """Walk a trace forward: the tangents of the output leaves, given those of the input leaves."""
     trace = recording.trace
     moved: list[Any] = [None] * len(trace)
     moved[: len(tangents)] = tangents
-    with quiet():
-        for place, (primitive, parents, args, out, params) in enumerate(trace):
-            if primitive is INPUT:
-                continue
-            if primitive is OUTPUT:
-                found = moved[parents[0]]  # type: ignore[index]
-                moved[place] = None if found is None else found[params["k"]]
-                continue
-            moves = [None if p is None else moved[p] for p in parents]
-            if any(m is not None for m in moves):
-                values = [ieee(a) for a in args]
-                moved[place] = primitive.derivative.push(primitive, moves, ieee(out), values, params)
+    for place, (primitive, parents, args, out, params) in enumerate(trace):
+        if primitive is INPUT:
+            continue
+        if primitive is OUTPUT:
+            found = moved[parents[0]]  # type: ignore[index]
+            moved[place] = None if found is None else found[params["k"]]
+            continue
+        moves = [None if p is None else moved[p] for p in parents]
+        if any(m is not None for m in moves):
+            values = [ieee(a) for a in args]
+            moved[place] = primitive.derivative.push(primitive, moves, ieee(out), values, params)
     return [
         _as_value(moved[o.node], v)
         if isinstance(o, Traced) and o.walk is trace and moved[o.node] is not None

@@ -11,7 +11,7 @@ from ..core.careful import pull_careful
 from ..core.errors import AdjointError, InputError, OutputError, TangentError, message
 from ..core.reverse import ReverseTrace, all_finite, pull
 from ..core.trace import quiet
-from ..core.traced import CONSTANTS, Traced, snapshot
+from ..core.traced import CONSTANTS, FLOAT64, Traced, snapshot
 from ..core.tree import flatten
 from ..core.values import Value, cast, describe, dtype_of, shape_of, zeros_for
 from ..numpy.constructors import enter, leave
@@ -20,7 +20,7 @@ from ..numpy.constructors import enter, leave
 def checked_input(x: Any, walk: str) -> Value:
     """The value to differentiate at: a Python float, or an array of real or complex numbers."""
     kind = type(x)
-    if kind is float:
+    if kind is float or (kind is np.ndarray and x.dtype is FLOAT64):
         return x
     if kind is complex:
         return np.complex128(x)
@@ -104,6 +104,7 @@ def _only(leaves: list[Any]) -> Any:
     return leaves[0]
 
 
+@quiet
 def pulled_back(trace: ReverseTrace, seeds: list[tuple[int, Value]], inputs: list[Value]) -> list[Value]:
     """Cotangents of the inputs, which are the first places of the trace; zeros where nothing arrives.
 
@@ -112,10 +113,9 @@ def pulled_back(trace: ReverseTrace, seeds: list[tuple[int, Value]], inputs: lis
     """
     wanted = list(range(len(inputs)))
     involved = [*inputs, *[c for _, c in seeds], *[trace[p][3] for p, _ in seeds]]
-    with quiet():
-        found = None if any(is_differentiated(x) for x in involved) else _plainly_pulled(trace, seeds, wanted)
-        if found is None:
-            found = pull_careful(trace, seeds, wanted)
+    found = None if any([is_differentiated(x) for x in involved]) else _plainly_pulled(trace, seeds, wanted)
+    if found is None:
+        found = pull_careful(trace, seeds, wanted)
     return [zeros_for(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
 
 
@@ -160,6 +160,8 @@ def checked_cotangent(g: Any, out: Value, walk: str) -> Value:
 def presented(g: Value, given: Any) -> Any:
     """A gradient as the user should see it: the kind of number that was given, conjugated back."""
     kind = type(given)
+    if kind is np.ndarray and type(g) is np.ndarray and g.dtype is FLOAT64:
+        return g
     if kind is float:
         return g if type(g) is float or isinstance(g, Traced) else float(g)
     if isinstance(g, Traced):
