@@ -33,13 +33,13 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, ndmin: int = 0, *
     x: Any
     if isinstance(object, Traced):
         x = np.astype(object, dtype) if dtype is not None and dtype_of(object) != np.dtype(dtype) else object
-        x = own_copy(x) if copy and x is object else x
+        x = own_copy(x) if _is_always(copy) and x is object else x
     elif isinstance(object, (list, tuple)) and _holds_traced(object):
         x = joined(object)
         x = np.astype(x, dtype) if dtype is not None and dtype_of(x) != np.dtype(dtype) else x
     else:
         made = NUMPY["array"](object, dtype, copy=copy, ndmin=ndmin, **kwargs)
-        return _users(made, sys._getframe(1)) if copy else made
+        return _users(made, sys._getframe(1)) if _is_always(copy) else made
     missing = ndmin - len(shape_of(x))
     return np.reshape(x, (1,) * missing + shape_of(x)) if missing > 0 else x
 
@@ -55,6 +55,11 @@ def joined(nested: Any) -> Any:
             f"its parts have the shapes {', '.join(sorted({str(shape_of(part)) for part in parts}))}."
         )
     return shape.stack(*parts, axis=-1 - len(shape_of(parts[0])))
+
+
+def _is_always(copy: Any) -> bool:
+    """Whether a copy is asked for in any case; NumPy's own `IF_NEEDED`, which SciPy passes, has no truth value."""
+    return copy is not np._CopyMode.IF_NEEDED and bool(copy)
 
 
 def snapshot_array(x: Any) -> Any:

@@ -38,7 +38,7 @@ class Case:
     def at(self, dtype: Any) -> tuple[Any, ...]:
         """The arguments in another precision."""
         leaves, rebuild = flatten(self.args)
-        return rebuild([np.asarray(x).astype(dtype) for x in leaves])
+        return rebuild([_as_precise(x, dtype) for x in leaves])
 
 
 def value_law(case: Case) -> None:
@@ -166,6 +166,11 @@ def inner_traced(a: Any, b: Any) -> Any:
 
 def _rng() -> np.random.Generator:
     return np.random.default_rng(0)
+
+
+def _as_precise(x: Any, dtype: Any) -> Any:
+    x = np.asarray(x)
+    return x.astype(np.result_type(dtype, np.complex64) if x.dtype.kind == "c" else dtype)
 
 
 def _arrays(tree: Any) -> list[Any]:

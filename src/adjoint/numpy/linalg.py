@@ -1,0 +1,172 @@
+"""`numpy.linalg`: solving, inverses, determinants and decompositions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import NotDifferentiableError, UnsupportedError, message
+from ..core.values import dtype_of, raw, shape_of
+from ..ops import decompositions, singular
+from ..ops import linalg as ops
+from .registry import NO_VALUE, as_value, given, implements, ndim_of
+
+EigResult = type(np.linalg.eig(np.eye(1)))
+EighResult = type(np.linalg.eigh(np.eye(1)))
+QRResult = type(np.linalg.qr(np.eye(1)))
+SlogdetResult = type(np.linalg.slogdet(np.eye(1)))
+SVDResult = type(np.linalg.svd(np.eye(1)))
+
+
+@implements(np.linalg.solve)
+def solve(a: Any, b: Any) -> Any:
+    """`np.linalg.solve`."""
+    a, b = as_value(a), as_value(b)
+    if ndim_of(b) == 1:
+        return ops.solve(a, b[:, None])[..., 0]
+    return ops.solve(a, b)
+
+
+@implements(np.linalg.inv)
+def inv(a: Any) -> Any:
+    """`np.linalg.inv`."""
+    return ops.inv(as_value(a))
+
+
+@implements(np.linalg.det)
+def det(a: Any) -> Any:
+    """`np.linalg.det`; at a singular matrix the gradient is the matrix of cofactors."""
+    return ops.det(as_value(a))
+
+
+@implements(np.linalg.slogdet)
+def slogdet(a: Any) -> Any:
+    """`np.linalg.slogdet`."""
+    return SlogdetResult(*ops.slogdet(as_value(a)))
+
+
+@implements(np.linalg.cholesky)
+def cholesky(a: Any, /, *, upper: bool = False) -> Any:
+    """`np.linalg.cholesky`, for Hermitian perturbations."""
+    a = as_value(a)
+    return ops.adjoint(ops.cholesky(ops.adjoint(a))) if upper else ops.cholesky(a)
+
+
+@implements(np.linalg.pinv)
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NO_VALUE) -> Any:
+    """`np.linalg.pinv`, for perturbations that keep the rank."""
+    a = as_value(a)
+    cutoff = rtol if given(rtol) else rcond
+    if cutoff is None:
+        rows = max(shape_of(a)[-2:]) if rtol is None else 0
+        cutoff = rows * np.finfo(dtype_of(a)).eps if rows else 1e-15
+    return ops.pinv(a, raw(cutoff), hermitian=hermitian)
+
+
+@implements(np.linalg.eigh)
+def eigh(a: Any, UPLO: str = "L") -> Any:
+    """`np.linalg.eigh`, for Hermitian perturbations."""
+    return EighResult(*decompositions.eigh(as_value(a), UPLO=UPLO.upper()))
+
+
+@implements(np.linalg.eigvalsh)
+def eigvalsh(a: Any, UPLO: str = "L") -> Any:
+    """`np.linalg.eigvalsh`, for Hermitian perturbations."""
+    return decompositions.eigh(as_value(a), UPLO=UPLO.upper())[0]
+
+
+@implements(np.linalg.eig)
+def eig(a: Any) -> Any:
+    """`np.linalg.eig`."""
+    return EigResult(*decompositions.eig(as_value(a)))
+
+
+@implements(np.linalg.eigvals)
+def eigvals(a: Any) -> Any:
+    """`np.linalg.eigvals`."""
+    return decompositions.eig(as_value(a))[0]
+
+
+@implements(np.linalg.qr)
+def qr(a: Any, mode: str = "reduced") -> Any:
+    """`np.linalg.qr` in the modes reduced, complete and r."""
+    if mode not in ("reduced", "complete", "r"):
+        raise UnsupportedError(
+            message(
+                f"np.linalg.qr is not differentiated with mode={mode!r}.", fix='Use  mode="reduced", "complete" or "r".'
+            )
+        )
+    q, r = decompositions.qr(as_value(a), mode="complete" if mode == "complete" else "reduced")
+    return r if mode == "r" else QRResult(q, r)
+
+
+@implements(np.linalg.svd)
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    """`np.linalg.svd`."""
+    a = as_value(a)
+    if hermitian:
+        return _hermitian_svd(a, compute_uv)
+    full_matrices = full_matrices and compute_uv and shape_of(a)[-1] != shape_of(a)[-2]
+    found = singular.svd(a, full_matrices=full_matrices)
+    return SVDResult(*found) if compute_uv else found[1]
+
+
+def _hermitian_svd(a: Any, compute_uv: bool) -> Any:
+    """By eigenvalues: a negative one gives its sign to V."""
+    w, v = np.linalg.eigh(a)
+    order = np.flip(np.argsort(np.abs(w), axis=-1), -1)
+    s = np.take_along_axis(np.abs(w), order, -1)
+    if not compute_uv:
+        return s
+    u = np.take_along_axis(v, np.broadcast_to(order[..., None, :], shape_of(v)), -1)
+    sign = np.take_along_axis(np.sign(w), order, -1)
+    return SVDResult(u, s, ops.adjoint(u * sign[..., None, :]))
+
+
+@implements(np.linalg.svdvals)
+def svdvals(x: Any, /) -> Any:
+    """`np.linalg.svdvals`."""
+    return svd(x, compute_uv=False)
+
+
+@implements(np.linalg.lstsq)
+def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+    """`np.linalg.lstsq`; refused with respect to a matrix whose rank is not full, where it has no derivative."""
+    a, b = as_value(a), as_value(b)
+    rows, columns = shape_of(a)
+    cutoff = np.finfo(dtype_of(a)).eps * max(rows, columns) if rcond is None else rcond
+    right = b[:, None] if ndim_of(b) == 1 else b
+    s = svdvals(a)
+    rank = np.sum(raw(s) > cutoff * np.max(raw(s), axis=-1, keepdims=True, initial=0.0), axis=-1)
+    if np.any(rank < min(rows, columns)) and _moves(a):
+        raise NotDifferentiableError(
+            message(
+                "np.linalg.lstsq has no derivative with respect to a matrix whose rank is not full.",
+                got=f"rank {np.min(rank)} of {min(rows, columns)}",
+                fix="If a perturbation keeps the rank, use  np.linalg.pinv(a) @ b;  "
+                "if the matrix is meant as a constant, pass  ad.stop_gradient(a).",
+            )
+        )
+    x = ops.least_squares(a, right, rcond=rcond)
+    gap = right - a @ x
+    residuals = np.sum(np.real(gap * np.conjugate(gap)), axis=0)
+    if rows <= columns or np.any(rank < columns):
+        residuals = np.zeros(0, dtype_of(residuals))
+    x = x[:, 0] if ndim_of(b) == 1 else x
+    return x, residuals, int(rank) if np.ndim(rank) == 0 else rank, s
+
+
+def _moves(a: Any) -> bool:
+    """Whether a derivative with respect to the value is being taken: a batch alone takes none."""
+    while hasattr(a, "walk"):
+        if not a.walk.lead and a.walk.level:
+            return True
+        a = a.value
+    return False
+
+
+@implements(np.linalg.matrix_rank)
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    """`np.linalg.matrix_rank`: a constant."""
+    return ops.matrix_rank(as_value(A), tol=raw(tol), hermitian=hermitian, rtol=raw(rtol))

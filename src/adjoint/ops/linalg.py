@@ -1,0 +1,254 @@
+"""Solving, inverting, determinants, Cholesky: everything here takes any number of leading axes.
+
+Tangents are written with NumPy's functions, so that each rule can itself be differentiated; transposes are plain,
+without conjugation. What reads one triangle of a Hermitian matrix is differentiated for Hermitian perturbations: a
+tangent is replaced by its Hermitian part, so gradients come out Hermitian.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.reverse import ReverseTrace, pull
+from ..core.values import Value, dtype_of, raw, shape_of, zeros_for
+from ..rules.opaque import Opaque
+from ..rules.stacking import aligned, leading, one_by_one, padded
+from .declare import CONSTANT, declare
+
+
+def swapped(x: Value) -> Value:
+    """The transposed matrices."""
+    return np.swapaxes(x, -1, -2)
+
+
+def adjoint(x: Value) -> Value:
+    """The conjugate transposed matrices."""
+    return np.conjugate(swapped(x)) if dtype_of(x).kind == "c" else swapped(x)
+
+
+def hermitian_part(x: Value) -> Value:
+    """What a routine that reads one triangle sees of a perturbation."""
+    return (x + adjoint(x)) * 0.5
+
+
+def diagonal_of(x: Value) -> Value:
+    """The diagonals of square matrices, as vectors."""
+    places = np.arange(shape_of(x)[-1])
+    return x[..., places, places]
+
+
+def for_matrices(x: Value) -> Value:
+    """One number for each matrix, in a form that multiplies the matrices."""
+    return x[..., None, None] if shape_of(x) else x
+
+
+def identity(x: Value) -> Any:
+    """The identity of the size and precision of square matrices."""
+    return np.eye(shape_of(x)[-1], dtype=dtype_of(x))
+
+
+def transposed(linear: Callable[[Value], Sequence[Value]], x: Value, cotangents: Sequence[Value | None]) -> Value:
+    """The cotangent of a linear function's argument, found by walking back through it; only the shape of x matters."""
+    trace = ReverseTrace()
+    t = trace.input(zeros_for(x))
+    results = linear(t)
+    seeds = [(r.node, g) for r, g in zip(results, cotangents, strict=True) if g is not None]
+    return pull(trace, seeds, [t.node])[0]
+
+
+# solve: a (..., n, n), b (..., n, k), leading axes broadcast.
+
+
+def _solve_jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
+    a, _ = args
+    da, db = tangents
+    moved = db if da is None else -(da @ out) if db is None else db - da @ out
+    return solve(a, moved)
+
+
+def _solve_vjp(g: Value, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]) -> list[Value | None]:
+    to_b = solve(swapped(args[0]), g)
+    return [-(to_b @ swapped(out)) if needed[0] else None, to_b if needed[1] else None]
+
+
+def _stack_solve(primitive: Any, values: Sequence[Value], batched: Sequence[bool], params: dict, size: int) -> Value:
+    """One matrix with a batch of right-hand sides: more columns, one factorisation."""
+    a, b = values
+    if batched[0] or len(shape_of(a)) != 2:
+        return aligned(primitive, values, batched, params, size)
+    shape = shape_of(b)
+    columns = np.moveaxis(b, -2, 0)
+    found = primitive(a, np.reshape(columns, (shape[-2], int(np.prod(shape[:-2])) * shape[-1])), **params)
+    return np.moveaxis(np.reshape(found, (shape[-2], *shape[:-2], shape[-1])), 0, -2)
+
+
+solve = declare("solve", np.linalg.solve, Opaque(_solve_jvp, _solve_vjp), stacking=_stack_solve)
+
+
+def _inverse_vjp(g: Value, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]) -> list[Value]:
+    turned = swapped(out)
+    return [-(turned @ g @ turned)]
+
+
+inv = declare(
+    "inv", np.linalg.inv, Opaque(lambda tangents, out, args, params: -(out @ tangents[0] @ out), _inverse_vjp)
+)
+
+
+# Determinants. d det(A) = sum(cofactors(A) * dA), where cofactors(A) = det(A) inv(A)^T if A is far from singular.
+
+
+def cofactors_of(a: Value, det_a: Value) -> Value:
+    """The cofactor matrices, by the inverse where that is accurate, else by a route that needs none."""
+    if _is_well_conditioned(raw(a)):
+        return for_matrices(det_a) * swapped(inv(a)) if shape_of(a)[-1] else a
+    return cofactors(a)
+
+
+def _is_well_conditioned(a: Any) -> bool:
+    try:
+        size = np.linalg.norm(a, axis=(-2, -1)) * np.linalg.norm(np.linalg.inv(a), axis=(-2, -1))
+    except np.linalg.LinAlgError:
+        return False
+    return bool(np.all(size < np.finfo(a.dtype).eps ** -0.5))
+
+
+def _cofactors(a: Any) -> Any:
+    """By singular values: products of all but one of them, so that nothing is divided."""
+    u, s, vh = np.linalg.svd(a)
+    before = np.cumprod(np.concatenate([np.ones_like(s[..., :1]), s[..., :-1]], -1), -1)
+    after = np.cumprod(np.concatenate([np.ones_like(s[..., :1]), s[..., :0:-1]], -1), -1)[..., ::-1]
+    turn = np.linalg.det(u) * np.linalg.det(vh)
+    turn = np.round(turn) if turn.dtype.kind == "f" else turn / np.abs(turn)
+    return np.conjugate((u * (before * after)[..., None, :]) @ vh) * turn[..., None, None]
+
+
+def _minors(a: Value) -> Value:
+    """The cofactors as determinants of the matrices that are left without row i and column j: a polynomial."""
+    n = shape_of(a)[-1]
+    if n == 1:
+        return a * 0.0 + 1.0
+    rest = np.array([[k for k in range(n) if k != i] for i in range(n)])
+    parts = a[..., rest[:, None, :, None], rest[None, :, None, :]]
+    places = np.arange(n)
+    signs = np.where((places[:, None] + places) % 2, -1.0, 1.0).astype(dtype_of(a))
+    return det(parts) * signs
+
+
+def _cofactors_jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
+    from ..core.forward import ForwardTrace
+    from ..core.traced import Traced
+
+    walk = ForwardTrace()
+    moved = _minors(Traced(args[0], walk, tangents[0]))
+    return moved.node if isinstance(moved, Traced) and moved.walk is walk else zeros_for(out)
+
+
+cofactors = declare("cofactors", _cofactors, Opaque(_cofactors_jvp))
+det = declare(
+    "det",
+    np.linalg.det,
+    Opaque(
+        lambda tangents, out, args, params: np.sum(cofactors_of(args[0], out) * tangents[0], axis=(-2, -1)),
+        lambda g, out, args, params, needed: [cofactors_of(args[0], out) * for_matrices(g)],
+    ),
+    note="right at singular matrices too: the gradient is the matrix of cofactors",
+)
+
+
+def _slogdet_jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> list[Value | None]:
+    sign, logabsdet = out
+    trace = np.sum(swapped(_inverse_or_nan(args[0], logabsdet)) * tangents[0], axis=(-2, -1))
+    if dtype_of(sign).kind != "c":
+        return [trace * 0.0, trace]
+    return [sign * (trace - np.real(trace)), np.real(trace)]
+
+
+def _inverse_or_nan(a: Value, logabsdet: Value) -> Value:
+    """The inverse, and nan for the singular matrices, where log|det| has no derivative."""
+    if not np.any(np.isinf(raw(logabsdet))):
+        return inv(a)
+    return inv(a * np.where(np.isinf(logabsdet), np.nan, 1.0).astype(dtype_of(logabsdet))[..., None, None])
+
+
+slogdet = declare("slogdet", lambda a: tuple(np.linalg.slogdet(a)), Opaque(_slogdet_jvp), multiple=True)
+
+
+def _cholesky_jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
+    """dL = L Phi(L^-1 dA L^-H), where Phi takes the lower triangle and half of the diagonal."""
+    inner = solve(out, adjoint(solve(out, hermitian_part(tangents[0]))))
+    n = shape_of(out)[-1]
+    half = (np.tri(n) - 0.5 * np.eye(n)).astype(dtype_of(out))
+    return out @ (adjoint(inner) * half)
+
+
+cholesky = declare(
+    "cholesky", np.linalg.cholesky, Opaque(_cholesky_jvp), note="for Hermitian perturbations: gradients are Hermitian"
+)
+
+
+def _pinv_jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
+    """Golub and Pereyra: the rank does not change along the perturbation."""
+    a, da = args[0], tangents[0]
+    if params["hermitian"]:
+        da = hermitian_part(da)
+    turned, moved = adjoint(out), adjoint(da)
+    outside = moved - (moved @ a) @ out
+    inside = moved - out @ (a @ moved)
+    return out @ (turned @ outside) - out @ da @ out + (inside @ turned) @ out
+
+
+pinv = declare(
+    "pinv",
+    lambda a, cutoff, *, hermitian: np.linalg.pinv(a, cutoff, hermitian),
+    Opaque(lambda tangents, out, args, params: _pinv_jvp(tangents[:1], out, args, params)),
+    stacking=lambda primitive, values, batched, params, size: aligned_pair(primitive, values, batched, params, size),
+    note="for perturbations that keep the rank",
+)
+
+
+def aligned_pair(primitive: Any, values: Sequence[Value], batched: Sequence[bool], params: dict, size: int) -> Value:
+    """A matrix and one number for each matrix."""
+    a, cutoff = values
+    cutoff = padded(cutoff, len(shape_of(a)) - batched[0] - 2) if batched[1] else cutoff
+    a = a if batched[0] else padded(np.broadcast_to(a, (size, *shape_of(a))), len(shape_of(a)))
+    return primitive(a, cutoff, **params)
+
+
+matrix_rank = declare(
+    "matrix_rank",
+    lambda a, *, tol, hermitian, rtol: np.linalg.matrix_rank(a, tol, hermitian, rtol=rtol),
+    CONSTANT,
+    stacking=leading,
+    note="piecewise constant: the derivative is 0",
+)
+
+
+def _least_squares_jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
+    """Of x = A^+ b for a matrix of full rank: the derivative of the pseudoinverse, applied to b."""
+    (a, b), (da, db) = args, tangents
+    inverse = pinv(a, cutoff_of(a, params["rcond"]), hermitian=False)
+    moved = db if da is None else -(da @ out) if db is None else db - da @ out
+    dx = inverse @ moved
+    if da is None:
+        return dx
+    turned, back = adjoint(inverse), adjoint(da)
+    inside = back @ (turned @ out)
+    return dx + inverse @ (turned @ (back @ (b - a @ out))) + inside - inverse @ (a @ inside)
+
+
+def cutoff_of(a: Value, rcond: Any) -> Any:
+    """Below which part of the largest one a singular value counts as zero."""
+    return np.finfo(dtype_of(a)).eps * max(shape_of(a)[-2:]) if rcond is None else rcond
+
+
+least_squares = declare(
+    "least_squares",
+    lambda a, b, *, rcond: np.linalg.lstsq(a, b, rcond)[0],
+    Opaque(_least_squares_jvp),
+    stacking=one_by_one,
+    note="the solution of np.linalg.lstsq",
+)

@@ -1,0 +1,118 @@
+"""Functions of a square matrix (exp, log, square root), and triangular solves: SciPy evaluates them.
+
+f([[A, E], [0, A]]) = [[f(A), L], [0, f(A)]], where L is the derivative of f at A along E. So a derivative is the function
+itself at a matrix of twice the size, to every order; and the transpose of E -> L(A, E) is E -> L(A^T, E).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.primitive import Primitive
+from ..core.values import Value, dtype_of, raw, shape_of
+from ..rules.opaque import Opaque
+from ..rules.stacking import aligned
+from .declare import declare
+from .linalg import swapped
+
+
+def matrix_function(name: str, note: str = "") -> Primitive:
+    """A primary matrix function of `scipy.linalg`."""
+
+    def along(a: Value, e: Value) -> Value:
+        n = shape_of(a)[-1]
+        scale = _scale(raw(a), raw(e))
+        e = np.broadcast_to(e * scale, (*np.broadcast_shapes(shape_of(a)[:-2], shape_of(e)[:-2]), n, n))
+        a = np.broadcast_to(a, shape_of(e))
+        zeros = np.zeros(shape_of(e), dtype_of(e))
+        block = np.concatenate([np.concatenate([a, e], -1), np.concatenate([zeros, a], -1)], -2)
+        return primitive(block)[..., :n, n:] / scale
+
+    primitive = declare(
+        name,
+        _each(name),
+        Opaque(
+            lambda tangents, out, args, params: along(args[0], tangents[0]),
+            lambda g, out, args, params, needed: [along(swapped(args[0]), g)],
+        ),
+        note=note,
+    )
+    return primitive
+
+
+def _scale(a: Any, e: Any) -> float:
+    """What brings a direction to the size of the matrix, so that it does not spoil the scaling of the function."""
+    size, length = (float(np.max(np.abs(x), initial=0.0)) for x in (a, e))
+    return (size or 1.0) / length if 0.0 < length < np.inf and size < np.inf else 1.0
+
+
+def _each(name: str) -> Callable[[Any], Any]:
+    """SciPy's own function, for every matrix of a stack."""
+
+    def evaluate(a: Any) -> Any:
+        import scipy.linalg
+
+        function = getattr(scipy.linalg, name)
+        if a.ndim == 2:
+            return _precise(function(a), a)
+        parts = [function(part) for part in a.reshape(-1, *a.shape[-2:])]
+        return _precise(np.stack(parts).reshape(a.shape), a) if parts else a
+
+    return evaluate
+
+
+def _precise(result: Any, a: Any) -> Any:
+    """In the precision of the argument; complex where the function had to become so."""
+    kind = np.complex64 if result.dtype.kind == "c" and a.dtype.kind != "c" else a.dtype
+    return result.astype(np.result_type(kind, a.dtype), copy=False)
+
+
+expm = matrix_function("expm")
+logm = matrix_function("logm", note="the principal logarithm")
+sqrtm = matrix_function("sqrtm", note="the principal square root")
+
+
+# A triangular system: only one triangle of a is read, and without its diagonal if `unit`.
+
+
+def _triangular_solve(a: Any, b: Any, *, lower: bool, unit: bool) -> Any:
+    import scipy.linalg
+
+    if a.ndim == b.ndim == 2:
+        return scipy.linalg.solve_triangular(a, b, lower=lower, unit_diagonal=unit)
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a, b = np.broadcast_to(a, lead + a.shape[-2:]), np.broadcast_to(b, lead + b.shape[-2:])
+    out = np.empty(b.shape, np.result_type(a, b))
+    for place in np.ndindex(*lead):
+        out[place] = scipy.linalg.solve_triangular(a[place], b[place], lower=lower, unit_diagonal=unit)
+    return out
+
+
+def _read(a: Value, lower: bool, unit: bool) -> Value:
+    n = shape_of(a)[-1]
+    mask = np.tri(n, n, -1 if unit else 0, dtype=bool)
+    return np.where(mask if lower else mask.T, a, 0.0)
+
+
+def _triangular_jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
+    da, db = tangents
+    moved = db
+    if da is not None:
+        pushed = _read(da, **params) @ out
+        moved = -pushed if db is None else db - pushed
+    return triangular_solve(args[0], moved, **params)
+
+
+def _triangular_vjp(
+    g: Value, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]
+) -> list[Value | None]:
+    to_b = triangular_solve(swapped(args[0]), g, lower=not params["lower"], unit=params["unit"])
+    return [-_read(to_b @ swapped(out), **params) if needed[0] else None, to_b if needed[1] else None]
+
+
+triangular_solve = declare(
+    "triangular_solve", _triangular_solve, Opaque(_triangular_jvp, _triangular_vjp), stacking=aligned
+)
