@@ -296,3 +296,18 @@ def test_integers_are_fine_as_constants():
     assert ad.grad(lambda x, m: np.sum(x[m]))(np.ones(2), np.array([True, False])).tolist() == [1.0, 0.0]
     with pytest.raises(ad.errors.InputError):
         ad.grad(lambda x, n: x**n, argnums=1)(2.0, 3)
+
+
+@pytest.mark.parametrize("size", [3, 10_000])
+def test_results_share_no_memory(size):
+    """Every gradient may be written to, and writing to one changes nothing else."""
+    x = np.ones(size)
+    a, b = ad.grad(lambda x, y: np.sum(x + y), argnums=(0, 1))(x, x)
+    v = np.ones(size)
+    (c,) = ad.vjp(lambda x: x + 0.0, x)[1](v)
+    d = ad.grad(lambda x: np.sum(x.reshape(-1, 1)))(x)
+    for g in (a, b, c, d):
+        g *= 2.0
+        assert np.all(g == 2.0)
+    assert np.all(x == 1.0)
+    assert np.all(v == 1.0)

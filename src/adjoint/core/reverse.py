@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from sys import getrefcount
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from .primitive import Primitive
 from .trace import new_level
 from .traced import Traced, snapshot
-from .values import Value, fit, is_inexact, raw
+from .values import LARGE, Value, fit, is_inexact, raw
 
 Node = tuple[Any, Sequence[int | None], Sequence[Value], Value, dict[str, Any]]
 """(primitive, places of the arguments in the trace, their values, the result, parameters)."""
@@ -159,8 +160,17 @@ def pull(trace: ReverseTrace, seeds: list[tuple[int, Value]], wanted: list[int])
             if type(c) is not float or type(value) is not float:
                 c = fit(c, value)
             had = cotangents[parent]
-            cotangents[parent] = c if had is None else had + c
+            if had is None:
+                cotangents[parent] = c
+            elif type(had) is np.ndarray and had.size > LARGE and getrefcount(had) == OWN and had.base is None:
+                np.add(had, c, out=had)  # nobody else sees this array: no new memory for the sum
+            else:
+                cotangents[parent] = had + c
     return [cotangents[place] for place in wanted]
+
+
+OWN = 3
+"""References to an array that only `pull` knows: its list, its variable and the argument of getrefcount."""
 
 
 def all_finite(cotangents: list[Value | None]) -> bool:
@@ -176,10 +186,7 @@ def all_finite(cotangents: list[Value | None]) -> bool:
     return True
 
 
-SMALL = 4096
-
-
 def _has_finite_sum(x: Any) -> bool:
     """A quick sufficient test: nan and infinities survive a sum, and a sum of squares."""
-    total = np.vdot(x, x) if x.size < SMALL else np.add.reduce(x, axis=None)  # BLAS would wake threads for a large one
+    total = np.vdot(x, x) if x.size < LARGE else np.add.reduce(x, axis=None)  # BLAS would wake threads for a large one
     return math.isfinite(total.real) and math.isfinite(total.imag)

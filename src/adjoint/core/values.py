@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -47,10 +48,16 @@ def describe(x: Value) -> str:
     return f"{type(x).__name__} {x!r}" if isinstance(x, (bool, int, float, complex, str)) else type(x).__name__
 
 
+LARGE = 4096
+"""From here on the memory of an array costs more than a few calls."""
+
+
 def spread(x: Value, shape: tuple[int, ...]) -> Value:
-    """`x` broadcast to `shape`, as a new array that may be written to."""
+    """`x` broadcast to `shape`; a large result takes no memory of its own, so it is not to be written to."""
     if isinstance(x, Traced):
         return x if x.shape == shape else np.broadcast_to(x, shape)
+    if math.prod(shape) > LARGE:
+        return np.broadcast_to(x, shape)
     out = np.empty(shape, dtype_of(x))
     out[...] = x
     return out

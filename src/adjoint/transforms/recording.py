@@ -116,7 +116,17 @@ def pulled_back(trace: ReverseTrace, seeds: list[tuple[int, Value]], inputs: lis
     found = None if any([is_differentiated(x) for x in involved]) else _plainly_pulled(trace, seeds, wanted)
     if found is None:
         found = pull_careful(trace, seeds, wanted)
-    return [zeros_for(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
+    seen = {id(c) for _, c in seeds}
+    return [zeros_for(x) if g is None else _own(g, seen) for g, x in zip(found, inputs, strict=True)]
+
+
+def _own(g: Value, seen: set[int]) -> Value:
+    """A result that shares memory with nothing else: neither with a seed nor with another result."""
+    if type(g) is np.ndarray:
+        if id(g) in seen or g.base is not None:
+            return g.copy()
+        seen.add(id(g))
+    return g
 
 
 def _plainly_pulled(
