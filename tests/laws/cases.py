@@ -84,6 +84,13 @@ BY_HAND = {
     "matmul": [((CUBE, CUBE[0].T[:, :2]), {}),
                ((CUBE[0], CUBE[1, 0]), {}), ((CUBE[1, :, 0], CUBE[0]), {}), ((CUBE[0, 0], CUBE[1, 1]), {}),
                ((CUBE, np.swapaxes(CUBE[::-1], 1, 2)), {})],
+    "contract": [((CUBE, CUBE[::-1, 0]), {"first": "abc", "second": "ac", "result": "ba"}),
+                 ((CUBE, CUBE[0] + 1), {"first": "abc", "second": "dc", "result": "dab"}),
+                 ((ROWS, ROWS[:, 0]), {"first": "ab", "second": "c", "result": "cba"})],
+    "convolve": [((ROWS[0], CUBE[0, 0]), {"mode": "full"}), ((CUBE[0, 0], ROWS[0]), {"mode": "valid"})],
+    "sinc": [((ROWS * 0.4,), {"order": 0}), ((ROWS * 3,), {"order": 1}), ((ROWS * 0.1,), {"order": 4})],
+    "i0": [((ROWS,), {"order": 0}), ((ROWS,), {"order": 3})],
+    "unwrap": [((4 * CUBE,), {"discont": None, "axis": -2, "period": 2 * np.pi})],
 }  # fmt: skip
 
 PLACES = np.array([0, 2, 0])

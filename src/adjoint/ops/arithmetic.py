@@ -48,7 +48,9 @@ def _power(x: Any, y: Any) -> Any:
 
 def _power_in_base(x: Any, y: Any) -> Any:
     """y x**(y - 1), and 0 at 0**0, where the second factor is infinite."""
-    lowered = y - 1 if type(y) is int else y - 1.0
+    if (type(y) is int or type(y) is float) and y != 0:
+        return y * _power(x, y - 1)
+    lowered = y - 1.0
     corner = (x == 0) & (y == 0)
     if not isinstance(corner, Traced) and not np.any(corner):
         return y * _power(x, lowered)

@@ -147,6 +147,8 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 def ratio(x: Any, y: Any) -> Any:
     """x / y, and 0 where y is 0: the subgradient of a norm at the origin."""
     zero = y == 0
+    if type(zero) is bool:
+        return 0.0 if zero else x / y
     if not isinstance(zero, Traced) and not np.any(zero):
         return x / y
     return where(zero, 0.0, x / where(zero, 1.0, y))
