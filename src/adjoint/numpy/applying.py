@@ -23,7 +23,7 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
     found = [as_value(func1d(lines[(*place, slice(None))], *args, **kwargs)) for place in np.ndindex(around)]
     inner = shape_of(found[0])
     whole = np.reshape(np.stack(found), around + inner)
-    return np.moveaxis(whole, range(n - 1, n - 1 + len(inner)), range(axis, axis + len(inner)))
+    return np.moveaxis(whole, list(range(n - 1, n - 1 + len(inner))), list(range(axis, axis + len(inner))))
 
 
 @implements(np.apply_over_axes)

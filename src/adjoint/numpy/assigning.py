@@ -10,8 +10,8 @@ from ..core.traced import Traced, snapshot
 from ..core.values import dtype_of, shape_of
 from ..ops import indexing
 from ..ops.indexing import HOLE
-from .assignment import store
-from .picking import within
+from .assignment import check_cast, check_target, store
+from .picking import as_places, within
 from .places import updated
 from .registry import as_value, axis_of, implements, ndim_of
 from .shapes import reshaped
@@ -20,10 +20,9 @@ from .shapes import reshaped
 @implements(np.put)
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """`np.put`: the values are repeated as needed, and the last one counts where an index is repeated."""
-    _check_array(a, "put")
+    values = np.reshape(_checked(a, v, "put"), (-1,))
     size = int(np.prod(shape_of(a)))
-    places = np.reshape(within(as_value(ind), size, mode), (-1,))
-    values = np.reshape(as_value(v), (-1,))
+    places = np.reshape(within(as_places(ind), size, mode), (-1,))
     if not shape_of(values)[0] or not shape_of(places)[0]:
         return
     values = np.astype(np.resize(values, shape_of(places)), dtype_of(a))
@@ -43,15 +42,15 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     grid = list(np.ogrid[tuple([slice(n) for n in shape_of(whole)])])
     grid[where] = snapshot(indices)
-    values = snapshot(as_value(values))
+    values = _checked(arr, values, "put_along_axis")
     store(arr, reshaped(indexing.assign(whole, values, *grid, template=(HOLE,) * len(grid)), shape))
 
 
 @implements(np.putmask)
 def putmask(a: Any, /, mask: Any, values: Any) -> None:
     """`np.putmask`: element i of the repeated values goes to place i."""
-    _check_array(a, "putmask")
-    values, shape = as_value(values), shape_of(a)
+    values, shape = _checked(a, values, "putmask"), shape_of(a)
+    mask = as_value(mask)
     if shape_of(mask) != shape and int(np.prod(shape_of(mask))) != int(np.prod(shape)):
         raise ValueError("putmask: mask and data must be the same size")
     repeated = np.resize(values, shape) if shape_of(values) != shape else values
@@ -61,9 +60,8 @@ def putmask(a: Any, /, mask: Any, values: Any) -> None:
 @implements(np.place)
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """`np.place`: the repeated values go to the chosen places, one after the other."""
-    _check_array(arr, "place")
+    values = np.reshape(_checked(arr, vals, "place"), (-1,))
     places = np.flatnonzero(mask)
-    values = np.reshape(as_value(vals), (-1,))
     if len(places) and not shape_of(values)[0]:
         raise ValueError("Cannot insert from an empty array!")
     put(arr, places, values)
@@ -72,12 +70,12 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 @implements(np.copyto)
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """`np.copyto`."""
-    _check_array(dst, "copyto")
     src = snapshot(as_value(src))
     if not np.can_cast(dtype_of(src), dtype_of(dst), casting):
         raise TypeError(
             f"Cannot cast array data from {dtype_of(src)!r} to {dtype_of(dst)!r} according to the rule '{casting}'"
         )
+    src = _checked(dst, src, "copyto")
     src = np.astype(src, dtype_of(dst)) if dtype_of(src) != dtype_of(dst) else src
     store(dst, src if where is True else np.where(where, src, snapshot(dst)))
 
@@ -85,9 +83,15 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
 @implements(np.fill_diagonal)
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """`np.fill_diagonal`."""
+    val = _checked(a, val, "fill_diagonal")
     store(a, updated(lambda numbers, others: np.fill_diagonal(numbers, others, wrap), snapshot(a), val))
 
 
-def _check_array(a: Any, name: str) -> None:
+def _checked(a: Any, value: Any, name: str) -> Any:
+    """The value to store into `a`, if it can be stored there."""
     if not isinstance(a, (Traced, np.ndarray)):
         raise TypeError(f"np.{name}: argument 1 must be numpy.ndarray, not {type(a).__name__}")
+    value = snapshot(as_value(value))
+    check_target(a, value)
+    check_cast(a, value)
+    return value

@@ -31,7 +31,7 @@ def split_key(key: Any) -> tuple[tuple[Any, ...], list[Any], bool]:
         elif isinstance(entry, SIMPLE) and type(entry) is not bool:
             template.append(entry)
         else:
-            array = as_value(entry)
+            array = entry if isinstance(entry, Traced) else np.asarray(as_value(entry))
             array = array.astype(int) if array.dtype.kind == "f" and array.size == 0 else array
             if array.dtype.kind not in "iub":
                 raise IndexError(
@@ -75,11 +75,34 @@ def setitem(self: Traced, key: Any, value: Any) -> None:
     value = snapshot(as_value(value))
     template, arrays, _ = split_key(key)
     check_writable(self)
-    _check_cast(self, value)
+    check_cast(self, value)
     if type(self) is Traced and self.walk is CONSTANTS and not any([isinstance(v, Traced) for v in (value, *arrays)]):
         self.value[indexing.filled(template, arrays)] = value  # nobody else holds this array: what is kept is a copy
         return
+    if _is_batch_of_masks(template, arrays) and len(shape_of(value)) <= len(self.shape) - len(arrays[0].shape):
+        wide = np.reshape(arrays[0], arrays[0].shape + (1,) * (len(self.shape) - len(arrays[0].shape)))
+        self.become(np.astype(np.where(wide, value, snapshot(self)), self.dtype))
+        return
     self.become(indexing.assign(snapshot(self), value, *arrays, template=template))
+
+
+def _is_batch_of_masks(template: tuple[Any, ...], arrays: list[Any]) -> bool:
+    """Whether each example of a batch has its own mask: what is written has no common shape, but the whole has."""
+    return template == (HOLE,) and isinstance(arrays[0], Traced) and arrays[0].dtype.kind == "b"
+
+
+def check_target(target: Any, value: Any) -> None:
+    """Refuse to store a value where it would lose its derivative, or where NumPy does not let it be stored."""
+    if isinstance(target, Traced):
+        check_writable(target)
+    elif isinstance(value, Traced) and value.walk is not CONSTANTS:
+        raise DerivativeDroppedError(
+            message(
+                "A traced value cannot be stored into a plain array without losing its derivative.",
+                got=f"{describe(value)} for a plain {describe(target)}",
+                fix="Make the array with  like=, for example  np.empty(3, like=x).",
+            )
+        )
 
 
 def check_writable(target: Any) -> None:
@@ -91,7 +114,8 @@ def check_writable(target: Any) -> None:
         read_only(target, target)
 
 
-def _check_cast(target: Any, value: Any) -> None:
+def check_cast(target: Any, value: Any) -> None:
+    """Refuse to store a value that the dtype of the array cannot hold."""
     want, have = dtype_of(target), dtype_of(value)
     if have.kind == "c" and want.kind != "c":
         raise AssignmentError(
@@ -113,18 +137,10 @@ def _check_cast(target: Any, value: Any) -> None:
 
 def store(target: Any, value: Any) -> Any:
     """Replace all elements of `target` and return it: what `out=` and the in-place operators do."""
+    check_target(target, value)
     if not isinstance(target, Traced):
-        if isinstance(value, Traced):
-            raise DerivativeDroppedError(
-                message(
-                    "A traced value cannot be stored into a plain array without losing its derivative.",
-                    got=f"{describe(value)} for a plain {describe(target)}",
-                    fix="Make the array with  like=, for example  np.empty(3, like=x).",
-                )
-            )
-        target[...] = value
+        target[...] = snapshot(value)
         return target
-    check_writable(target)
     shape, value = target.shape, snapshot(value)
     if shape_of(value) != shape:
         if len(shape_of(value)) > len(shape) or np.broadcast_shapes(shape_of(value), shape) != shape:

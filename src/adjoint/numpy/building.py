@@ -68,7 +68,7 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
 
 
 @implements(np.meshgrid)
-def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     """`np.meshgrid`."""
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
@@ -76,11 +76,9 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     places = list(range(n))
     if indexing == "xy" and n > 1:
         places[0], places[1] = 1, 0
-    grids = tuple(
-        [np.reshape(as_value(x), (1,) * p + (-1,) + (1,) * (n - 1 - p)) for x, p in zip(xi, places, strict=True)]
-    )
-    grids = grids if sparse else np.broadcast_arrays(*grids)
-    return tuple([np.copy(g) for g in grids]) if copy else grids
+    grids = [np.reshape(as_value(x), (1,) * p + (-1,) + (1,) * (n - 1 - p)) for x, p in zip(xi, places, strict=True)]
+    wide: Any = grids if sparse else np.broadcast_arrays(*grids)
+    return tuple([np.copy(g) for g in wide]) if copy else wide
 
 
 @implements(np.broadcast_arrays)

@@ -160,7 +160,6 @@ def leave() -> None:
         _active -= 1
         if not _active:
             np.__dict__.update(NUMPY)
-            replacements.remove()
 
 
 def _buffer(shape: Any, dtype: Any, fill: float | None) -> Traced:

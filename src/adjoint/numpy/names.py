@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.errors import DerivativeDroppedError, message
 from ..core.traced import Traced
-from ..core.values import dtype_of
+from ..core.values import describe, dtype_of, raw
 from .constructors import NUMPY, TRACING, array
 from .registry import ndim_of
 from .replacements import holds_traced
@@ -80,9 +81,22 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     if not isinstance(a, Traced) and not holds_traced([a]):
         return NUMPY["asarray_chkfinite"](a, dtype, order)
     found = array(a, dtype, copy=None)
-    if dtype_of(found).kind in "fc" and not np.all(np.isfinite(found)):
+    if dtype_of(found).kind in "fc" and not np.all(np.isfinite(raw(found))):
         raise ValueError("array must not contain infs or NaNs")
     return found
+
+
+def nditer(op: Any, *args: Any, **kwargs: Any) -> Any:
+    """`np.nditer`: its elements are plain memory, so there is no place for a derivative."""
+    if not holds_traced([op]):
+        return NUMPY["nditer"](op, *args, **kwargs)
+    raise DerivativeDroppedError(
+        message(
+            "np.nditer looks at plain memory, so a traced value would lose its derivative there.",
+            got=describe(op),
+            fix="Use  for element in x.flat  or  for place, element in np.ndenumerate(x).",
+        )
+    )
 
 
 _function: Any
@@ -90,6 +104,7 @@ for _name, _function in {
     "r_": Joiner(np.r_),
     "c_": Joiner(np.c_),
     "ndenumerate": ndenumerate,
+    "nditer": nditer,
     "require": require,
     "asarray_chkfinite": asarray_chkfinite,
 }.items():

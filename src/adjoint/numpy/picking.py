@@ -19,12 +19,17 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     """`np.take`."""
     a = as_value(a)
     a, axis = (np.reshape(a, (-1,)), -1) if axis is None else (a, axis_of(axis, ndim_of(a)))
-    places = as_value(indices)
+    places = as_places(indices)
     if dtype_of(places).kind not in "iub":
         raise TypeError("Cannot cast array data to integers according to the rule 'safe': indices have to be integers")
     places = within(places.astype(int), shape_of(a)[axis], mode)
     key = (slice(None),) * (ndim_of(a) + axis)
     return deliver(indexing.index(a, places, template=(*key, HOLE)), out)
+
+
+def as_places(indices: Any) -> Any:
+    """Indices as an array, or as they are if they are traced."""
+    return indices if isinstance(indices, Traced) else np.asarray(as_value(indices))
 
 
 def within(places: Any, length: int, mode: str) -> Any:
@@ -46,7 +51,7 @@ def within(places: Any, length: int, mode: str) -> Any:
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
     """`np.take_along_axis`."""
     arr, axis = (np.reshape(arr, (-1,)), -1) if axis is None else (as_value(arr), axis_of(axis, ndim_of(arr)))
-    indices = as_value(indices)
+    indices = as_places(indices)
     if ndim_of(arr) != ndim_of(indices):
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     if dtype_of(indices).kind not in "iu":
@@ -76,7 +81,7 @@ def extract(condition: Any, arr: Any) -> Any:
 @implements(np.choose)
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """`np.choose`."""
-    a = as_value(a)
+    a = as_places(a)
     if dtype_of(a).kind not in "iub":
         raise TypeError(f"Cannot cast array data from {dtype_of(a)!r} to integers according to the rule 'safe'")
     parts = np.broadcast_arrays(a, *choices)
@@ -141,7 +146,10 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
 
 
 def _conditions(condlist: Any, x: Any) -> list[Any]:
-    single = np.ndim(condlist) == 0 if not isinstance(condlist, (list, tuple)) else False
-    if single or (len(condlist) and ndim_of(x) != 0 and not isinstance(condlist[0], (list, Traced, np.ndarray))):
-        condlist = [condlist]
-    return [as_value(c).astype(bool) for c in condlist]
+    if isinstance(condlist, (Traced, np.ndarray)):
+        single = ndim_of(condlist) == 0 or (ndim_of(x) != 0 and ndim_of(condlist) < 2)
+    else:
+        single = not isinstance(condlist, (list, tuple)) or (
+            ndim_of(x) != 0 and len(condlist) > 0 and ndim_of(as_places(condlist[0])) == 0
+        )
+    return [as_places(c).astype(bool) for c in ([condlist] if single else condlist)]

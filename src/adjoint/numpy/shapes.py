@@ -59,11 +59,14 @@ def _order(a: Any, order: str) -> str:
     """The order, C or F; A asks how the array lies in memory."""
     if order not in ("C", "F", "A"):
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
-    whole = raw(a)
-    flags = whole.flags if isinstance(whole, np.ndarray) else None
-    return (
-        ("F" if flags is not None and flags.f_contiguous and not flags.c_contiguous else "C") if order == "A" else order
-    )
+    flags = _example(a).flags
+    return ("F" if flags.f_contiguous and not flags.c_contiguous else "C") if order == "A" else order
+
+
+def _example(a: Any) -> Any:
+    """The plain array, inside vmap that of the first example: how it lies in memory decides what NumPy does."""
+    whole = np.asarray(raw(a))
+    return whole[(0,) * (whole.ndim - ndim_of(a))]
 
 
 @implements(np.ravel)
@@ -71,9 +74,8 @@ def ravel(a: Any, order: str = "C") -> Any:
     """`np.ravel`."""
     a = as_value(a)
     if order == "K" and isinstance(a, Traced):
-        n, whole = ndim_of(a), raw(a)
-        strides: Any = np.abs(whole.strides[len(whole.strides) - n :]) if isinstance(whole, np.ndarray) else []
-        return np.reshape(np.transpose(a, np.argsort(-np.array(strides, int), kind="stable")), (-1,))
+        strides = np.abs(np.array(_example(a).strides, int))
+        return np.reshape(np.transpose(a, np.argsort(-strides, kind="stable")), (-1,))
     return np.reshape(a, (-1,), order="C" if order == "K" else order)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.values import dtype_of, shape_of
+from ..core.values import dtype_of, raw, shape_of
 from .registry import as_value, axis_of, implements, ndim_of
 from .shapes import same_dtype
 
@@ -62,7 +62,7 @@ def _with_rank(x: Any, rank: int) -> Any:
 def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
     """`np.geomspace`; both ends are exactly those given."""
     start, stop = as_value(start), as_value(stop)
-    if np.any(np.equal(start, 0)) or np.any(np.equal(stop, 0)):
+    if np.any(raw(start) == 0) or np.any(raw(stop) == 0):
         raise ValueError("Geometric sequence cannot include zero")
     kind = np.result_type(dtype_of(start), dtype_of(stop), float(num), np.zeros((), dtype))
     start, stop = same_dtype(start * 1.0, kind), same_dtype(stop * 1.0, kind)

@@ -37,7 +37,7 @@ def filled(template: tuple[Any, ...], arrays: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _index(x: Any, *arrays: Any, template: tuple[Any, ...]) -> Any:
-    return x[filled(template, arrays)]
+    return (np.asarray(x) if type(x) is float else x)[filled(template, arrays)]
 
 
 def _unindex(g: Any, *arrays: Any, template: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
@@ -123,7 +123,9 @@ def _stack_assign(primitive: Any, values: Sequence[Any], batched: Sequence[bool]
     x = x if batched[0] else repeated(x, size)
     key = _stack_key(params["template"])
     if batched[1]:
-        v = padded(v, len(shape_of(index(x, *arrays, template=key))) - 1)
+        rank = len(shape_of(index(x, *arrays, template=key))) - 1
+        extra = len(shape_of(v)) - 1 - rank  # NumPy lets a value have more axes than its place, if they have length 1
+        v = np.reshape(v, (size, *shape_of(v)[1 + extra :])) if extra > 0 else padded(v, rank)
     return primitive(x, v, *arrays, template=key)
 
 
