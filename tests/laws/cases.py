@@ -81,6 +81,7 @@ BY_HAND = {
     "cumsum": [((CUBE,), {"axis": -2})],
     "max": [((CUBE,), {"axis": (-3, -1), "keepdims": False}), ((CUBE,), {"axis": (-2,), "keepdims": True})],
     "min": [((CUBE,), {"axis": (-3, -1), "keepdims": False}), ((CUBE,), {"axis": (-2,), "keepdims": True})],
+    "logsumexp": [((CUBE,), {"axis": (-3, -1), "keepdims": False}), ((CUBE,), {"axis": (-2,), "keepdims": True})],
     "matmul": [((CUBE, CUBE[0].T[:, :2]), {}),
                ((CUBE[0], CUBE[1, 0]), {}), ((CUBE[1, :, 0], CUBE[0]), {}), ((CUBE[0, 0], CUBE[1, 1]), {}),
                ((CUBE, np.swapaxes(CUBE[::-1], 1, 2)), {})],
@@ -88,8 +89,8 @@ BY_HAND = {
                  ((CUBE, CUBE[0] + 1), {"first": "abc", "second": "dc", "result": "dab"}),
                  ((ROWS, ROWS[:, 0]), {"first": "ab", "second": "c", "result": "cba"})],
     "convolve": [((ROWS[0], CUBE[0, 0]), {"mode": "full"}), ((CUBE[0, 0], ROWS[0]), {"mode": "valid"})],
-    "sinc": [((ROWS * 0.4,), {"order": 0}), ((ROWS * 3,), {"order": 1}), ((ROWS * 0.1,), {"order": 4})],
-    "i0": [((ROWS,), {"order": 0}), ((ROWS,), {"order": 3})],
+    "sinc_derivative": [((ROWS * 0.4,), {"order": 0}), ((ROWS * 3,), {"order": 1}), ((ROWS * 0.1,), {"order": 4})],
+    "i0_derivative": [((ROWS,), {"order": 0}), ((ROWS,), {"order": 3})],
     "unwrap": [((4 * CUBE,), {"discont": None, "axis": -2, "period": 2 * np.pi})],
 }  # fmt: skip
 

@@ -11,7 +11,7 @@ from ..ops import transcendental
 from ..ops.declare import CONSTANT, declare
 from .registry import as_value, axis_of, deliver, implements, ndim_of
 
-_round = declare("round", lambda x, *, decimals: np.round(x, decimals), CONSTANT, note="piecewise constant")
+_round = declare("round_to", lambda x, *, decimals: np.round(x, decimals), CONSTANT, note="piecewise constant")
 
 
 @implements(np.round, np.around)

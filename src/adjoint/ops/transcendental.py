@@ -72,8 +72,8 @@ def _family(name: str, evaluate: Any) -> Any:
     return primitive
 
 
-sinc = _family("sinc", _sinc)
-i0 = _family("i0", _i0)
+sinc = _family("sinc_derivative", _sinc)
+i0 = _family("i0_derivative", _i0)
 unwrap = declare(
     "unwrap",
     lambda x, **keywords: np.unwrap(x, **keywords),
