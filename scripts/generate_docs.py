@@ -81,7 +81,6 @@ def load_everything() -> None:
     assert scipy.special is not None
     assert scipy.linalg is not None
     replacements.install()
-    replacements.remove()
 
 
 def facts(primitive: Primitive) -> list[str]:

@@ -68,8 +68,11 @@ def _late(ufunc: Any) -> Any:
 
 
 def _name(function: Any) -> str:
-    module = getattr(function, "__module__", None) or "numpy"
+    owner = getattr(function, "__self__", None)
+    function = owner if isinstance(owner, np.ufunc) else function
     name = getattr(function, "__name__", None) or str(function)
+    home = "scipy.special" if isinstance(function, np.ufunc) and not hasattr(np, name) else "numpy"
+    module = getattr(function, "__module__", None) or home
     return f"{'np' + module[5:] if module.startswith('numpy') else module}.{name}"
 
 

@@ -1,16 +1,19 @@
-"""Functions of other packages that NumPy cannot dispatch: while a function is traced, ours stand in their place.
+"""Functions of other packages that NumPy cannot dispatch: they are taught to hand traced arguments to ours.
 
 SciPy's plain Python functions (`logsumexp`, `expm`) convert their arguments themselves, so traced values need versions
 of them that are written with NumPy's functions. `adjoint.scipy.<topic>` holds those for `scipy.<topic>`; it is imported
-when SciPy's module is found loaded, never before, and each one calls the original if no argument is traced.
+when a function is traced and SciPy's module is found loaded, never before. The function object itself is changed, once,
+so that it also works for who has imported it by name; without a traced argument it does what it always did.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import sys
 from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import Any, TypeVar
 
 from ..core.traced import Traced
@@ -23,9 +26,8 @@ TOPICS: dict[str, str] = {"scipy.special": "adjoint.scipy.special", "scipy.linal
 REPLACEMENTS: dict[str, dict[str, Callable[..., Any]]] = {}
 """Foreign module and name, to our function; signatures are those of the originals."""
 
-Names = dict[str, Callable[..., Any]]
-_ready: dict[str, tuple[dict[str, Any], Names, Names]] = {}
-"""For each module that has been met: its namespace, our functions, its own."""
+_taught: set[str] = set()
+"""The foreign modules that have been met."""
 
 
 def replaces(module: str, *names: str) -> Callable[[F], F]:
@@ -39,39 +41,44 @@ def replaces(module: str, *names: str) -> Callable[[F], F]:
 
 
 def install() -> None:
-    """Put our functions in place, in every module that has been imported by now."""
-    if len(_ready) < len(TOPICS):
-        _meet()
-    for namespace, ours, _ in _ready.values():
-        namespace.update(ours)
-
-
-def remove() -> None:
-    """Give the modules their own functions back."""
-    for namespace, _, theirs in _ready.values():
-        namespace.update(theirs)
-
-
-def _meet() -> None:
+    """Teach every module that has been imported by now."""
+    if len(_taught) == len(TOPICS):
+        return
     for name, topic in TOPICS.items():
         module = sys.modules.get(name)
-        if name in _ready or module is None or getattr(module.__spec__, "_initializing", False):
+        if name in _taught or module is None or getattr(module.__spec__, "_initializing", False):
             continue
+        _taught.add(name)
         importlib.import_module(topic)
-        namespace = vars(module)
-        theirs = {n: namespace[n] for n in REPLACEMENTS.get(name, {}) if n in namespace}
-        ours = {n: _stand_in(original, REPLACEMENTS[name][n]) for n, original in theirs.items()}
-        _ready[name] = namespace, ours, theirs
+        for entry, ours in REPLACEMENTS.get(name, {}).items():
+            original = getattr(module, entry, None)
+            if isinstance(original, FunctionType):
+                _teach(original, ours)
+            elif original is not None:
+                setattr(module, entry, functools.wraps(original)(functools.partial(_choose, original, ours)))
 
 
-def _stand_in(original: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def stand_in(*args: Any, **kwargs: Any) -> Any:
-        if holds_traced(args) or (kwargs and holds_traced(kwargs.values())):
-            return ours(*args, **kwargs)
-        return original(*args, **kwargs)
+def _teach(original: FunctionType, ours: Callable[..., Any]) -> None:
+    """Let a function choose, each time it is called, between what it did and ours."""
+    code = original.__code__
+    plain = FunctionType(code, original.__globals__, original.__name__, original.__defaults__, original.__closure__)
+    plain.__kwdefaults__ = original.__kwdefaults__
+    original.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
+    original.__code__ = _call_chosen.__code__.replace(
+        co_name=code.co_name, co_qualname=code.co_qualname, co_freevars=code.co_freevars
+    )
+    original.__defaults__ = None
+    original.__kwdefaults__ = {"_chosen": functools.partial(_choose, plain, ours)}
 
-    return stand_in
+
+def _call_chosen(*args: Any, _chosen: Callable[..., Any], **kwargs: Any) -> Any:
+    return _chosen(*args, **kwargs)
+
+
+def _choose(original: Callable[..., Any], ours: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    if holds_traced(args) or (kwargs and holds_traced(kwargs.values())):
+        return ours(*args, **kwargs)
+    return original(*args, **kwargs)
 
 
 def holds_traced(values: Iterable[Any]) -> bool:

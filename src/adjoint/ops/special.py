@@ -15,4 +15,5 @@ def load() -> None:
         special_orthogonal,
         special_spherical,
         special_statistics,
+        special_sums,
     )

@@ -11,7 +11,9 @@ import scipy.special as sc
 
 from ..core.errors import NotDifferentiableError, message
 from ..core.values import dtype_of
-from .declare import POSITIVE, Whole, elementwise, where
+from ..rules.elementwise import Elementwise
+from ..rules.stacking import aligned
+from .declare import POSITIVE, REAL, UFUNCS, Whole, declare, elementwise, where
 from .special_declare import several
 
 ORDER = (0.0, 3.0)
@@ -57,7 +59,8 @@ elementwise(sc.j0, partials=[lambda x: -sc.j1(x)])
 elementwise(sc.j1, partials=[lambda x: 0.5 * (sc.j0(x) - sc.jv(2, x))])
 elementwise(sc.y0, partials=[lambda x: -sc.y1(x)], domain=[POSITIVE])
 elementwise(sc.y1, partials=[lambda out, x: sc.y0(x) - out / x], domain=[POSITIVE])
-elementwise(sc.i0, partials=[lambda x: sc.i1(x)])
+# NumPy has an i0 too, a plain function with a primitive of that name
+UFUNCS[sc.i0] = declare("special.i0", sc.i0, Elementwise([lambda x: sc.i1(x)]), stacking=aligned, domain=(REAL,))
 elementwise(sc.i1, partials=[lambda x: 0.5 * (sc.i0(x) + sc.iv(2, x))])
 elementwise(sc.i0e, partials=[lambda out, x: sc.i1e(x) - np.sign(x) * out], domain=[POSITIVE], note=ABSOLUTE)
 elementwise(

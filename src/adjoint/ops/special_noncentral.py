@@ -89,7 +89,7 @@ elementwise(
 
 
 def _moment(order: Any, df: Any, nc: Any, t: Any) -> Any:
-    """E[s**order phi(t s - nc)] where s**2 is chi-square over df: of order 1 the density, of order 0 the slope in -nc."""
+    """E[s**order phi(t s - nc)], s**2 chi-square over df: of order 1 the density, of order 0 the slope in -nc."""
     a, b, k = df + t * t, t * nc, df - 1.0 + order
     z = b * b / (2.0 * a)
     even = sc.gamma(0.5 * (k + 1.0)) * sc.hyp1f1(0.5 * (k + 1.0), 0.5, z)

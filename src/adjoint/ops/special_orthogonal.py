@@ -6,7 +6,6 @@ in the order, the degree or the parameters.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`Several`: an elementwise function with several results (`airy`, `ellipj`), differentiated by a matrix of partials."""
+"""`Several`: an elementwise function with several results (`airy`), differentiated by a matrix of partials."""
 
 from __future__ import annotations
 

@@ -1,0 +1,56 @@
+"""Logarithms of sums of exponentials, and functions that SciPy has as plain functions: Lambert's W, harmonics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.special as sc
+
+from ..rules.elementwise import Elementwise
+from ..rules.reducing import Reducing, widened
+from ..rules.stacking import aligned, leading
+from .declare import CONSTANT, POSITIVE, REAL, Whole, declare, where
+
+
+def _share(out: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """exp(x - out), also where both are the same infinity."""
+    whole = widened(out, x, axis)
+    return np.exp(where(x == whole, 0.0, x - where(x == whole, 0.0, whole)))
+
+
+def _sph_harm_y_slope(n: Any, m: Any, theta: Any, phi: Any) -> Any:
+    """The slope in theta, from the neighbours in m; it has no pole at theta = 0."""
+    up, down = (n - m) * (n + m + 1), (n + m) * (n - m + 1)
+    above = sph_harm_y(n, where(up > 0, m + 1, m), theta, phi)
+    below = sph_harm_y(n, where(down > 0, m - 1, m), theta, phi)
+    turn = np.exp(1j * phi)
+    return 0.5 * (np.sqrt(1.0 * up) * above / turn - np.sqrt(1.0 * down) * below * turn)
+
+
+logsumexp = declare(
+    "logsumexp",
+    lambda x, *, axis, keepdims: sc.logsumexp(x, axis=axis, keepdims=keepdims),
+    Reducing(_share),
+    stacking=leading,
+)
+peak = declare(
+    "peak",
+    lambda x, *, axis: np.max(x, axis=axis, keepdims=True),
+    CONSTANT,
+    note="what is subtracted before exp, so it does not matter: a constant",
+)
+lambertw = declare(
+    "lambertw",
+    sc.lambertw,
+    Elementwise([lambda out: np.exp(-out) / (1.0 + out), None, None]),
+    stacking=aligned,
+    domain=(POSITIVE, Whole((0, 1)), (1e-9, 1e-8)),
+)
+sph_harm_y = declare(
+    "sph_harm_y",
+    lambda n, m, theta, phi: sc.sph_harm_y(n, m, theta, phi),
+    Elementwise([None, None, lambda x, y, z, w: _sph_harm_y_slope(x, y, z, w), lambda out, y: 1j * y * out]),
+    stacking=aligned,
+    domain=(Whole((2, 4)), Whole((-2, 2)), (0.0, 3.0), REAL),
+)
