@@ -170,3 +170,21 @@ def _moves(a: Any) -> bool:
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     """`np.linalg.matrix_rank`: a constant."""
     return ops.matrix_rank(as_value(A), tol=raw(tol), hermitian=hermitian, rtol=raw(rtol))
+
+
+@implements(np.linalg.matrix_transpose)
+def matrix_transpose(x: Any, /) -> Any:
+    """`np.linalg.matrix_transpose`."""
+    return ops.swapped(as_value(x))
+
+
+@implements(np.linalg.diagonal)
+def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    """`np.linalg.diagonal`."""
+    return np.diagonal(x, offset, -2, -1)
+
+
+@implements(np.linalg.trace)
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    """`np.linalg.trace`."""
+    return np.sum(np.diagonal(x, offset, -2, -1), axis=-1, dtype=dtype)

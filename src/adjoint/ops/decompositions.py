@@ -1,4 +1,4 @@
-"""Eigenvalues, singular values, QR. Every rule gives the derivative of what LAPACK returns, its choice of phases included.
+"""Eigenvalues and QR. Every rule gives the derivative of what LAPACK returns, its choice of phases included.
 
 LAPACK makes complex eigenvectors unique by making certain elements real: of `eigh` the first row (the last with
 UPLO="U"), of `svd` the first elements of the shorter side's vectors, of `eig` the largest element of each vector, of

@@ -1,7 +1,7 @@
 """Functions of a square matrix (exp, log, square root), and triangular solves: SciPy evaluates them.
 
-f([[A, E], [0, A]]) = [[f(A), L], [0, f(A)]], where L is the derivative of f at A along E. So a derivative is the function
-itself at a matrix of twice the size, to every order; and the transpose of E -> L(A, E) is E -> L(A^T, E).
+f([[A, E], [0, A]]) = [[f(A), L], [0, f(A)]], where L is the derivative of f at A along E. So a derivative is the
+function itself at a matrix of twice the size, to every order; the transpose of E -> L(A, E) is E -> L(A^T, E).
 """
 
 from __future__ import annotations

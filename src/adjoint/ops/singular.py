@@ -1,7 +1,7 @@
 """Singular values and vectors.
 
-A = U diag(s) V^H. With P = U^H dA V, the antihermitian U^H dU and V^H dV have the sum (P + P^H)_ij / (s_j - s_i) and the
-difference (P - P^H)_ij / (s_i + s_j): repeated singular values spoil the first only, so U V^H keeps its derivative.
+A = U diag(s) V^H. With P = U^H dA V, the antihermitian U^H dU and V^H dV have the sum (P + P^H)_ij / (s_j - s_i) and
+the difference (P - P^H)_ij / (s_i + s_j): repeated values spoil the first only, so U V^H keeps its derivative.
 """
 
 from __future__ import annotations
