@@ -148,6 +148,8 @@ STATISTICS = [
     ("histogram", lambda w: np.histogram(X, 4, weights=w)[0], P),
     ("histogram, density", lambda w: np.histogram(X, [-2, -1, 0, 1, 3.0], density=True, weights=w)[0], P),
     ("histogram, edges", lambda a: np.histogram(a, 3)[1], X),
+    ("histogram, automatic edges", lambda a: np.histogram(a, "sturges", range=None)[1], X),
+    ("histogramdd", lambda w: np.histogramdd(A.T[:, :2], 3, density=True, weights=w)[0], P[:4].copy()),
     ("histogram2d", lambda w: np.histogram2d(X, P, 3, weights=w)[0], P),
     ("bincount", lambda w: np.bincount([0, 2, 2, 1, 5], w, 8), P),
 ]  # fmt: skip

@@ -220,7 +220,8 @@ def test_python_numbers_do_not_widen(dtype):
     x = np.array([0.5, 1.5], dtype)
     functions = [
         lambda v: v + 1, lambda v: 2 * v - True, lambda v: v / 3, lambda v: 3.0 / v, lambda v: v**2, lambda v: v**3,
-        lambda v: 2.0**v, lambda v: np.add(v, 1, out=np.zeros_like(v), where=[True, False]), lambda v: np.where(v == v, v, 0),
+        lambda v: 2.0**v, lambda v: np.add(v, 1, out=np.zeros_like(v), where=[True, False]),
+        lambda v: np.where(v == v, v, 0), lambda v: np.sum(v, keepdims=1),
         lambda v: np.mean(v), lambda v: np.var(v), lambda v: np.sum(v, where=[True, False], initial=1),
         lambda v: np.multiply.outer(v, 2), lambda v: np.cumprod(v), lambda v: np.abs(v), lambda v: np.square(v),
     ]  # fmt: skip

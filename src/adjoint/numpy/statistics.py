@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import warnings
 from typing import Any
 
@@ -146,20 +147,38 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
 @implements(np.histogram2d)
 def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     """`np.histogram2d`."""
-    both = isinstance(bins, (list, tuple)) and len(bins) == 2
-    ranges = (None, None) if range is None else range
-    data = [as_value(x), as_value(y)]
-    edges = [_edges(d, bins[k] if both else bins, ranges[k]) for k, d in enumerate(data)]
+    if not isinstance(bins, (int, np.integer)) and len(bins) not in (1, 2):
+        bins = [bins, bins]
+    counts, edges = histogramdd([x, y], bins, range, density, weights)
+    return counts, edges[0], edges[1]
+
+
+@implements(np.histogramdd)
+def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    """`np.histogramdd`."""
+    if isinstance(sample, (list, tuple)):
+        data = [as_value(part) for part in sample]
+    else:
+        columns = np.reshape(sample, (-1, 1)) if ndim_of(sample) == 1 else sample
+        data = [columns[:, k] for k in builtins.range(shape_of(columns)[1])]
+    count = len(data)
+    bins = [bins] * count if isinstance(bins, (int, np.integer)) else bins
+    ranges = [None] * count if range is None else range
+    edges = [_edges(d, b, r) for d, b, r in zip(data, bins, ranges, strict=True)]
     counts = _binned(data, edges, weights)
-    if density:
-        counts = counts / (np.diff(edges[0])[:, None] * np.diff(edges[1])) / np.sum(counts)
     wide = np.complex128 if dtype_of(counts).kind == "c" else np.float64
-    return (counts if dtype_of(counts) == wide else np.astype(counts, wide)), *edges
+    counts = counts if dtype_of(counts) == wide else np.astype(counts, wide)
+    if density:
+        total = np.sum(counts)
+        for k, edge in enumerate(edges):
+            counts = counts / np.reshape(np.diff(edge), tuple([-1 if i == k else 1 for i in builtins.range(count)]))
+        counts = counts / total
+    return counts, tuple(edges)
 
 
 def _edges(a: Any, bins: Any, range: Any) -> Any:
     if isinstance(bins, str):
-        return np.histogram_bin_edges(raw(a), bins, range)
+        bins = len(np.histogram_bin_edges(raw(a), bins, range)) - 1
     if not isinstance(bins, (int, np.integer)):
         return as_value(bins)
     low, high = (np.min(a), np.max(a)) if range is None else range

@@ -133,7 +133,7 @@ def accumulate(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...], kwargs
 
 def outer(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`np.multiply.outer(x, y)`: every element with every other."""
-    x, y = (as_value(v) for v in inputs)
+    x, y = (np.asarray(v) if isinstance(v, (int, float, complex)) else as_value(v) for v in inputs)
     wide = np.reshape(x, shape_of(x) + (1,) * ndim_of(y))
     return call_with_keywords(primitive, ufunc, (wide, y), kwargs)
 
