@@ -88,6 +88,10 @@ SLOPES = [
     ("rgamma at -1", sc.rgamma, (-1.0,), 0, -1.0),
     ("rgamma at -4", sc.rgamma, (-4.0,), 0, 24.0),
     ("psi at 1", sc.psi, (1.0,), 0, PI**2 / 6.0),
+    ("gammainc of large order", sc.gammainc, (1e6, 1e6), 1, 3.9894224715624403e-4),
+    ("betainc of large orders", sc.betainc, (1e6, 1e6, 0.5), 2, 1128.3790260481255),
+    ("betaln of a large and a small number", sc.betaln, (1e8, 1.0), 0, -1e-8),
+    ("poch of a large number", sc.poch, (1e8, 1.0), 0, 1.0),
     ("gammainc of order 1 at 0", sc.gammainc, (1.0, 0.0), 1, 1.0),
     ("gammainc of order 3 at 0", sc.gammainc, (3.0, 0.0), 1, 0.0),
     ("betainc at 0", sc.betainc, (1.0, 3.0, 0.0), 2, 3.0),
@@ -125,6 +129,7 @@ SLOPES = [
     ("owens_t at 0", sc.owens_t, (0.0, 1.0), 1, 0.25 / PI),
     ("tklmbda in the middle", sc.tklmbda, (0.0, 0.5), 0, 0.5 / np.sqrt(2.0)),
     ("tklmbda outside", sc.tklmbda, (3.0, 0.5), 0, 0.0),
+    ("radian in seconds", sc.radian, (1.0, 2.0, 3.0), 2, PI / 648000.0),
     ("round", sc.round, (0.3,), 0, 0.0),
     ("gammasgn", sc.gammasgn, (-0.3,), 0, 0.0),
 ]

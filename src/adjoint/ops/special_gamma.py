@@ -17,14 +17,56 @@ SHAPE = (0.5, 4.0)
 """Where the shape parameters of the incomplete functions are tried."""
 
 
+LARGE = 15.0
+"""Beyond this the gamma function is taken from Stirling's series: its logarithm would lose the digits of small ones."""
+
+
 def gamma_density(a: Any, x: Any) -> Any:
     """x**(a-1) exp(-x) / gamma(a)."""
-    return np.exp(sc.xlogy(a - 1.0, x) - x - sc.gammaln(a))
+    large = (a > LARGE) & (x > 0)
+    far, place = where(large, a, LARGE), where(large, x, LARGE)
+    peaked = np.exp(-_deviance(far, place) - _stirling(far)) * np.sqrt(far / (2.0 * math.pi)) / place
+    return where(large, peaked, np.exp(where(large, 0.0, sc.xlogy(a - 1.0, x) - x - sc.gammaln(a))))
 
 
 def beta_density(a: Any, b: Any, x: Any) -> Any:
     """x**(a-1) (1-x)**(b-1) / beta(a, b)."""
-    return np.exp(sc.xlogy(a - 1.0, x) + sc.xlog1py(b - 1.0, -x) - sc.betaln(a, b))
+    large = (a > LARGE) & (b > LARGE) & (x > 0) & (x < 1)
+    first, second, place = where(large, a, LARGE), where(large, b, LARGE), where(large, x, 0.5)
+    total, rest = first + second, 1.0 - place
+    away = _deviance(first, place * total) + _deviance(second, rest * total)
+    series = _stirling(total) - _stirling(first) - _stirling(second)
+    peaked = np.exp(series - away) * np.sqrt(first * second / (2.0 * math.pi * total)) / (place * rest)
+    powers = sc.xlogy(a - 1.0, x) + sc.xlog1py(b - 1.0, -x) - sc.betaln(a, b)
+    return where(large, peaked, np.exp(where(large, 0.0, powers)))
+
+
+def _deviance(a: Any, x: Any) -> Any:
+    """x - a - a log(x / a): how unlikely x is where a is expected."""
+    u = (x - a) / a
+    return a * (u - np.log1p(u))
+
+
+def _stirling(x: Any) -> Any:
+    """What Stirling's formula lacks: log gamma(x) - (x - 1/2) log x + x - log(2 pi) / 2."""
+    u = 1.0 / (x * x)
+    return (1.0 / 12.0 - u * (1.0 / 360.0 - u * (1.0 / 1260.0 - u * (1.0 / 1680.0 - u / 1188.0)))) / x
+
+
+def _psi_rise(x: Any, d: Any) -> Any:
+    """psi(x + d) - psi(x), for large x without cancellation."""
+    large = (x > LARGE) & (x + d > LARGE)
+    low, step = where(large, x, LARGE), where(large, d, 1.0)
+    high = low + step
+    product = low * high
+    rise = np.log1p(step / low) + step / (2.0 * product) * (1.0 + (low + high) / (6.0 * product))
+    return where(large, rise + _psi_tail(high) - _psi_tail(low), sc.psi(x + d) - sc.psi(x))
+
+
+def _psi_tail(x: Any) -> Any:
+    """psi(x) - log(x) + 1 / (2 x) + 1 / (12 x**2)."""
+    u = 1.0 / (x * x)
+    return u * u * (1.0 / 120.0 - u * (1.0 / 252.0 - u * (1.0 / 240.0 - u / 132.0)))
 
 
 def _polygamma(n: Any, x: Any) -> Any:
@@ -69,25 +111,25 @@ elementwise(sc.rgamma, partials=[lambda x: _rgamma_slope(x)])
 elementwise(sc.psi, partials=[lambda x: polygamma(1, x)], domain=[POSITIVE])
 elementwise(
     sc.beta,
-    partials=[lambda out, x, y: out * (sc.psi(x) - sc.psi(x + y)), lambda out, x, y: out * (sc.psi(y) - sc.psi(x + y))],
+    partials=[lambda out, x, y: -out * _psi_rise(x, y), lambda out, x, y: -out * _psi_rise(y, x)],
     domain=[POSITIVE, POSITIVE],
 )
 elementwise(
     sc.betaln,
-    partials=[lambda x, y: sc.psi(x) - sc.psi(x + y), lambda x, y: sc.psi(y) - sc.psi(x + y)],
+    partials=[lambda x, y: -_psi_rise(x, y), lambda x, y: -_psi_rise(y, x)],
     domain=[POSITIVE, POSITIVE],
 )
 elementwise(
     sc.binom,
     partials=[
-        lambda out, x, y: out * (sc.psi(x + 1.0) - sc.psi(x - y + 1.0)),
-        lambda out, x, y: out * (sc.psi(x - y + 1.0) - sc.psi(y + 1.0)),
+        lambda out, x, y: out * _psi_rise(x - y + 1.0, y),
+        lambda out, x, y: out * _psi_rise(y + 1.0, x - 2.0 * y),
     ],
     domain=[(3.0, 7.0), (0.2, 2.8)],
 )
 elementwise(
     sc.poch,
-    partials=[lambda out, x, y: out * (sc.psi(x + y) - sc.psi(x)), lambda out, x, y: out * sc.psi(x + y)],
+    partials=[lambda out, x, y: out * _psi_rise(x, y), lambda out, x, y: out * sc.psi(x + y)],
     domain=[POSITIVE, (0.5, 3.0)],
 )
 elementwise(sc.gammainc, partials=[None, lambda x, y: gamma_density(x, y)], domain=[SHAPE, POSITIVE])
