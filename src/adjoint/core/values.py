@@ -99,6 +99,8 @@ def _fit(cotangent: Value, value: Value) -> Value:
     shape, dtype = shape_of(value), dtype_of(value)
     if shape_of(cotangent) != shape:
         cotangent = sum_to(cotangent, shape)
+        if type(cotangent) is np.ndarray and type(value) is np.ndarray and cotangent.dtype is dtype:
+            return cotangent
     if isinstance(cotangent, Traced):
         return cast(cotangent, dtype)
     if type(value) is float:
@@ -132,4 +134,4 @@ def cast(x: Value, dtype: np.dtype) -> Value:
         return x
     if have.kind == "c" and dtype.kind != "c":
         x = np.real(x)
-    return x.astype(dtype)
+    return x.astype(dtype) if hasattr(x, "astype") else dtype.type(x)

@@ -52,9 +52,10 @@ def _plain_slice(s: slice) -> slice:
 def getitem(self: Traced, key: Any) -> Any:
     """`x[key]`."""
     template, arrays, basic = split_key(key)
-    found = indexing.index(self, *arrays, template=template)
     if not basic:
+        found = indexing.index(self, *arrays, template=template)
         return owned(found) if self.walk is CONSTANTS else found
+    found = self.walk.process(indexing.index, (self,), {"template": template})
     if isinstance(found, Traced) and (found.shape or Ellipsis in template):
         return View(self, _reader(template), _writer(template), found)
     if isinstance(found, np.ndarray):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.traced import Traced
 from ..core.values import dtype_of, shape_of
 from ..ops import reduction as ops
 from ..ops.selection import where as choose
@@ -20,6 +21,8 @@ def sum(
     initial: Any = NO_VALUE, where: Any = NO_VALUE,
 ) -> Any:  # fmt: skip
     """`np.sum`."""
+    if isinstance(a, Traced) and dtype is None and out is None and initial is NO_VALUE and where is NO_VALUE:
+        return a.walk.process(ops.sum, (a,), {"axis": axes_of(axis, len(a.shape)), "keepdims": is_true(keepdims)})
     a = same_dtype(as_value(a), dtype)
     if given(where) and where is not True:
         a = choose(where, a, 0)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.values import shape_of, spread
+from ..core.values import raw, shape_of, spread
 from ..rules.linear import Linear
 from ..rules.reducing import Reducing, widened
 from ..rules.stacking import leading
@@ -36,20 +36,24 @@ cumsum = declare(
 
 def _extreme(out: Any, x: Any, *, axis: Axes, keepdims: bool) -> Any:
     best = widened(out, x, axis)
-    hit = np.equal(x, best) | (np.isnan(x) & np.isnan(best))
-    return hit / sum(hit, axis=axis, keepdims=True)
+    hit = np.equal(x, best)
+    count = sum(hit, axis=axis, keepdims=True)
+    if not raw(count).all():  # only nan is not equal to itself
+        hit = hit | (np.isnan(x) & np.isnan(best))
+        count = sum(hit, axis=axis, keepdims=True)
+    return hit / count
 
 
 max = declare(
     "max",
-    lambda x, *, axis, keepdims: np.max(x, axis=axis, keepdims=keepdims),
+    lambda x, *, axis, keepdims: np.maximum.reduce(x, axis=axis, keepdims=keepdims),
     Reducing(_extreme),
     stacking=leading,
     note="ties are shared equally",
 )
 min = declare(
     "min",
-    lambda x, *, axis, keepdims: np.min(x, axis=axis, keepdims=keepdims),
+    lambda x, *, axis, keepdims: np.minimum.reduce(x, axis=axis, keepdims=keepdims),
     Reducing(_extreme),
     stacking=leading,
     note="ties are shared equally",
