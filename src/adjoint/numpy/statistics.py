@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.errors import BatchError, message
 from ..core.traced import Traced
 from ..core.values import dtype_of, raw, shape_of
 from ..ops.declare import CONSTANT, declare
@@ -178,6 +179,14 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = N
 
 def _edges(a: Any, bins: Any, range: Any) -> Any:
     if isinstance(bins, str):
+        if np.shape(raw(a)) != shape_of(a):
+            raise BatchError(
+                message(
+                    "Inside vmap the number of bins cannot depend on the data.",
+                    got=f"bins={bins!r}",
+                    fix="Give the number of bins, or their edges.",
+                )
+            )
         bins = len(np.histogram_bin_edges(raw(a), bins, range)) - 1
     if not isinstance(bins, (int, np.integer)):
         return as_value(bins)
