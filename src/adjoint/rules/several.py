@@ -29,7 +29,7 @@ class Several(Opaque):
         self.partials = tuple(partials)
         self._evaluated = tuple([evaluated(p, len(partials)) if p else None for p in partials])
 
-    def keep(self, primitive: Any, parents: Sequence[int | None], values: tuple[Any, ...]) -> tuple[Any, ...]:  # type: ignore[override]
+    def keep(self, primitive: Any, parents: Sequence[int | None], values: Sequence[Any]) -> Sequence[Any]:  # type: ignore[override]
         """What the walk back will need, safe from later changes."""
         refuse_unknown(primitive, self.partials, parents)
         return copies_of_constants(primitive, parents, values)
