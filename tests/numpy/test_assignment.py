@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.core.errors import AssignmentError, BatchError, DerivativeDroppedError
+from adjoint.core.errors import AssignmentError, BatchError, DerivativeDroppedError, UnsupportedError
 from adjoint.testing import Case, check_case
 
 LINE = np.array([0.7, -1.2, 2.1, 0.3, -0.4, 1.6])
@@ -102,6 +102,11 @@ def places_grid(x):
     return A
 
 
+def method_view(x):
+    x.view()[1:3] = x[:2] ** 2
+    return x
+
+
 def chained(x):
     A = np.zeros((2, 3))
     A[0][1] = x[0] ** 2
@@ -141,6 +146,12 @@ def ravel_of_transpose_is_a_copy(x):
     line = A.ravel()
     line[0] = x[1] ** 2
     return A * line.reshape(3, 2)
+
+
+def ravel_of_gaps_is_a_copy(x):
+    line = x[::2].ravel()
+    line[0] = x[1] ** 2
+    return x[:3] * line
 
 
 def flattened_is_a_copy(x):
@@ -604,6 +615,7 @@ REFUSED = {
     "plain out": (lambda x: np.sin(x, out=np.ones(6) * 2), DerivativeDroppedError, False),
     "plain at": (lambda x: np.add.at(np.ones(6) * 2, [0], x[0]), DerivativeDroppedError, False),
     "plain copyto": (lambda x: np.copyto(np.ones(6) * 2, x), DerivativeDroppedError, False),
+    "bits": (lambda x: x.view(np.int64), UnsupportedError, False),
     "size": (lambda x: x.resize(3), AssignmentError, False),
     "fill complex": (lambda x: x.fill(1j), AssignmentError, False),
 }

@@ -11,8 +11,8 @@ from ..core.values import dtype_of, shape_of
 from ..ops import indexing
 from ..ops.indexing import HOLE
 from .assignment import check_cast, check_target, store
-from .picking import as_places, within
-from .places import updated
+from .picking import within
+from .places import as_array, updated
 from .registry import as_value, axis_of, implements, ndim_of
 from .shapes import reshaped
 
@@ -22,7 +22,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """`np.put`: the values are repeated as needed, and the last one counts where an index is repeated."""
     values = np.reshape(_checked(a, v, "put"), (-1,))
     size = int(np.prod(shape_of(a)))
-    places = np.reshape(within(as_places(ind), size, mode), (-1,))
+    places = np.reshape(within(as_array(ind), size, mode), (-1,))
     if not shape_of(values)[0] or not shape_of(places)[0]:
         return
     values = np.astype(np.resize(values, shape_of(places)), dtype_of(a))

@@ -59,6 +59,7 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     count = shape_of(x)[0] if N is None else N
     if count < 0:
         raise ValueError("negative dimensions are not allowed")
+    x = same_dtype(x, np.promote_types(dtype_of(x), int))
     powers: list[Any] = [np.ones(shape_of(x), dtype_of(x)), x][:count]
     while len(powers) < count:
         powers.append(powers[-1] * x)

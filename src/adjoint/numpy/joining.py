@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.values import shape_of
+from ..core.values import dtype_of, shape_of
 from ..ops import shape as ops
-from .places import moved
+from .places import as_array, moved
 from .registry import as_value, axis_of, deliver, implements, ndim_of
 from .shapes import same_dtype
 
@@ -113,7 +113,7 @@ def append(arr: Any, values: Any, axis: Any = None) -> Any:
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """`np.insert`."""
     arr = as_value(arr)
-    values = same_dtype(as_value(values), arr.dtype)
+    values = same_dtype(as_array(values), dtype_of(arr))
     return moved(lambda a, v: np.insert(a, obj, v, axis), arr, values)
 
 
@@ -147,6 +147,9 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
 @implements(np.resize)
 def resize(a: Any, new_shape: Any) -> Any:
     """`np.resize`."""
+    a = as_array(a)
+    if 0 in shape_of(a):
+        return np.zeros_like(a, shape=np.resize(np.zeros(shape_of(a)), new_shape).shape)
     return moved(lambda numbers: np.resize(numbers, new_shape), a)
 
 

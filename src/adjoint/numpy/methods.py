@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import AssignmentError, message
+from ..core.errors import AssignmentError, UnsupportedError, message
 from ..core.traced import CONSTANTS, Traced
 from ..core.values import describe
 from ..ops.shape import astype as astype_primitive
@@ -80,6 +80,19 @@ def resize(self: Traced, *new_shape: Any, refcheck: bool = True) -> None:
             fix="Write  x = np.resize(x, shape).",
         )
     )
+
+
+def view(self: Traced, dtype: Any = None, type: Any = None) -> Any:
+    """`x.view()`: another handle of the same elements; as another dtype their bits have no derivative."""
+    if dtype is not None and np.dtype(dtype) != self.dtype:
+        raise UnsupportedError(
+            message(
+                "The bits of a traced array cannot be read as another dtype.",
+                got=f"{describe(self)} as {np.dtype(dtype).name}",
+                fix="Convert the numbers with  x.astype(dtype),  or use  ad.value(x).view(dtype).",
+            )
+        )
+    return getitem(self, ...)
 
 
 def item(self: Traced, *args: Any) -> Any:
@@ -197,6 +210,7 @@ METHODS: dict[str, Any] = {
     "sort": sort,
     "tolist": tolist,
     "transpose": transpose,
+    "view": view,
     "T": property(lambda self: transpose(self)),
     "mT": property(lambda self: np.matrix_transpose(self)),
     "ndim": property(lambda self: len(self.shape)),

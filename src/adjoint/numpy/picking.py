@@ -10,6 +10,7 @@ from ..core.traced import Traced
 from ..core.values import dtype_of, raw, shape_of
 from ..ops import indexing
 from ..ops.indexing import HOLE
+from .places import as_array
 from .registry import as_value, axis_of, deliver, implements, ndim_of
 from .shapes import same_dtype
 
@@ -19,7 +20,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     """`np.take`."""
     a = as_value(a)
     a, axis = (np.reshape(a, (-1,)), -1) if axis is None else (a, axis_of(axis, ndim_of(a)))
-    places = as_places(indices)
+    places = as_array(indices)
     if dtype_of(places).kind not in "iub":
         raise TypeError("Cannot cast array data to integers according to the rule 'safe': indices have to be integers")
     places = within(places.astype(int), shape_of(a)[axis], mode)
@@ -27,15 +28,12 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     return deliver(indexing.index(a, places, template=(*key, HOLE)), out)
 
 
-def as_places(indices: Any) -> Any:
-    """Indices as an array, or as they are if they are traced."""
-    return indices if isinstance(indices, Traced) else np.asarray(as_value(indices))
-
-
 def within(places: Any, length: int, mode: str) -> Any:
     """Indices into an axis of this length, out-of-bounds ones brought inside as the mode says."""
+    whole = raw(places)
+    if length == 0 and np.size(whole):
+        raise IndexError("cannot do a non-empty take from an empty axes.")
     if mode == "raise":
-        whole = raw(places)
         if np.any((whole < -length) | (whole >= length)):
             bad = np.ravel(whole)[np.argmax(np.ravel((whole < -length) | (whole >= length)))]
             raise IndexError(f"index {bad} is out of bounds for axis 0 with size {length}")
@@ -51,7 +49,7 @@ def within(places: Any, length: int, mode: str) -> Any:
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
     """`np.take_along_axis`."""
     arr, axis = (np.reshape(arr, (-1,)), -1) if axis is None else (as_value(arr), axis_of(axis, ndim_of(arr)))
-    indices = as_places(indices)
+    indices = as_array(indices)
     if ndim_of(arr) != ndim_of(indices):
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     if dtype_of(indices).kind not in "iu":
@@ -81,7 +79,7 @@ def extract(condition: Any, arr: Any) -> Any:
 @implements(np.choose)
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """`np.choose`."""
-    a = as_places(a)
+    a = as_array(a)
     if dtype_of(a).kind not in "iub":
         raise TypeError(f"Cannot cast array data from {dtype_of(a)!r} to integers according to the rule 'safe'")
     parts = np.broadcast_arrays(a, *choices)
@@ -150,6 +148,6 @@ def _conditions(condlist: Any, x: Any) -> list[Any]:
         single = ndim_of(condlist) == 0 or (ndim_of(x) != 0 and ndim_of(condlist) < 2)
     else:
         single = not isinstance(condlist, (list, tuple)) or (
-            ndim_of(x) != 0 and len(condlist) > 0 and ndim_of(as_places(condlist[0])) == 0
+            ndim_of(x) != 0 and len(condlist) > 0 and ndim_of(as_array(condlist[0])) == 0
         )
-    return [as_places(c).astype(bool) for c in ([condlist] if single else condlist)]
+    return [as_array(c).astype(bool) for c in ([condlist] if single else condlist)]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.traced import Traced
 from ..core.values import dtype_of, shape_of
 from ..ops import indexing, shape
 from .registry import as_value
@@ -37,6 +38,11 @@ def gathered(values: list[Any], places: Any) -> Any:
     lines = [reshaped(v, (int(np.prod(shape_of(v))),)) for v in values]
     line = lines[0] if len(lines) == 1 else shape.concatenate(*lines, axis=-1)
     return indexing.index(line, places, template=(indexing.HOLE,))
+
+
+def as_array(x: Any) -> Any:
+    """Lists and numbers as an array; a traced value as it is."""
+    return x if isinstance(x, Traced) else np.asarray(as_value(x))
 
 
 def updated(update: Callable[..., Any], target: Any, value: Any) -> Any:

@@ -11,7 +11,7 @@ from ..core.values import dtype_of, raw, shape_of
 from ..ops import indexing
 from ..ops import shape as ops
 from .registry import NO_VALUE, as_value, axes_of, axis_of, given, implements, ndim_of
-from .views import View, read_only, view_of
+from .views import View, own_copy, read_only, view_of
 
 
 @implements(np.reshape)
@@ -71,12 +71,17 @@ def _example(a: Any) -> Any:
 
 @implements(np.ravel)
 def ravel(a: Any, order: str = "C") -> Any:
-    """`np.ravel`."""
+    """`np.ravel`: a view of what lies in memory without gaps, else a copy."""
     a = as_value(a)
-    if order == "K" and isinstance(a, Traced):
+    if not isinstance(a, Traced):
+        return np.ravel(np.asarray(a), order)
+    if order == "K":
         strides = np.abs(np.array(_example(a).strides, int))
-        return np.reshape(np.transpose(a, np.argsort(-strides, kind="stable")), (-1,))
-    return np.reshape(a, (-1,), order="C" if order == "K" else order)
+        a, order = np.transpose(a, np.argsort(-strides, kind="stable")), "C"
+    order = _order(a, order)
+    lies = _example(a).flags
+    line = np.reshape(a, (-1,), order)
+    return line if (lies.c_contiguous if order == "C" else lies.f_contiguous) else own_copy(line)
 
 
 @implements(np.transpose, np.permute_dims)

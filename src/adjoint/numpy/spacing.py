@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.values import dtype_of, raw, shape_of
+from .places import as_array
 from .registry import as_value, axis_of, implements, ndim_of
 from .shapes import same_dtype
 
@@ -21,11 +22,12 @@ def linspace(
     num = operator.index(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
-    start, stop = as_value(start) * 1.0, as_value(stop) * 1.0
+    kind = np.result_type(*[v if type(v) in (int, float, complex) else dtype_of(v) for v in (start, stop)], 0.0)
+    start, stop = same_dtype(as_array(start), kind), same_dtype(as_array(stop), kind)
     steps = num - 1 if endpoint else num
     delta = np.subtract(stop, start)
     step = delta / steps if steps > 0 else np.nan
-    counts = np.reshape(np.arange(num, dtype=float), (-1,) + (1,) * ndim_of(delta))
+    counts = np.reshape(np.arange(num, dtype=kind), (-1,) + (1,) * ndim_of(delta))
     # where the step underflows, the fractions are taken first, as NumPy does
     spaced = np.where(np.equal(step, 0), counts / max(steps, 1) * delta, counts * step) if steps > 0 else counts * delta
     spaced = spaced + start
@@ -36,7 +38,7 @@ def linspace(
     spaced = np.moveaxis(spaced, 0, axis) if axis_of(axis, ndim_of(spaced)) else spaced
     if dtype is not None and np.issubdtype(dtype, np.integer):
         spaced = np.floor(spaced)
-    spaced = same_dtype(spaced, dtype or np.result_type(dtype_of(start), dtype_of(stop)))
+    spaced = same_dtype(spaced, dtype or kind)
     return (spaced, step) if retstep else spaced
 
 
