@@ -84,11 +84,14 @@ def resize(self: Traced, *new_shape: Any, refcheck: bool = True) -> None:
 
 def view(self: Traced, dtype: Any = None, type: Any = None) -> Any:
     """`x.view()`: another handle of the same elements; as another dtype their bits have no derivative."""
-    if dtype is not None and np.dtype(dtype) != self.dtype:
+    wanted = {name: kind for name, kind in (("dtype", dtype), ("type", type)) if kind is not None}
+    if wanted and self.walk is CONSTANTS:
+        return self.value.view(**wanted)
+    if wanted and wanted != {"dtype": self.dtype}:
         raise UnsupportedError(
             message(
                 "The bits of a traced array cannot be read as another dtype.",
-                got=f"{describe(self)} as {np.dtype(dtype).name}",
+                got=f"{describe(self)} as {wanted}",
                 fix="Convert the numbers with  x.astype(dtype),  or use  ad.value(x).view(dtype).",
             )
         )
