@@ -10,6 +10,8 @@ from adjoint.rules.selecting import Selecting
 from adjoint.rules.several import Several
 from adjoint.testing import Case
 
+from . import linear_algebra
+
 special.load()
 SHAPE = (2, 3)
 ROWS = np.array([[0.7, -1.3, 0.4], [1.9, 0.2, -0.6]])
@@ -144,8 +146,8 @@ def cases_of(primitive):
     return list(ELSEWHERE[name]) if name in ELSEWHERE else []
 
 
-ELSEWHERE: dict = {}
-"""Primitives whose cases live with their topic's tests; filled there."""
+ELSEWHERE: dict = {**linear_algebra.CASES}
+"""Primitives whose cases have a file for their topic."""
 
 DIFFERENTIABLE = {
     name: p

@@ -38,7 +38,7 @@ def _linear(da: Value, u: Value, s: Value, vh: Value, same: Value, zero: Value) 
     if dtype_of(u).kind == "c":
         angle = turn_to_real(v, dv, 0) if rows >= columns else turn_to_real(u, du, 0)
         du, dv = du + u * (1j * angle[..., None, :]), dv + v * (1j * angle[..., None, :])
-    ds = np.real(diagonal_of(inner)) * steady(s, rows=max(rows, columns))
+    ds = np.real(diagonal_of(inner)) * steady(s, zero)
     return du, ds, adjoint(dv)
 
 
@@ -61,7 +61,7 @@ def _jvp(tangents: Tangents, out: Any, args: Sequence[Value], params: dict) -> l
         nonzero = ~(zero[..., :, None] | zero[..., None, :])
         if has_pairs(same):
             moved = np.where(nonzero, 0.5 * (inner + adjoint(inner)), 0.0)
-            ds = split_values(moved, same, descending=True) * steady(s, rows=max(shape_of(da)[-2:]))
+            ds = split_values(moved, same, descending=True) * steady(s, zero)
         bad = _is_ill_defined(da, thin, v, inner, same, zero)
     du = poisoned_columns(du, _all_columns(bad, zero, u, k))
     dv = poisoned_columns(swapped(dvh), _all_columns(bad, zero, swapped(vh), k))

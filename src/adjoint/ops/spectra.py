@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..core.values import Value, dtype_of, raw, shape_of
-from ..rules.opaque import Opaque
-from .declare import CONSTANT, declare
+from ..rules.elementwise import Elementwise
+from ..rules.stacking import aligned
+from .declare import CONSTANT, POSITIVE, Whole, declare
 
 SLACK = 64.0
 """How many rounding errors, for each row, count as nothing."""
@@ -44,18 +45,16 @@ def _vanishing(s: Any, *, rows: int) -> Any:
     return s <= _rounding(s, rows)[..., None]
 
 
-def _steady(s: Any, *, rows: int) -> Any:
-    return np.where(_vanishing(s, rows=rows), 0.0, 1.0).astype(s.dtype)
-
-
 alike = declare("alike", _alike, CONSTANT)
 connected = declare("connected", _connected, CONSTANT)
 vanishing = declare("vanishing", _vanishing, CONSTANT)
 steady = declare(
     "steady",
-    _steady,
-    Opaque(lambda tangents, out, args, params: tangents[0] * np.where(out == 0, np.nan, 0.0).astype(dtype_of(out))),
-    note="the slope of a singular value: 1, and at 0 by convention 0; that has no slope of its own, so nan",
+    lambda s, zero: np.where(np.equal(zero, 1), 0.0, np.ones(np.shape(s))).astype(dtype_of(s)),
+    Elementwise([lambda y: np.where(np.equal(y, 1), np.nan, 0.0), None]),
+    stacking=aligned,
+    domain=(POSITIVE, Whole((0, 0))),
+    note="the slope of a singular value: 1, and by convention 0 where it is zero; that has no slope itself, so nan",
 )
 
 
