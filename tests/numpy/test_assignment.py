@@ -355,10 +355,10 @@ def listed_constants(x):
     return y
 
 
-def spaced_constants(x):
-    y = np.linspace(0.0, 1.0, 6)
+def copied_grids(x):
+    y = np.array(np.linspace(0.0, 1.0, 6))
     y[2:4] = x[:2] ** 2
-    t = np.arange(3.0)
+    t = np.array(np.arange(3.0))
     t[0] = x[5] ** 2
     return y * x * t[0]
 
