@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +20,11 @@ SMALL = 3
 @implements(np.einsum)
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, **keywords: Any) -> Any:
     """`np.einsum`, in all its forms of subscripts."""
+    if len(operands) == 3 and type(operands[0]) is str and not keywords and not given(out):
+        quick = _plain_pair(operands[0])
+        x, y = as_value(operands[1]), as_value(operands[2])
+        if quick and _fits(quick, shape_of(x), shape_of(y)):
+            return contract(x, y, first=quick[0], second=quick[1], result=quick[2])
     terms, result, values = parsed(operands)
     if given(keywords.get("dtype")):
         values = [np.astype(v, keywords["dtype"]) for v in values]
@@ -36,6 +42,28 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **keywords: A
         pairs.append(_joined(chosen[0], chosen[1], later))
     value, term = pairs[0]
     return deliver(np.transpose(value, [term.index(c) for c in result]), out)
+
+
+@functools.lru_cache(maxsize=512)
+def _plain_pair(subscripts: str) -> tuple[str, str, str] | None:
+    """The labels of a product of two without ellipsis, diagonals or own sums, which needs nothing but a contraction."""
+    inputs, arrow, result = subscripts.replace(" ", "").partition("->")
+    if not arrow:
+        counts = Counter(inputs.replace(",", ""))
+        result = "".join(sorted([c for c in counts if counts[c] == 1]))
+    first, _, second = inputs.partition(",")
+    parts = (first, second, result)
+    is_plain = all(part.isalpha() or not part for part in parts) and all(len(set(p)) == len(p) for p in parts)
+    counts = Counter(first + second + result)
+    return parts if is_plain and set(result) <= set(first + second) and min(counts.values(), default=2) > 1 else None
+
+
+def _fits(labels: tuple[str, str, str], first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+    """Whether the shapes have as many axes as labels, and the same length for the same label."""
+    if len(first) != len(labels[0]) or len(second) != len(labels[1]):
+        return False
+    size = dict(zip(labels[0], first, strict=True))
+    return all(size.get(c, n) == n for c, n in zip(labels[1], second, strict=True))
 
 
 def parsed(operands: tuple[Any, ...]) -> tuple[list[str], str, list[Any]]:

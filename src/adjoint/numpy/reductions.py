@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.traced import Traced
 from ..core.values import dtype_of, shape_of
+from ..ops import product
 from ..ops import reduction as ops
 from ..ops.selection import where as choose
 from .registry import NO_VALUE, as_value, axes_of, axis_of, deliver, given, implements, is_true, ndim_of
@@ -116,11 +117,11 @@ def prod(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE,
     initial: Any = NO_VALUE, where: Any = NO_VALUE,
 ) -> Any:  # fmt: skip
-    """`np.prod`, by halves: right at zeros in every order."""
+    """`np.prod`: right at zeros in every order."""
     a = same_dtype(as_value(a), dtype)
     if given(where) and where is not True:
         a = choose(where, a, 1)
-    total = by_halves(np.multiply, a, axis, keepdims)
+    total = product.prod(a, axis=axes_of(axis, ndim_of(a)), keepdims=is_true(keepdims))
     return deliver(total * initial if given(initial) else total, out)
 
 

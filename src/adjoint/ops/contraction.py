@@ -59,6 +59,8 @@ UFUNCS[np.matmul] = matmul
 
 def _contract(x: Any, y: Any, *, first: str, second: str, result: str) -> Any:
     """One matrix product for each combination of the labels that both operands and the result have."""
+    if np.size(x) + np.size(y) < SMALL:
+        return np.einsum(f"{first},{second}->{result}", x, y)
     shared = [c for c in first if c in second and c in result]
     summed = [c for c in first if c in second and c not in result]
     rows = [c for c in first if c not in second]
@@ -85,6 +87,8 @@ def _stack_contract(primitive: Any, values: Sequence[Any], batched: Sequence[boo
     return primitive(*values, first=first, second=second, result=new + params["result"])
 
 
+SMALL = 256
+"""Below so many elements NumPy's own loop is quicker than a call of BLAS."""
 LABELS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 contract = declare(
     "contract",

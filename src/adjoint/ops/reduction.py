@@ -59,6 +59,23 @@ min = declare(
     note="ties are shared equally",
 )
 
+
+def _share_of_exponential(out: Any, x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    """exp(x - out); where both are the same infinity, those that are share equally."""
+    total = widened(out, x, axis)
+    endless = np.isinf(total)
+    if not np.any(raw(endless)):
+        return np.exp(x - total)
+    return np.where(endless, _extreme(out, x, axis=axis, keepdims=keepdims), np.exp(x - np.where(endless, 0.0, total)))
+
+
+log_sum_exp = declare(
+    "log_sum_exp",
+    lambda x, *, axis, keepdims: np.logaddexp.reduce(x, axis=axis, keepdims=keepdims),
+    Reducing(_share_of_exponential),
+    stacking=leading,
+)
+
 argsort = declare("argsort", lambda x, *, axis: np.argsort(x, axis, kind="stable"), CONSTANT)
 argmax = declare("argmax", lambda x, *, axis, keepdims: np.argmax(x, axis, keepdims=keepdims), CONSTANT)
 argmin = declare("argmin", lambda x, *, axis, keepdims: np.argmin(x, axis, keepdims=keepdims), CONSTANT)

@@ -1,0 +1,75 @@
+"""The product of many factors: right where some are zero, in every order, because nothing is divided."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.forward import ForwardTrace
+from ..core.traced import Traced
+from ..core.values import dtype_of, shape_of, zeros_for
+from ..rules.opaque import Opaque
+from ..rules.reducing import widened
+from .declare import declare
+from .reduction import Axes
+from .reduction import sum as total
+
+
+def _prod_pushed(tangents: Any, out: Any, args: Any, params: dict[str, Any]) -> Any:
+    return total(tangents[0] * product_of_others(args[0], axis=params["axis"]), **params)
+
+
+def _prod_pulled(g: Any, out: Any, args: Any, params: dict[str, Any], needed: Any) -> list[Any]:
+    return [widened(g, args[0], params["axis"]) * product_of_others(args[0], axis=params["axis"])]
+
+
+prod = declare(
+    "prod",
+    lambda x, *, axis, keepdims: np.multiply.reduce(x, axis=axis, keepdims=keepdims),
+    Opaque(jvp=_prod_pushed, vjp=_prod_pulled),
+    note="right at zeros in every order",
+)
+
+
+def _product_of_others(x: Any, *, axis: Axes) -> Any:
+    """For each element the product of all others along the axes: of those before it and those after it."""
+    places = tuple(range(len(axis)))
+    line = np.moveaxis(x, axis, places)
+    flat = line.reshape((int(np.prod(line.shape[: len(axis)])), *line.shape[len(axis) :]))
+    before, after = np.ones_like(flat), np.ones_like(flat)
+    np.cumprod(flat[:-1], axis=0, out=before[1:])
+    np.cumprod(flat[:0:-1], axis=0, out=after[-2::-1])
+    return np.moveaxis((before * after).reshape(line.shape), places, axis)
+
+
+def _others_pushed(tangents: Any, out: Any, args: Any, params: dict[str, Any]) -> Any:
+    walk = ForwardTrace()
+    found = others_by_halves(Traced(args[0], walk, tangents[0]), params["axis"])
+    return found.node if isinstance(found, Traced) and found.walk is walk else zeros_for(out)
+
+
+product_of_others = declare("product_of_others", _product_of_others, Opaque(jvp=_others_pushed))
+
+
+def others_by_halves(x: Any, axis: Axes) -> Any:
+    """The same products as a composition that can be differentiated, in as many steps as binary digits."""
+    rank = len(shape_of(x))
+    order = [i + rank for i in axis] + [i for i in range(rank) if i - rank not in axis]
+    line = np.transpose(x, order)
+    shape = shape_of(line)
+    found = _others_along_first(np.reshape(line, (int(np.prod(shape[: len(axis)])), *shape[len(axis) :])))
+    return np.transpose(np.reshape(found, shape), [order.index(i) for i in range(rank)])
+
+
+def _others_along_first(line: Any) -> Any:
+    """Of neighbours, each has the other and what is around the pair."""
+    length, rest = shape_of(line)[0], shape_of(line)[1:]
+    if length < 2:
+        return np.ones((length, *rest), dtype_of(line))
+    even, odd, last = line[0 : length - length % 2 : 2], line[1::2], line[length - length % 2 :]
+    pairs = even * odd
+    around = _others_along_first(np.concatenate([pairs, last], 0) if length % 2 else pairs)
+    count = length // 2
+    joined = np.reshape(np.stack([around[:count] * odd, around[:count] * even], 1), (2 * count, *rest))
+    return np.concatenate([joined, around[count:]], 0) if length % 2 else joined
