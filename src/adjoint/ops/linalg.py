@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.forward import ForwardTrace
 from ..core.reverse import ReverseTrace, pull
+from ..core.traced import Traced
 from ..core.values import Value, dtype_of, raw, shape_of, zeros_for
 from ..rules.opaque import Opaque
 from ..rules.stacking import aligned, leading, one_by_one, padded
@@ -103,17 +105,20 @@ inv = declare(
 
 def cofactors_of(a: Value, det_a: Value) -> Value:
     """The cofactor matrices, by the inverse where that is accurate, else by a route that needs none."""
-    if _is_well_conditioned(raw(a)):
-        return for_matrices(det_a) * swapped(inv(a)) if shape_of(a)[-1] else a
-    return cofactors(a)
+    inverse = _accurate_inverse(raw(a))
+    if inverse is None:
+        return cofactors(a)
+    return for_matrices(det_a) * swapped(inv(a) if isinstance(a, Traced) else inverse)
 
 
-def _is_well_conditioned(a: Any) -> bool:
+def _accurate_inverse(a: Any) -> Any:
+    """The inverses, or None if one of the matrices is so near to a singular one that half of the digits are lost."""
     try:
-        size = np.linalg.norm(a, axis=(-2, -1)) * np.linalg.norm(np.linalg.inv(a), axis=(-2, -1))
+        inverse = np.linalg.inv(a)
     except np.linalg.LinAlgError:
-        return False
-    return bool(np.all(size < np.finfo(a.dtype).eps ** -0.5))
+        return None
+    size = np.linalg.norm(a, axis=(-2, -1)) * np.linalg.norm(inverse, axis=(-2, -1))
+    return inverse if np.all(size < np.finfo(a.dtype).eps ** -0.5) else None
 
 
 def _cofactors(a: Any) -> Any:
@@ -139,12 +144,9 @@ def _minors(a: Value) -> Value:
 
 
 def _cofactors_jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
-    from ..core.forward import ForwardTrace
-    from ..core.traced import Traced
-
     walk = ForwardTrace()
     moved = _minors(Traced(args[0], walk, tangents[0]))
-    return moved.node if isinstance(moved, Traced) and moved.walk is walk else zeros_for(out)
+    return moved.node
 
 
 cofactors = declare("cofactors", _cofactors, Opaque(_cofactors_jvp))
@@ -180,13 +182,25 @@ slogdet = declare("slogdet", lambda a: tuple(np.linalg.slogdet(a)), Opaque(_slog
 def _cholesky_jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
     """dL = L Phi(L^-1 dA L^-H), where Phi takes the lower triangle and half of the diagonal."""
     inner = solve(out, adjoint(solve(out, hermitian_part(tangents[0]))))
-    n = shape_of(out)[-1]
-    half = (np.tri(n) - 0.5 * np.eye(n)).astype(dtype_of(out))
-    return out @ (adjoint(inner) * half)
+    return out @ (adjoint(inner) * _half(out))
+
+
+def _cholesky_vjp(g: Value, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]) -> list[Value]:
+    turned = adjoint(out)
+    inner = solve(turned, (turned @ np.conjugate(g)) * _half(out))
+    return [np.conjugate(hermitian_part(solve(turned, adjoint(inner))))]
+
+
+def _half(x: Value) -> Any:
+    n = shape_of(x)[-1]
+    return (np.tri(n) - 0.5 * np.eye(n)).astype(dtype_of(x))
 
 
 cholesky = declare(
-    "cholesky", np.linalg.cholesky, Opaque(_cholesky_jvp), note="for Hermitian perturbations: gradients are Hermitian"
+    "cholesky",
+    np.linalg.cholesky,
+    Opaque(_cholesky_jvp, _cholesky_vjp),
+    note="for Hermitian perturbations: gradients are Hermitian",
 )
 
 
