@@ -92,7 +92,7 @@ def test_reverse(name):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", set(POINTS) - REVERSE_ONLY - {"tanh far out"})
+@pytest.mark.parametrize("name", [n for n in POINTS if n not in {*REVERSE_ONLY, "tanh far out"}])
 def test_forward(name):
     """Forward mode agrees at the same points."""
     f, x, want = POINTS[name]
@@ -100,7 +100,7 @@ def test_forward(name):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", set(POINTS) - {"log(0) behind a mask", "overwritten by a mask"})
+@pytest.mark.parametrize("name", [n for n in POINTS if n not in {"log(0) behind a mask", "overwritten by a mask"}])
 def test_inside_vmap(name):
     """So does the gradient of each example of a batch (masks that change shapes cannot be mapped)."""
     f, x, want = POINTS[name]

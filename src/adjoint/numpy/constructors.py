@@ -22,7 +22,7 @@ NUMPY: dict[str, Callable[..., Any]] = {
     name: getattr(np, name)
     for name in (
         "array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "zeros", "ones", "empty", "full",
-        "eye", "identity", "tri", "arange", "linspace", "logspace", "geomspace",
+        "eye", "identity",
     )
 }  # fmt: skip
 """NumPy's own versions."""
@@ -126,7 +126,8 @@ _PACKAGE = __file__.rsplit("/", 2)[0]
 _local = threading.local()
 _lock = threading.Lock()
 _active = 0
-FILLERS = ("zeros", "ones", "empty", "eye", "identity", "tri", "arange", "linspace", "logspace", "geomspace")
+FILLERS = ("zeros", "ones", "empty", "eye", "identity")
+"""Arrays that are made to be filled; grids such as `np.arange` stay plain."""
 TRACING: dict[str, Callable[..., Any]] = {
     "array": array,
     **{n: _converter(n) for n in ("asarray", "asanyarray", "ascontiguousarray", "asfortranarray")},

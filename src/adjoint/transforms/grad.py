@@ -38,7 +38,7 @@ def grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: boo
     >>> import numpy as np, adjoint as ad
     >>> ad.grad(lambda x: x**2 - 1.5 * x)(0.5)
     -0.5
-    >>> ad.grad(lambda p: np.sum(p["w"] ** 2) + p["b"])({"w": np.array([1.0, 2.0]), "b": 3.0})
+    >>> ad.grad(lambda p: np.sum(p["w"] ** 2) + p["b"])({"b": 3.0, "w": np.array([1.0, 2.0])})
     {'b': 1.0, 'w': array([2., 4.])}
     """
     both = value_and_grad(fun, argnums, has_aux)
