@@ -1,6 +1,6 @@
 """The catalogue: every primitive, by topic. Importing this package fills the registry."""
 
-from . import (  # fmt: skip
+from . import (
     arithmetic,
     complex,
     contraction,
