@@ -83,7 +83,7 @@ def checked_tangents(primals: Any, tangents: Any, given: list[Any], walk: str) -
 
 
 def _checked_tangent(t: Any, x: Value, walk: str) -> Value:
-    if type(x) is float and type(t) in (float, int):
+    if type(t) in (float, int) and type(raw(x)) is float:
         return float(t)
     if shape_of(t) != shape_of(x):
         raise TangentError(
