@@ -11,10 +11,11 @@ from .traced import Traced
 class Primitive:
     """One operation: how to evaluate it, how to differentiate it, how a batch axis passes, where it is defined.
 
-    Calling it with plain values evaluates; with traced ones the innermost walk decides what to do.
+    Calling it with plain values evaluates; with traced ones the innermost walk decides what to do. `on_arrays` is
+    `evaluate` for arrays alone, without the cases that Python's numbers need.
     """
 
-    __slots__ = ("derivative", "domain", "evaluate", "multiple", "name", "note", "stacking")
+    __slots__ = ("derivative", "domain", "evaluate", "multiple", "name", "note", "on_arrays", "stacking")
 
     def __init__(
         self,
@@ -26,9 +27,11 @@ class Primitive:
         domain: Any = None,
         multiple: bool = False,
         note: str = "",
+        on_arrays: Callable[..., Any] | None = None,
     ) -> None:
         self.name = name
         self.evaluate = evaluate
+        self.on_arrays = on_arrays or evaluate
         self.derivative = derivative
         self.stacking = stacking
         self.domain = domain

@@ -70,7 +70,11 @@ def ieee(x: Value) -> Value:
 
 def numpy_number(x: Value, inputs: list[Value]) -> Value:
     """A result as NumPy's code would give it: inside a walk numbers are Python floats, which are quicker."""
-    return np.float64(x) if type(x) is float and any([type(i) is not float for i in inputs]) else x
+    if type(x) is float:
+        for i in inputs:
+            if type(i) is not float:
+                return np.float64(x)
+    return x
 
 
 def zeros_for(x: Value) -> Value:

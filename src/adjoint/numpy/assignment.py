@@ -22,6 +22,8 @@ SIMPLE = (int, slice, type(None), type(Ellipsis), np.integer)
 
 def split_key(key: Any) -> tuple[tuple[Any, ...], list[Any], bool]:
     """A key as template and index arrays, and whether it is basic (so that reading gives a view)."""
+    if type(key) is int:
+        return (key,), [], True
     entries = key if type(key) is tuple else (key,)
     template: list[Any] = []
     arrays: list[Any] = []

@@ -236,13 +236,19 @@ def set_part(part: Any, value: Any) -> None:
     part[...] = value
 
 
-def plain_attribute(self: Traced, name: str) -> Any:
+def _plain_attribute(name: str) -> property:
     """What has no traced counterpart (`flags`, `tobytes`): of a constant, the plain array's own."""
-    if self.walk is CONSTANTS and not name.startswith("_"):
-        return getattr(self.value, name)
-    raise AttributeError(f"a traced array has no attribute {name!r}; ad.value(x) is the plain array")
+
+    def read(self: Traced) -> Any:
+        if self.walk is CONSTANTS:
+            return getattr(self.value, name)
+        raise AttributeError(f"a traced array has no attribute {name!r}; ad.value(x) is the plain array")
+
+    return property(read)
 
 
-Traced.__getattr__ = plain_attribute  # type: ignore[attr-defined]
 for _name, _method in METHODS.items():
     setattr(Traced, _name, _method)
+for _name in dir(np.ndarray):
+    if not _name.startswith("_") and not hasattr(Traced, _name):  # a `__getattr__` would slow down every attribute
+        setattr(Traced, _name, _plain_attribute(_name))

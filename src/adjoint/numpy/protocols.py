@@ -13,7 +13,6 @@ from ..ops.declare import UFUNCS
 from .registry import FUNCTIONS
 from .ufuncs import METHODS, call_with_keywords
 
-
 SEQUENCES = frozenset((list, tuple))
 
 

@@ -88,6 +88,7 @@ def _universal(
         domain=tuple(domain or [REAL] * arity),
         multiple=ufunc.nout > 1,
         note=note,
+        on_arrays=ufunc if scalar else None,
     )
     UFUNCS[ufunc] = primitive
     return primitive

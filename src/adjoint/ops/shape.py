@@ -89,7 +89,7 @@ def _unstack(g: Any, out: Any, args: Sequence[Any], params: dict, needed: Sequen
 
 stack = declare(
     "stack",
-    lambda *xs, axis: np.stack(xs, axis),
+    lambda *xs, axis: np.array(xs) if type(xs[0]) is float else np.stack(xs, axis),
     Linear(variadic=_unstack, structural=True),
     stacking=all_batched,
 )

@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
+
+Partial = Callable[..., Any]
 
 NAMES = ("x", "y", "z", "w")
 """What a partial calls the arguments, in order; it calls the result `out`."""
 
 
-def pulled(partial: Callable[..., Any], arity: int) -> Callable[..., Any]:
-    """`(g, out, x, y, ...) -> g * partial(<the names it asks for>)`."""
+def compiled_at_first_use(rule: Any, partials: Sequence[Partial | None]) -> tuple[Callable[..., Any] | None, ...]:
+    """The vjps `(g, out, x, y, ...) -> g * partial(<the names it asks for>)` of a rule.
+
+    At first they are stand-ins, which compile them when one is called, so that importing the library stays cheap.
+    """
+    arity = len(partials)
+
+    def first_use(k: int) -> Callable[..., Any]:
+        def vjp(g: Any, out: Any, *args: Any) -> Any:
+            rule.vjps = tuple([p and _pulled(p, arity) for p in partials])
+            return rule.vjps[k](g, out, *args)
+
+        return vjp
+
+    return tuple([p and first_use(k) for k, p in enumerate(partials)])
+
+
+def _pulled(partial: Partial, arity: int) -> Callable[..., Any]:
     return _compiled(f"lambda g, out, {_arguments(arity)}: g * partial({_wanted(partial)})", partial)
 
 
-def evaluated(partial: Callable[..., Any], arity: int) -> Callable[..., Any]:
-    """`(out, x, y, ...) -> partial(<the names it asks for>)`."""
-    return _compiled(f"lambda out, {_arguments(arity)}: partial({_wanted(partial)})", partial)
+@functools.cache
+def evaluated(partials: tuple[Partial | None, ...]) -> tuple[Any, ...]:
+    """For each partial `(out, x, y, ...) -> partial(<the names it asks for>)`."""
+    arguments = _arguments(len(partials))
+    return tuple([p and _compiled(f"lambda out, {arguments}: partial({_wanted(p)})", p) for p in partials])
 
 
 def _arguments(arity: int) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.careful import Cotangent
 from ..core.errors import NotDifferentiableError, message
 from ..core.values import Value, raw
-from .compile import evaluated, pulled
+from .compile import compiled_at_first_use, evaluated
 from .keeping import copies_of_constants, sum_of_tangents, whole
 
 
@@ -26,26 +26,14 @@ class Elementwise:
         absolute value, whose subgradient at 0 is 0.
     """
 
-    __slots__ = ("_evaluated", "partials", "vertex", "vjps")
-    _evaluated: tuple[Any, ...]
-    vjps: tuple[Any, ...]
+    __slots__ = ("partials", "vertex", "vjps")
     is_zero = False
     keep_out = staticmethod(whole)
 
     def __init__(self, partials: Sequence[Callable[..., Value] | None], *, vertex: bool = False) -> None:
         self.partials = tuple(partials)
         self.vertex = vertex
-
-    def __getattr__(self, name: str) -> Any:
-        """Compile the rules at their first use (an unset slot ends up here): importing the library stays cheap."""
-        arity = len(self.partials)
-        if name == "vjps":
-            self.vjps = tuple([pulled(p, arity) if p else None for p in self.partials])
-        elif name == "_evaluated":
-            self._evaluated = tuple([evaluated(p, arity) if p else None for p in self.partials])
-        else:
-            raise AttributeError(name)
-        return getattr(self, name)
+        self.vjps = compiled_at_first_use(self, self.partials)
 
     def keep(self, primitive: Any, parents: Sequence[int | None], values: Sequence[Value]) -> Sequence[Value]:
         """What the walk back will need, safe from later changes."""
@@ -58,7 +46,7 @@ class Elementwise:
         if None in self.partials:
             refuse_unknown(primitive, self.partials, tangents)
         terms = []
-        for t, partial in zip(tangents, self._evaluated, strict=True):
+        for t, partial in zip(tangents, evaluated(self.partials), strict=True):
             if t is not None:
                 p = partial(out, *args)
                 terms.append(_times_vertex(t, p, out) if self.vertex else t * p)
@@ -70,7 +58,7 @@ class Elementwise:
         """Multiply by the partials, but not where the cotangent is structurally zero."""
         return [
             g.times(partial(out, *args), out, vertex=self.vertex) if need else None
-            for partial, need in zip(self._evaluated, needed, strict=True)
+            for partial, need in zip(evaluated(self.partials), needed, strict=True)
         ]
 
 

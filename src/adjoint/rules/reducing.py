@@ -1,4 +1,4 @@
-"""`Reducing`: a reduction that picks elements (max, min), with a share for each element."""
+"""`Reducing`: a reduction with a share for each element: those that were picked (max, min), or all (logsumexp)."""
 
 from __future__ import annotations
 
@@ -8,57 +8,62 @@ from typing import Any
 import numpy as np
 
 from ..core.careful import Cotangent
-from ..core.traced import Traced
 from ..core.values import Value, shape_of
 from .keeping import copies_of_constants, like, whole
 
 
 class Reducing:
-    """d out = sum over the reduced axes of share * dx; a share of 0 is structural.
+    """d out = sum over the reduced axes of share * dx.
 
     Parameters
     ----------
     share : `(out, x, *, axis, keepdims) -> array` with the shape of x.
+    selects : whether a share of 0 means that the element was not picked, so that it is structural. A share that is 0
+        because it is small, as that of exp(-1000), is not: log(0) behind it may have an infinite slope.
     """
 
-    __slots__ = ("share",)
+    __slots__ = ("selects", "share")
     is_zero = False
     keep_out = staticmethod(whole)
     vjps = None
     keep = staticmethod(copies_of_constants)
 
-    def __init__(self, share: Callable[..., Value]) -> None:
+    def __init__(self, share: Callable[..., Value], *, selects: bool = True) -> None:
         self.share = share
+        self.selects = selects
 
     def push(self, primitive: Any, tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
-        """The tangents of the picked elements, averaged at ties."""
+        """The tangents of the elements, weighted with their shares."""
         share = self.share(out, *args, **params)
-        moved = np.where(np.not_equal(share, 0), tangents[0] * share, 0.0)
+        moved = tangents[0] * share
+        if self.selects:
+            moved = np.where(np.not_equal(share, 0), moved, 0.0)
         return like(np.sum(moved, **params), out)
 
     def pull(
         self, primitive: Any, g: Value, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]
     ) -> list[Value | None]:
-        """The cotangent, to the picked elements."""
+        """The cotangent, to each element its share."""
         return [widened(g, args[0], params["axis"]) * self.share(out, *args, **params)]
 
     def pull_careful(
         self, primitive: Any, g: Cotangent, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]
     ) -> list[Cotangent | None]:
-        """As `pull`; the other elements are structurally zero."""
+        """As `pull`; elements that were not picked are structurally zero."""
         share = self.share(out, *args, **params)
         ones = np.ones(shape_of(share))
         support = None
         if g.support is not None:
             support = (widened(np.where(g.support, 1.0, 0.0), args[0], params["axis"]) * ones) != 0
         wide = g.mapped(lambda part: widened(part, args[0], params["axis"]) * ones, support=support)
-        return [wide.selected(share)]
+        return [wide.selected(share) if self.selects else wide.times(share, out, vertex=False)]
 
 
 def widened(g: Value, x: Value, axis: tuple[int, ...]) -> Value:
     """Give a reduced value its axes of length 1 back."""
+    if type(g) is float:
+        return g
     shape = shape_of(x)
     if len(shape_of(g)) == len(shape):
         return g
-    wide = tuple([1 if i - len(shape) in axis else n for i, n in enumerate(shape)])
-    return g if shape_of(g) == () and not isinstance(g, Traced) else np.reshape(g, wide)
+    return np.reshape(g, tuple([1 if i - len(shape) in axis else n for i, n in enumerate(shape)]))

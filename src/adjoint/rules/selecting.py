@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.careful import Cotangent
 from ..core.values import Value
-from .compile import evaluated, pulled
+from .compile import compiled_at_first_use, evaluated
 from .keeping import copies_of_constants, sum_of_tangents, whole
 
 
@@ -19,25 +19,13 @@ class Selecting:
     A weight of 0 is structural: what was not selected contributes nothing, not even 0 * inf.
     """
 
-    __slots__ = ("_evaluated", "vjps", "weights")
-    _evaluated: tuple[Any, ...]
-    vjps: tuple[Any, ...]
+    __slots__ = ("vjps", "weights")
     is_zero = False
     keep_out = staticmethod(whole)
 
     def __init__(self, *weights: Callable[..., Value] | None) -> None:
         self.weights = weights
-
-    def __getattr__(self, name: str) -> Any:
-        """Compile the rules at their first use, as `Elementwise` does."""
-        arity = len(self.weights)
-        if name == "vjps":
-            self.vjps = tuple([pulled(w, arity) if w else None for w in self.weights])
-        elif name == "_evaluated":
-            self._evaluated = tuple([evaluated(w, arity) if w else None for w in self.weights])
-        else:
-            raise AttributeError(name)
-        return getattr(self, name)
+        self.vjps = compiled_at_first_use(self, weights)
 
     def keep(self, primitive: Any, parents: Sequence[int | None], values: Sequence[Value]) -> Sequence[Value]:
         """What the walk back will need; a constant zero is marked."""
@@ -47,7 +35,7 @@ class Selecting:
         """The tangent of what was selected."""
         args = _marked(args, tangents)
         terms = []
-        for t, weight in zip(tangents, self._evaluated, strict=True):
+        for t, weight in zip(tangents, evaluated(self.weights), strict=True):
             if t is not None:
                 w = weight(out, *args)
                 terms.append(np.where(np.not_equal(w, 0), t * w, 0.0))
@@ -59,7 +47,7 @@ class Selecting:
         """Hand the cotangent to the selected, and mark the rest as structurally zero."""
         return [
             g.selected(weight(out, *args)) if need else None
-            for weight, need in zip(self._evaluated, needed, strict=True)
+            for weight, need in zip(evaluated(self.weights), needed, strict=True)
         ]
 
 

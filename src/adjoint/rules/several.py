@@ -22,12 +22,11 @@ class Several(Opaque):
         named as those of `Elementwise`; `out` is the tuple of results. It returns one partial for each result.
     """
 
-    __slots__ = ("_evaluated", "partials")
+    __slots__ = ("partials",)
 
     def __init__(self, partials: Partials) -> None:
         super().__init__(self._pushed, self._pulled)
         self.partials = tuple(partials)
-        self._evaluated = tuple([evaluated(p, len(partials)) if p else None for p in partials])
 
     def keep(self, primitive: Any, parents: Sequence[int | None], values: Sequence[Any]) -> Sequence[Any]:  # type: ignore[override]
         """What the walk back will need, safe from later changes."""
@@ -41,7 +40,7 @@ class Several(Opaque):
 
     def _pushed(self, tangents: Sequence[Any], out: Any, args: Sequence[Any], params: dict) -> list[Any]:
         total: list[Any] = [None] * len(out)
-        for t, partial in zip(tangents, self._evaluated, strict=True):
+        for t, partial in zip(tangents, evaluated(self.partials), strict=True):
             if t is not None:
                 terms = [t * p for p in partial(out, *args)]  # type: ignore[misc]
                 total = [term if had is None else had + term for had, term in zip(total, terms, strict=True)]
@@ -49,7 +48,7 @@ class Several(Opaque):
 
     def _pulled(self, g: Any, out: Any, args: Sequence[Any], params: dict, needed: Sequence[bool]) -> list[Any]:
         found: list[Any] = []
-        for need, partial in zip(needed, self._evaluated, strict=True):
+        for need, partial in zip(needed, evaluated(self.partials), strict=True):
             terms = []
             if need:
                 terms = [c * p for c, p in zip(g, partial(out, *args), strict=True) if c is not None]  # type: ignore[misc]

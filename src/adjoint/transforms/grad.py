@@ -82,8 +82,9 @@ def value_and_grad(
         if has_aux:
             result, aux = _pair(result)
         out = result if type(result) is Traced else _number(result)
-        value = numpy_number(finished(out, trace), inputs)
+        value = finished(out, trace)
         _check_scalar(value)
+        value = numpy_number(value, inputs)
         if isinstance(out, Traced) and out.walk is trace:
             found = pulled_back(trace, [(out.node, 1.0)], inputs)
         else:
