@@ -70,6 +70,9 @@ POINTS = {
     "power below one": (lambda x: np.sum((x**2) ** 0.5), [0.0, 1.0, 2.0], [0.0, 1.0, 1.0]),
     "exp of log stays nan": (lambda x: np.sum(np.exp(np.log(x))), [0.0, 1.0, 4.0], [np.nan, 1.0, 1.0]),
     "log of a square stays nan": (lambda x: np.sum(np.log(x**2)), [0.0, 1.0, 4.0], [np.nan, 2.0, 0.5]),
+    "a share too small to see stays nan": (
+        lambda x: np.logaddexp.reduce(np.log(x)), [0.0, 1.0, 3.0], [np.nan, 0.25, 0.25],
+    ),
     "abs": (lambda x: np.sum(np.abs(x)), [0.0, 1.0, -4.0], [0.0, 1.0, -1.0]),
     "relu": (lambda x: np.sum(np.maximum(x, 0)), [0.0, 1.0, -4.0], [0.0, 1.0, 0.0]),
     "relu, other way round": (lambda x: np.sum(np.maximum(0.0, x)), [0.0, 1.0, -4.0], [0.0, 1.0, 0.0]),
@@ -80,7 +83,7 @@ POINTS = {
     "tanh far out": (lambda x: np.sum(np.tanh(x)), [20.0, 0.0, -20.0], [1.6993417021166355e-17, 1.0, 1.6993417021166355e-17]),
     "softplus far out": (lambda x: np.sum(np.logaddexp(0.0, x)), [-800.0, 0.0, 800.0], [0.0, 0.5, 1.0]),
 }  # fmt: skip
-REVERSE_ONLY = {"exp of log stays nan", "log of a square stays nan"}
+REVERSE_ONLY = {"exp of log stays nan", "log of a square stays nan", "a share too small to see stays nan"}
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -137,3 +140,18 @@ def test_the_plain_functions_warning_is_still_given():
     """What plain NumPy warns of is warned of."""
     with pytest.warns(RuntimeWarning, match="divide by zero"):
         ad.grad(lambda x: np.sum(np.log(x)))(np.zeros(2))
+
+
+@pytest.mark.parametrize("f", [np.sqrt, lambda x: x**0.5, np.arccos])
+def test_second_order_at_a_vertical_tangent(f):
+    """Where the first derivative is infinite the second is not a finite number, in any composition."""
+    x = 1.0 if f is np.arccos else 0.0
+    for outer in (ad.jacfwd, ad.jacrev):
+        for inner in (ad.jacfwd, ad.jacrev):
+            assert not np.isfinite(outer(inner(f))(x))
+
+
+def test_second_order_at_a_norm_of_zero():
+    """The second derivative of the norm follows the convention of the absolute value: 0 at the kink."""
+    f = lambda x: np.sqrt(np.sum(x**2)) + x[0] ** 2  # noqa: E731
+    np.testing.assert_array_equal(ad.jacrev(ad.grad(f))(np.zeros(2)), [[2.0, 0.0], [0.0, 0.0]])

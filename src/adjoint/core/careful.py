@@ -21,7 +21,7 @@ import numpy as np
 
 from .reverse import INPUT, OUTPUT, ReverseTrace
 from .traced import Traced
-from .values import Value, fit, ieee, raw, shape_of, sum_to
+from .values import dtype_of, fit, ieee, raw, shape_of, sum_to, Value
 
 
 class Cotangent:
@@ -43,7 +43,7 @@ class Cotangent:
             at_vertex = np.isinf(partial) & np.isfinite(out)
             if np.any(raw(at_vertex)):
                 whole = self.finite if self.infinite is None else self.finite + self.infinite
-                infinite = np.where(at_vertex, whole * np.sign(partial), 0.0 if infinite is None else infinite)
+                infinite = np.where(at_vertex, whole * _direction(partial), 0.0 if infinite is None else infinite)
                 finite = np.where(at_vertex, 0.0, finite)
         return Cotangent(finite, infinite, self.support).masked()
 
@@ -104,6 +104,11 @@ class Cotangent:
         if self.infinite is None:
             return self.finite
         return np.where(np.equal(self.infinite, 0), self.finite, self.infinite * np.inf)
+
+
+def _direction(partial: Value) -> Value:
+    """The sign of an infinite partial. An outer derivative of it is nan, which counts only if the infinity is left over."""
+    return np.sign(partial) if dtype_of(partial).kind == "c" else np.copysign(1.0, partial)
 
 
 def _support(counts: Value) -> Value | None:

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.errors import UnsupportedError, message
 from ..core.primitive import Primitive
 from ..core.values import dtype_of, shape_of
-from ..ops.reduction import log_sum_exp
+from ..ops.reduction import logsumexp
 from .products import with_axes
 from .reductions import by_halves, scanned
 from .registry import NO_VALUE, as_value, axes_of, axis_of, deliver, given, is_true, ndim_of
@@ -77,7 +77,7 @@ def reduce(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...], kwargs: di
             )
     if ufunc in ASSOCIATIVE and (not given(where) or where is True) and np.prod(shape_of(x)):
         if ufunc is np.logaddexp:
-            found = log_sum_exp(x, axis=axes_of(axis, ndim_of(x)), keepdims=keepdims)
+            found = logsumexp(x, axis=axes_of(axis, ndim_of(x)), keepdims=keepdims)
         else:
             found = by_halves(ufunc, x, axis, keepdims)
         return deliver(ufunc(cast_to(initial, dtype_of(x)), found) if given(initial) else found, out)

@@ -69,12 +69,15 @@ def _share_of_exponential(out: Any, x: Any, *, axis: Axes, keepdims: bool) -> An
     return np.where(endless, _extreme(out, x, axis=axis, keepdims=keepdims), np.exp(x - np.where(endless, 0.0, total)))
 
 
-log_sum_exp = declare(
-    "log_sum_exp",
-    lambda x, *, axis, keepdims: np.logaddexp.reduce(x, axis=axis, keepdims=keepdims),
-    Reducing(_share_of_exponential),
-    stacking=leading,
-)
+def _logsumexp(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
+    base = np.where(np.isfinite(top), top, 0.0).astype(top.dtype)
+    with np.errstate(divide="ignore"):  # the logarithm of an empty sum
+        found = np.log(np.add.reduce(np.exp(x - base), axis=axis, keepdims=True)) + base
+    return found if keepdims else np.squeeze(found, axis)[()]
+
+
+logsumexp = declare("logsumexp", _logsumexp, Reducing(_share_of_exponential, selects=False), stacking=leading)
 
 argsort = declare("argsort", lambda x, *, axis: np.argsort(x, axis, kind="stable"), CONSTANT)
 argmax = declare("argmax", lambda x, *, axis, keepdims: np.argmax(x, axis, keepdims=keepdims), CONSTANT)

@@ -1,4 +1,4 @@
-"""Logarithms of sums of exponentials, and functions that SciPy has as plain functions: Lambert's W, harmonics."""
+"""What SciPy has as plain functions: Lambert's W, harmonics, and the top that softmax subtracts."""
 
 from __future__ import annotations
 
@@ -8,15 +8,8 @@ import numpy as np
 import scipy.special as sc
 
 from ..rules.elementwise import Elementwise
-from ..rules.reducing import Reducing, widened
 from ..rules.stacking import aligned, leading
 from .declare import CONSTANT, POSITIVE, REAL, Whole, declare, where
-
-
-def _share(out: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
-    """exp(x - out), also where both are the same infinity."""
-    whole = widened(out, x, axis)
-    return np.exp(where(x == whole, 0.0, x - where(x == whole, 0.0, whole)))
 
 
 def _sph_harm_y_slope(n: Any, m: Any, theta: Any, phi: Any) -> Any:
@@ -28,12 +21,6 @@ def _sph_harm_y_slope(n: Any, m: Any, theta: Any, phi: Any) -> Any:
     return 0.5 * (np.sqrt(1.0 * up) * above / turn - np.sqrt(1.0 * down) * below * turn)
 
 
-logsumexp = declare(
-    "logsumexp",
-    lambda x, *, axis, keepdims: sc.logsumexp(x, axis=axis, keepdims=keepdims),
-    Reducing(_share),
-    stacking=leading,
-)
 peak = declare(
     "peak",
     lambda x, *, axis: np.max(x, axis=axis, keepdims=True),

@@ -16,7 +16,7 @@ from ..core.errors import UnsupportedError, message
 from ..core.primitive import Primitive
 from ..numpy.registry import as_value, axes_of, ndim_of
 from ..numpy.replacements import replaces
-from ..ops import special
+from ..ops import reduction, special
 from ..ops.declare import where
 
 special.load()
@@ -30,7 +30,7 @@ def logsumexp(a: Any, axis: Axis = None, b: Any = None, keepdims: bool = False, 
     """The logarithm of a (weighted) sum of exponentials."""
     a = as_value(a)
     if b is None and not return_sign:
-        return special_sums.logsumexp(a, axis=axes_of(axis, ndim_of(a)), keepdims=keepdims)
+        return reduction.logsumexp(a, axis=axes_of(axis, ndim_of(a)), keepdims=keepdims)
     b = as_value(1.0 if b is None else b)
     a, b = np.broadcast_arrays(a, b)
     axes = axes_of(axis, ndim_of(a))
