@@ -17,9 +17,7 @@ EXTRA = ("cost", "import")
 def main() -> None:
     """Measure what was asked for; only a complete table replaces the one that is kept."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Time gradients against other libraries.")
-    parser.add_argument(
-        "--only", nargs="+", metavar="ROW", choices=[*WORKLOADS, *EXTRA], help="measure these rows only"
-    )
+    parser.add_argument("--only", nargs="+", metavar="ROW", choices=[*WORKLOADS, *EXTRA], help="these rows alone")
     parser.add_argument("--rounds", type=int, default=7, help="how often the libraries take turns")
     parser.add_argument("--libraries", nargs="+", choices=list(LIBRARIES), default=list(LIBRARIES))
     chosen = parser.parse_args()

@@ -1,4 +1,4 @@
-"""How each library is asked for a value and its gradient: `LIBRARIES[name](workload)` gives a call without arguments."""
+"""How each library is asked for a value and its gradient: `LIBRARIES[name](workload)` is a call without arguments."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def torch(work: Workload) -> Call:
     import torch
 
     torch.set_num_threads(THREADS)
-    leaves, point = [], None
+    leaves: list[Any] = []
 
     def leaf(x: Any) -> Any:
         leaves.append(torch.tensor(x, dtype=torch.float64, requires_grad=True))
@@ -52,8 +52,10 @@ def torch(work: Workload) -> Call:
     return call
 
 
-def jax(work: Workload) -> Call:
-    """JAX, compiled; waits for the result."""
+def jax(work: Workload) -> Call | None:
+    """JAX, compiled; waits for the result. A long Python loop is left out: compiling it takes minutes."""
+    if work.long:
+        return None
     import jax
 
     jax.config.update("jax_enable_x64", True)

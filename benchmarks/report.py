@@ -26,7 +26,8 @@ def page(found: dict[str, dict[str, Any]], libraries: list[str], cost: float | N
         "Time of one eager call of value and gradient in double precision. Each library runs in its own process, with "
         f"{THREADS} threads; they take turns, and the smallest time counts. All gradients of a row agree to "
         f"{TOLERANCE:g} before anything is timed. By hand is NumPy with the derivative worked out by a person; JAX is "
-        "compiled, and there for information. Run `python -m benchmarks` to make this page.",
+        "compiled, and there for information (without the long loop, which it would compile for minutes). "
+        "Run `python -m benchmarks` to make this page.",
         table(found, libraries),
         *([] if cost is None else [cost_line(cost)]),
         *([] if imports is None else [import_line(*imports)]),
@@ -86,7 +87,10 @@ def disagreeing(gradients: dict[str, list[float]]) -> list[str]:
 def cost_line(cost: float) -> str:
     """The price of a gradient."""
     met = "met" if cost <= COST_ASKED else "not met"
-    return f"Cost of value and gradient, {COST.title}: {cost:.2f} times the plain function (asked: at most {COST_ASKED:g}; {met})."
+    return (
+        f"Cost of value and gradient, {COST.title}: {cost:.2f} times the plain function "
+        f"(asked: at most {COST_ASKED:g}; {met})."
+    )
 
 
 def import_line(ours: float, numpy: float) -> str:

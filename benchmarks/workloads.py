@@ -11,7 +11,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Workload:
-    """One row: `function(xp)` gives the function of one argument, `point` is that argument (or containers of arrays)."""
+    """One row: `function(xp)` gives the function of one argument, `point` is that argument, also a list or tuple."""
 
     title: str
     function: Callable[[Any], Callable[[Any], Any]]
@@ -20,6 +20,8 @@ class Workload:
     """How many times faster than autograd the row should be."""
     by_hand: Callable[[Any], tuple[Any, Any]] | None = None
     """Value and gradient as one would write them without a library: the limit."""
+    long: bool = False
+    """Whether the function is a loop of thousands of steps."""
 
 
 def scalar(xp: Any) -> Callable[[Any], Any]:
@@ -123,7 +125,9 @@ WORKLOADS: dict[str, Workload] = {
         "elementwise chain, 1,000 elements", chain, np.linspace(-2.0, 2.0, 1000), 2.0, chain_by_hand
     ),
     "rosenbrock": Workload("Rosenbrock, 10 variables", rosenbrock, np.linspace(-1.0, 1.5, 10), 3.0, rosenbrock_by_hand),
-    "pendulum": Workload("pendulum, 100 steps of RK4", pendulum, (np.array([1.0, 0.0]), np.array([9.81, 0.1])), 3.0),
+    "pendulum": Workload(
+        "pendulum, 100 steps of RK4", pendulum, (np.array([1.0, 0.0]), np.array([9.81, 0.1])), 3.0, long=True
+    ),
 }
 
 COST = Workload("elementwise chain, 100,000 elements", chain, np.linspace(-2.0, 2.0, 100_000), 4.0)
