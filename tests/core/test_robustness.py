@@ -282,6 +282,16 @@ def test_python_floats_in_python_floats_out():
     assert type(ad.grad(lambda x: np.abs(x) ** 2)(1 + 1j)) is complex
 
 
+def test_lists_of_traced_numbers():
+    """Where NumPy takes a list, it may hold traced values."""
+    x = 0.7
+    for name in ("sum", "prod", "mean", "max", "min", "std", "var", "median"):
+        listed = lambda x, name=name: getattr(np, name)([x, x**2, [3.0 * x][0]])  # noqa: E731
+        assert ad.grad(listed)(x) == pytest.approx(ad.numerical.grad(listed)(x), rel=1e-6)
+    assert ad.grad(lambda x: np.array([[x, 1.0], [x**2, x]])[1].sum())(2.0) == 5.0
+    assert ad.grad(lambda x: np.sum([[x, 2.0], [x, x]], axis=0)[0])(2.0) == 2.0
+
+
 def test_complex_gradients_point_uphill():
     """df/dx + i df/dy: for |z|^2 that is 2z, for Re(z^2) it is 2 conj(z)."""
     assert ad.grad(lambda z: np.abs(z) ** 2)(3 + 4j) == pytest.approx(6 + 8j)

@@ -1,5 +1,5 @@
-"""Making arrays. NumPy gives no hook in `np.array([x, y])` or `np.zeros(3)`, so while a function is being traced these
-names stand for versions that know traced values; for everything else they call NumPy's own.
+"""Making arrays. NumPy gives no hook in `np.array([x, y])`, `np.sum([x, y])` or `np.zeros(3)`, so while a function is
+being traced these names stand for versions that know traced values; for everything else they call NumPy's own.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NUMPY: dict[str, Callable[..., Any]] = {
     name: getattr(np, name)
     for name in (
         "array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "zeros", "ones", "empty", "full",
-        "eye", "identity",
+        "eye", "identity", "sum", "prod", "mean", "max", "min", "std", "var", "median",
     )
 }  # fmt: skip
 """NumPy's own versions."""
@@ -99,6 +99,22 @@ def _filler(name: str) -> Callable[..., Any]:
     return fill
 
 
+def _taker(name: str) -> Callable[..., Any]:
+    """`np.sum([x, y])`: NumPy looks for traced values among the arguments, but not inside lists."""
+    original = NUMPY[name]
+
+    def take(a: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(a, (list, tuple)) and _holds_traced(a):
+            a = joined(a)
+        if type(a) is Traced and "out" not in kwargs:
+            return FUNCTIONS[original](a, *args, **kwargs)  # where NumPy would get to as well
+        return original(a, *args, **kwargs)
+
+    take.__name__ = name
+    take.__doc__ = original.__doc__
+    return take
+
+
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **kwargs: Any) -> Any:
     """`np.full`, also with a traced value."""
     if not isinstance(fill_value, Traced) and not _holds_traced(fill_value):
@@ -126,12 +142,16 @@ _PACKAGE = __file__.rsplit("/", 2)[0]
 _local = threading.local()
 _lock = threading.Lock()
 _active = 0
+TAKERS = ("sum", "prod", "mean", "max", "min", "std", "var", "median")
+"""Functions that are often given a list of numbers."""
+
 FILLERS = ("zeros", "ones", "empty", "eye", "identity")
 """Arrays that are made to be filled; grids such as `np.arange` stay plain."""
 TRACING: dict[str, Callable[..., Any]] = {
     "array": array,
     **{n: _converter(n) for n in ("asarray", "asanyarray", "ascontiguousarray", "asfortranarray")},
     **{n: _filler(n) for n in FILLERS},
+    **{n: _taker(n) for n in TAKERS},
     "full": full,
 }
 
