@@ -118,4 +118,6 @@ def machine() -> str:
     lines = info.read_text().splitlines() if info.exists() else []
     model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return f"{model}, {os.cpu_count()} cores, {memory:.0f} GiB of memory"
+    return (
+        f"{model}, {os.cpu_count()} cores, {memory:.0f} GiB of memory, load average {os.getloadavg()[0]:.1f} at the end"
+    )
