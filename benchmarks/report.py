@@ -25,7 +25,8 @@ def page(found: dict[str, dict[str, Any]], libraries: list[str], cost: float | N
         f"{datetime.now(UTC):%Y-%m-%d}. {machine()}. {versions()}, Python {platform.python_version()}.",
         "Time of one eager call of value and gradient in double precision. Each library runs in its own process, with "
         f"{THREADS} threads; they take turns, and the smallest time counts. The gradients of a row are compared "
-        f"to {TOLERANCE:g} first, and a row where they differ says so. By hand is NumPy with the derivative worked out by a person; JAX is "
+        f"to {TOLERANCE:g} first, and a row where they differ says so. "
+        "By hand is NumPy with the derivative worked out by a person; JAX is "
         "compiled, and there for information (without the long loop, which it would compile for minutes). "
         "Run `python -m benchmarks` to make this page.",
         table(found, libraries),
