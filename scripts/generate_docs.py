@@ -23,6 +23,7 @@ import adjoint as ad
 from adjoint.core.primitive import Primitive
 from adjoint.numpy import replacements
 from adjoint.numpy.registry import FUNCTIONS
+from adjoint.numpy import topics
 from adjoint.ops import CATALOGUE, UFUNCS, special
 
 ROOT = Path(__file__).parent.parent
@@ -77,6 +78,7 @@ HEADER = ["function", "through", "convention"]
 
 def load_everything() -> None:
     """Enter what is only loaded when it is first met: SciPy's functions."""
+    topics.load()
     special.load()
     assert scipy.special is not None
     assert scipy.linalg is not None

@@ -15,6 +15,7 @@ from adjoint.core.batch import BatchTrace
 from adjoint.core.forward import ForwardTrace
 from adjoint.core.reverse import ReverseTrace
 from adjoint.core.traced import Traced
+from adjoint.numpy import topics
 from adjoint.numpy.replacements import REPLACEMENTS
 from adjoint.ops import special
 from adjoint.ops.declare import UFUNCS, Whole
@@ -43,6 +44,7 @@ def table(path, *names):
 
 def universal_functions():
     """Every NumPy and SciPy universal function with a slope, at a point of its domain."""
+    topics.load()
     special.load()
     for ufunc, primitive in UFUNCS.items():
         derivative = primitive.derivative

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from adjoint.numpy import topics
 from adjoint.ops import special
 from adjoint.ops.declare import CATALOGUE, Whole
 from adjoint.ops.indexing import HOLE
@@ -12,6 +13,7 @@ from adjoint.testing import Case
 
 from . import linear_algebra
 
+topics.load()
 special.load()
 SHAPE = (2, 3)
 ROWS = np.array([[0.7, -1.3, 0.4], [1.9, 0.2, -0.6]])

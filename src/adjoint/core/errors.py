@@ -15,12 +15,12 @@ The docstring of each class is its page in `docs/errors.md`.
 """
 
 import linecache
+import os.path
 import sys
-from pathlib import Path
 
 import numpy as np
 
-LIBRARIES = (str(Path(__file__).resolve().parent.parent) + "/", str(Path(np.__file__).parent) + "/")
+LIBRARIES = tuple([os.path.dirname(os.path.realpath(path)) + os.sep for path in (os.path.dirname(__file__), np.__file__)])
 """Where frames are not the user's: this library and NumPy; SciPy is recognised by its name when it is met."""
 
 
@@ -107,7 +107,7 @@ def user_line() -> str:
         return "<unknown>"
     path, line, name = frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
     source = linecache.getline(path, line).strip()
-    place = f"{Path(path).name}:{line}" + ("" if name == "<module>" else f" in {name}()")
+    place = f"{os.path.basename(path)}:{line}" + ("" if name == "<module>" else f" in {name}()")
     return f"{place}:  {source}" if source else place
 
 

@@ -22,7 +22,8 @@ def flatten(tree: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
     import optree
 
     leaves, structure = optree.tree_flatten(tree, namespace=NAMESPACE)
-    if any([type(leaf) not in LEAVES and _register_dataclass(leaf) for leaf in leaves]):
+    new = {type(leaf) for leaf in leaves} - LEAVES
+    if any([_register_dataclass(kind) for kind in new]):
         return flatten(tree)
     return leaves, lambda new: optree.tree_unflatten(structure, new)
 
@@ -51,9 +52,8 @@ def same_structure(tree: Any, other: Any) -> bool:
     return bool(optree.tree_structure(tree, namespace=NAMESPACE) == optree.tree_structure(other, namespace=NAMESPACE))
 
 
-def _register_dataclass(leaf: Any) -> bool:
+def _register_dataclass(kind: type) -> bool:
     """Teach optree a dataclass the first time one is met; say whether that was needed."""
-    kind = type(leaf)
     if not hasattr(kind, "__dataclass_fields__"):
         return False
     import optree

@@ -9,12 +9,7 @@ from typing import Any
 
 import numpy as _numpy
 
-from . import (
-    applying, assigning, assignment, building, conversions, joining, methods, names, operators, orders, padding, picking,
-    protocols, questions, reductions, selections, shapes, spacing, splitting,
-)  # fmt: skip
-from . import calculus, einsum, elementary, missing, polynomials, products, quantiles, statistics
-from . import fourier, linalg, norms
+from . import assignment, conversions, methods, operators, protocols, reductions, selections, shapes, topics
 from .constructors import TRACING as _TRACING
 from .registry import FUNCTIONS as _FUNCTIONS
 

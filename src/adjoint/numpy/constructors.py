@@ -16,6 +16,7 @@ from ..core.values import dtype_of, shape_of
 from ..ops import shape
 from . import replacements
 from .registry import FUNCTIONS, implements
+from .topics import implementation_of
 from .views import own_copy
 
 NUMPY: dict[str, Callable[..., Any]] = {
@@ -107,7 +108,7 @@ def _taker(name: str) -> Callable[..., Any]:
         if isinstance(a, (list, tuple)) and _holds_traced(a):
             a = joined(a)
         if type(a) is Traced and "out" not in kwargs:
-            return FUNCTIONS[original](a, *args, **kwargs)  # where NumPy would get to as well
+            return implementation_of(original)(a, *args, **kwargs)  # where NumPy would get to as well
         return original(a, *args, **kwargs)
 
     take.__name__ = name

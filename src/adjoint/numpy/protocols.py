@@ -11,6 +11,7 @@ from ..core.traced import CONSTANTS, Traced, snapshot
 from ..core.tree import flatten
 from ..ops.declare import UFUNCS
 from .registry import FUNCTIONS
+from .topics import implementation_of, primitive_of
 from .ufuncs import METHODS, call_with_keywords
 
 SEQUENCES = frozenset((list, tuple))
@@ -18,7 +19,7 @@ SEQUENCES = frozenset((list, tuple))
 
 def array_ufunc(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """A universal function was called with a traced argument."""
-    primitive = UFUNCS.get(ufunc) or _late(ufunc)
+    primitive = UFUNCS.get(ufunc) or primitive_of(ufunc)
     if primitive is None:
         return _plainly(getattr(ufunc, method), inputs, kwargs)
     if method == "__call__" and not kwargs:
@@ -37,7 +38,7 @@ def array_ufunc(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: A
 
 def array_function(self: Traced, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """A NumPy function was called with a traced argument."""
-    implementation = FUNCTIONS.get(function)
+    implementation = FUNCTIONS.get(function) or implementation_of(function)
     if implementation is None:
         return _plainly(function, args, kwargs)
     return implementation(*args, **kwargs)
@@ -56,14 +57,6 @@ def _plainly(function: Any, args: Any, kwargs: Any) -> Any:
         )
     plain_args, plain_kwargs = rebuild([snapshot(x) for x in leaves])
     return function(*plain_args, **plain_kwargs)
-
-
-def _late(ufunc: Any) -> Any:
-    """SciPy's universal functions enter the catalogue when the first of them is met: importing SciPy is slow."""
-    from ..ops import special
-
-    special.load()
-    return UFUNCS.get(ufunc)
 
 
 def _name(function: Any) -> str:

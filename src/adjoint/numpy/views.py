@@ -22,22 +22,20 @@ class View(Traced):
     It reads its base again when the base has been updated, and an update of the view is an update of the base.
     """
 
-    __slots__ = ("_handle", "_seen", "base", "read", "write")
+    __slots__ = ("_handle", "_node", "_seen", "base", "read", "root", "write")
 
     def __init__(self, base: Traced, read: Read, write: Write, handle: Traced | None = None) -> None:
         self.base = base
+        self.root = base.root if type(base) is View else base
         self.read = read
         self.write = write
         self._handle = handle
-        self._seen = base.value if handle is not None else None
+        self._seen, self._node = (self.root.value, self.root.node) if handle is not None else (None, None)
 
     def current(self) -> Traced:
         """The elements as they are now."""
-        seen = self.base.value
-        if seen is not self._seen:
-            found = self.read(snapshot(self.base))
-            self._handle = found if isinstance(found, Traced) else Traced(found, CONSTANTS, None)
-            self._seen = seen
+        if self._is_stale():
+            self._read_again()
         return self._handle  # type: ignore[return-value]
 
     value = property(lambda self: self.current().value)  # type: ignore[assignment]
@@ -45,8 +43,26 @@ class View(Traced):
     node = property(lambda self: self.current().node)  # type: ignore[assignment]
 
     def become(self, other: Any) -> None:
-        """Write through to the base."""
-        self.base.become(self.write(snapshot(self.base), snapshot(other)))
+        """Write through to the base, and so on to the array that owns the elements."""
+        new, target = snapshot(other), self
+        while type(target) is View:
+            new, target = snapshot(target.write(snapshot(target.base), new)), target.base  # type: ignore[assignment]
+        target.become(new)
+
+    def _is_stale(self) -> bool:
+        return self.root.value is not self._seen or self.root.node is not self._node
+
+    def _read_again(self) -> None:
+        """Read from the nearest base that is up to date; a loop, as views of views may be thousands deep."""
+        stale: list[View] = []
+        base: Any = self
+        while type(base) is View and base._is_stale():
+            stale.append(base)
+            base = base.base
+        for view in reversed(stale):
+            found = view.read(snapshot(view.base))
+            view._handle = found if isinstance(found, Traced) else Traced(found, CONSTANTS, None)
+            view._seen, view._node = self.root.value, self.root.node
 
 
 def view_of(base: Any, read: Read, write: Write) -> Any:

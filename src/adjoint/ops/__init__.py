@@ -1,29 +1,9 @@
-"""The catalogue: every primitive, by topic. Importing this package fills the registry."""
+"""The catalogue: every primitive, by topic. What most programs use is entered here; the rest when it is first met."""
 
-from . import (
-    arithmetic,
-    complex,
-    contraction,
-    decompositions,
-    exponential,
-    fourier,
-    indexing,
-    linalg,
-    matrix_functions,
-    places,
-    product,
-    reduction,
-    selection,
-    shape,
-    singular,
-    spectra,
-    transcendental,
-    trigonometric,
-)
+from . import arithmetic, complex, contraction, exponential, indexing, reduction, selection, shape, trigonometric
 from .declare import CATALOGUE, UFUNCS
 
 __all__ = [
-    "CATALOGUE", "UFUNCS", "arithmetic", "complex", "contraction", "decompositions", "exponential", "fourier",
-    "indexing", "linalg", "matrix_functions", "places", "product", "reduction", "selection", "shape", "singular",
-    "spectra", "transcendental", "trigonometric",
+    "CATALOGUE", "UFUNCS", "arithmetic", "complex", "contraction", "exponential", "indexing", "reduction", "selection",
+    "shape", "trigonometric",
 ]  # fmt: skip
