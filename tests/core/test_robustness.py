@@ -2,6 +2,8 @@
 
 import asyncio
 import gc
+import subprocess
+import sys
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
@@ -84,7 +86,9 @@ def test_a_long_loop_does_not_recurse():
     assert ad.jvp(f, (2.0,), (1.0,))[1] == pytest.approx(0.99999**100_000, rel=1e-9)
 
 
-@pytest.mark.parametrize("walk", [ad.grad, ad.hessian, ad.jacfwd, lambda f: ad.vmap(ad.grad(lambda x: f(x)), in_axes=None)])
+@pytest.mark.parametrize(
+    "walk", [ad.grad, ad.hessian, ad.jacfwd, lambda f: ad.vmap(ad.grad(lambda x: f(x)), in_axes=None)]
+)
 def test_nothing_is_left_after_a_call(walk):
     """Every intermediate array dies with the call."""
     alive = []
@@ -321,3 +325,36 @@ def test_results_share_no_memory(size):
         assert np.all(g == 2.0)
     assert np.all(x == 1.0)
     assert np.all(v == 1.0)
+
+
+def test_the_first_function_met_while_tracing_is_known():
+    """Topics are loaded when one of their functions is met, while other names stand on the numpy module."""
+    program = "import numpy as np, adjoint as ad; print(ad.grad(lambda x: np.median(x))(np.array([1.0, 2.0, 4.0])))"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout == "[0. 1. 0.]\n"
+
+
+def test_views_of_views_do_not_recurse():
+    """Thousands of views, each of the one before, are read and written through."""
+
+    def f(x):
+        y = x * 1.0
+        view = y
+        while len(view) > 2:
+            view = view[1:]
+        view[1] = view[0] ** 2
+        return y[-1]
+
+    assert ad.grad(f)(np.arange(5000.0))[-2:].tolist() == [2 * 4998.0, 0.0]
+
+
+def test_views_see_what_stop_gradient_did_to_their_base():
+    """The numbers are the same and the derivative is not: a view notices."""
+
+    def f(x):
+        y = x * 1.0
+        view = y[1:]
+        np.copyto(y, ad.stop_gradient(y))
+        return np.sum(view**2) + np.sum(x)
+
+    assert ad.grad(f)(np.ones(3)).tolist() == [1.0, 1.0, 1.0]

@@ -15,7 +15,7 @@ from ..core.traced import CONSTANTS, Traced
 from ..core.values import dtype_of, shape_of
 from ..ops import shape
 from . import replacements
-from .registry import FUNCTIONS, implements
+from .registry import FUNCTIONS, ORIGINALS, implements
 from .topics import implementation_of
 from .views import own_copy
 
@@ -155,6 +155,7 @@ TRACING: dict[str, Callable[..., Any]] = {
     **{n: _taker(n) for n in TAKERS},
     "full": full,
 }
+ORIGINALS.update({ours: NUMPY[name] for name, ours in TRACING.items()})
 
 
 def enter() -> None:
