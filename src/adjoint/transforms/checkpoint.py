@@ -10,7 +10,7 @@ from ..core.tree import flatten
 from ..core.values import Value, is_inexact, zeros_for
 from ..rules.opaque import Opaque
 from .jvp import jvp as push_forward
-from .step import call_as_step
+from .step import all_at_once, call_as_step
 from .vjp import vjp as pull_back
 
 
@@ -35,7 +35,11 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         return call_as_step(
-            "checkpoint", functools.partial(fun, **kwargs), args, lambda rebuild, _: _rules(fun, rebuild, kwargs)
+            "checkpoint",
+            functools.partial(fun, **kwargs),
+            args,
+            lambda rebuild, _: _rules(fun, rebuild, kwargs),
+            all_at_once,
         )
 
     return checkpointed

@@ -13,7 +13,7 @@ from ..core.tree import flatten
 from ..core.values import Value, describe, dtype_of, is_inexact, shape_of, zeros_for
 from ..rules.opaque import Opaque
 from .recording import run
-from .step import Rebuild, call_as_step
+from .step import Rebuild, call_as_step, one_by_one
 
 
 class CustomRule:
@@ -46,7 +46,7 @@ class CustomRule:
                     fix="Give one with  @rule.def_jvp  or  @rule.def_vjp.",
                 )
             )
-        return call_as_step("custom_rule", functools.partial(self.fun, **kwargs), args, self._rules)
+        return call_as_step("custom_rule", functools.partial(self.fun, **kwargs), args, self._rules, one_by_one)
 
     def _rules(self, rebuild: Rebuild, restore: Rebuild) -> Opaque:
         def jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> list[Value]:
@@ -108,7 +108,8 @@ def custom_rule(
 
     Parameters
     ----------
-    fun : the function; any code, also compiled or calling a solver, as it only ever sees plain values.
+    fun : the function; any code, also compiled or calling a solver, as it only ever sees plain values (inside `vmap`,
+        those of one example after the other).
     jvp : `(primals, out, tangents) -> tangent`, where primals and tangents are tuples like the arguments.
     vjp : `(primals, out, cotangent) -> cotangents`, a tuple with one for each argument.
 

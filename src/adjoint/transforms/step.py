@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from ..core.errors import DerivativeDroppedError, message
 from ..core.primitive import Primitive
@@ -17,6 +20,9 @@ from .vmap import vmap
 Flat = Callable[..., tuple[Value, ...]]
 """A function from leaves to a tuple of leaves."""
 
+Mapping = Callable[[Flat, tuple[int | None, ...], int], Flat]
+"""How a function of leaves becomes one of batches of leaves: `all_at_once` or `one_by_one`."""
+
 Rebuild = Callable[[list[Value]], Any]
 """A function from leaves to the containers they came from."""
 
@@ -26,11 +32,12 @@ def call_as_step(
     fun: Callable[..., Any],
     args: tuple[Any, ...],
     rules: Callable[[Rebuild, Rebuild], Opaque],
+    mapping: Mapping,
 ) -> Any:
     """Call `fun(*args)`, recorded as one step whose derivative is `rules(rebuild, restore)`.
 
     `rebuild` puts leaves back into the arguments' containers, `restore` into those of the result, so that rules can be
-    written for whole arguments and results.
+    written for whole arguments and results. `mapping` is how the function meets a batch.
     """
     leaves, rebuild = flatten(args)
     if not any(isinstance(leaf, Traced) for leaf in leaves):
@@ -43,15 +50,32 @@ def call_as_step(
         own = {id(walk) for v in values for walk in _walks(v)}
         return tuple([_without_strangers(o, own, name) for o in outputs])
 
-    found = _step(name, flat, rules(rebuild, lambda parts: shapes[-1](parts)))(*leaves)
+    found = _step(name, flat, rules(rebuild, lambda parts: shapes[-1](parts)), mapping)(*leaves)
     return shapes[-1](list(found))
 
 
-def _step(name: str, flat: Flat, derivative: Opaque) -> Primitive:
-    return Primitive(name, flat, derivative=derivative, stacking=_stacked, multiple=True)
+def all_at_once(flat: Flat, in_axes: tuple[int | None, ...], size: int) -> Flat:
+    """A batch through a function of NumPy code."""
+    return vmap(flat, in_axes=in_axes)
 
 
-def _stacked(primitive: Any, values: Sequence[Value], batched: Sequence[bool], params: dict, size: int) -> Any:
+def one_by_one(flat: Flat, in_axes: tuple[int | None, ...], size: int) -> Flat:
+    """A batch through a function that may be any code, and so has to see plain values."""
+
+    def mapped(*values: Value) -> tuple[Value, ...]:
+        found = [flat(*[v if a is None else v[k] for v, a in zip(values, in_axes, strict=True)]) for k in range(size)]
+        return tuple([np.stack(parts) for parts in zip(*found, strict=True)])
+
+    return mapped if size else vmap(flat, in_axes=in_axes)
+
+
+def _step(name: str, flat: Flat, derivative: Opaque, mapping: Mapping) -> Primitive:
+    return Primitive(name, flat, derivative=derivative, stacking=partial(_stacked, mapping), multiple=True)
+
+
+def _stacked(
+    mapping: Mapping, primitive: Any, values: Sequence[Value], batched: Sequence[bool], params: dict, size: int
+) -> Any:
     """Inside vmap: the step of the mapped function, with the mapped rules."""
     in_axes = tuple([0 if b else None for b in batched])
     flat, rule = primitive.evaluate, primitive.derivative
@@ -69,7 +93,7 @@ def _stacked(primitive: Any, values: Sequence[Value], batched: Sequence[bool], p
         return [c if c is None or b else c.sum(0) for c, b in zip(found, batched, strict=True)]
 
     mapped = Opaque(jvp if rule.jvp else None, vjp if rule.vjp else None)
-    return _step(primitive.name, vmap(flat, in_axes=in_axes), mapped)(*values)
+    return _step(primitive.name, mapping(flat, in_axes, size), mapped, mapping)(*values)
 
 
 def _spread_tangents(tangents: Sequence[Value], batched: Sequence[bool], size: int) -> tuple[Value, ...]:
