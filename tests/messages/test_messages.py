@@ -66,6 +66,10 @@ def integer_in_vmap(x):
     return int(x)
 
 
+def float_in_vmap(x):
+    return math.sin(x)
+
+
 def index_in_vmap(x):
     return [1, 2, 3][np.astype(x, int)]
 
@@ -86,21 +90,22 @@ def wrong_vjp_shape(x):
     return ad.custom_rule(lambda y: y * 2.0, vjp=lambda primals, out, g: (np.ones(3),))(x)
 
 
-LIKE = "Use NumPy's functions instead of math's, arrays made with  like=x, or  ad.value(x)  if no derivative is wanted."
+PLAIN = "Wrap a solver or compiled code with  ad.custom_rule;  write  ad.value(x)  if no derivative is wanted."
+LIKE = "Use NumPy's functions instead of math's; make an array to fill inside the function, or with  like=x."
 STOP = (
     "If no derivative is wanted, pass  ad.stop_gradient(x)  to it; if it is, give the rule with  ad.custom_rule."
 )
 
 INSIDE = {
     float_of: (errors.DerivativeDroppedError, [
-        "A traced value cannot become a Python float without losing its derivative.", "{at}", "got float64[]", LIKE]),
+        "A traced value cannot become a Python float without losing its derivative.", "{at}", "got float64[]", LIKE, PLAIN]),
     complex_of: (errors.DerivativeDroppedError, [
         "A traced value cannot become a Python complex number without losing its derivative.", "{at}", "got float64[]",
-        "Use NumPy's functions instead of cmath's, or  ad.value(x)  if no derivative is wanted."]),
+        "Use NumPy's functions instead of cmath's.", PLAIN]),
     plain_array: (errors.DerivativeDroppedError, [
-        "A traced value cannot become a Python float without losing its derivative.", "{at}", "got float64[]", LIKE]),
+        "A traced value cannot become a Python float without losing its derivative.", "{at}", "got float64[]", LIKE, PLAIN]),
     stored_into_plain: (errors.DerivativeDroppedError, [
-        "A traced value cannot become a Python float without losing its derivative.", "{at}", "got float64[]", LIKE]),
+        "A traced value cannot become a Python float without losing its derivative.", "{at}", "got float64[]", LIKE, PLAIN]),
     out_plain: (errors.DerivativeDroppedError, [
         "A traced value cannot be stored into a plain array without losing its derivative.", "{at}",
         "got float64[3] for a plain float64[3]", "Make the array with  like=, for example  np.empty(3, like=x)."]),
@@ -158,6 +163,8 @@ BATCHED = {
                      "Use  np.where(condition, a, b)  instead of  if."],
     integer_in_vmap: ["Inside vmap a value has no single value, so it cannot be an integer.", "{at}", "got float64[]",
                       "Use array operations instead of Python's integers."],
+    float_in_vmap: ["Inside vmap a value has no single value, so it cannot be a Python float.", "{at}", "got float64[]",
+                    "Use NumPy's functions, or wrap other code with  ad.custom_rule."],
     index_in_vmap: ["Inside vmap a value has no single value, so it cannot be an integer.", "{at}", "got int64[]",
                     "Use  np.take(x, index)  instead of Python's index."],
 }  # fmt: skip
@@ -179,6 +186,46 @@ def string_argument():
 
 def boolean_array():
     ad.vjp(np.sin, np.array([True]))
+
+
+def string_in_a_dict():
+    ad.grad(lambda p: p["w"][0])({"w": [1.0, "a"]})
+
+
+def integer_in_a_list():
+    ad.vjp(lambda p, q: q[1], 1.0, [1.0, 2])
+
+
+def not_a_place():
+    ad.grad(np.sin, 1.5)
+
+
+def one_place_twice():
+    ad.jacobian(np.add, argnums=(0, 0))
+
+
+def arguments_without_a_tuple():
+    ad.jvp(np.sin, np.ones(3), np.ones(3))
+
+
+def number_without_a_tuple():
+    ad.hvp(np.sin, 1.0, 1.0)
+
+
+def checked_without_a_tuple():
+    ad.testing.check_grads(np.sin, np.ones(3))
+
+
+def checked_at_an_integer():
+    ad.testing.check_grads(np.sin, (3,))
+
+
+def no_pair_in_vjp():
+    ad.vjp(lambda x: x, 1.0, has_aux=True)
+
+
+def no_pair_in_jvp():
+    ad.jvp(lambda x: x, (1.0,), (1.0,), has_aux=True)
 
 
 def masked_array():
@@ -246,6 +293,10 @@ def vjp_shape():
 
 
 NUMBERS = "Pass a float (3.0, not 3) or  x.astype(float); choose the arguments to differentiate with  argnums."
+ELSEWHERE = (
+    "Pass a float (3.0, not 3) or  x.astype(float); keep what is not differentiated in an argument of its own."
+)
+POINT = "Give the point to the gradient itself:  ad.grad(f)(x),  or  ad.grad(f, argnums=(0, 1))(x, y)."
 ONE_NUMBER = "Sum the result to one number, or use  ad.jacobian;  of a complex result take  np.real  or  np.abs."
 
 OUTSIDE = {
@@ -255,6 +306,31 @@ OUTSIDE = {
         "jvp needs real or complex numbers to differentiate with respect to.", "{at}", "got str 'a'", NUMBERS]),
     boolean_array: (errors.InputError, [
         "vjp needs real or complex numbers to differentiate with respect to.", "{at}", "got bool[1]", NUMBERS]),
+    string_in_a_dict: (errors.InputError, [
+        "grad needs real or complex numbers to differentiate with respect to.", "{at}", "got str 'a' at ['w'][1]",
+        ELSEWHERE]),
+    integer_in_a_list: (errors.InputError, [
+        "vjp needs real or complex numbers to differentiate with respect to.", "{at}", "got int 2 at [1]", ELSEWHERE]),
+    not_a_place: (errors.InputError, [
+        "argnums has to be an integer or a tuple of different integers.", "{at}", "got float 1.5", POINT]),
+    one_place_twice: (errors.InputError, [
+        "argnums has to be an integer or a tuple of different integers.", "{at}", "got tuple", POINT]),
+    arguments_without_a_tuple: (errors.TangentError, [
+        "jvp takes the arguments as one tuple, and their tangents as another.", "{at}", "got float64[3] and float64[3]",
+        "Write  ad.jvp(f, (x,), (dx,))."]),
+    number_without_a_tuple: (errors.TangentError, [
+        "hvp takes the arguments as one tuple, and their tangents as another.", "{at}", "got float 1.0 and float 1.0",
+        "Write  ad.hvp(f, (x,), (dx,))."]),
+    checked_without_a_tuple: (errors.InputError, [
+        "check_grads takes the arguments as one tuple.", "{at}", "got float64[3]", "Write  check_grads(f, (x,))."]),
+    checked_at_an_integer: (errors.InputError, [
+        "check_grads needs real or complex numbers to differentiate with respect to.", "{at}", "got int 3", NUMBERS]),
+    no_pair_in_vjp: (errors.OutputError, [
+        "With has_aux=True the function has to return a pair (value, aux).", "{at}", "got float64[]",
+        "Write  return value, aux."]),
+    no_pair_in_jvp: (errors.OutputError, [
+        "With has_aux=True the function has to return a pair (value, aux).", "{at}", "got float64[]",
+        "Write  return value, aux."]),
     masked_array: (errors.InputError, [
         "grad does not differentiate with respect to subclasses of ndarray: their arithmetic is their own.", "{at}",
         "got numpy.ma.MaskedArray", "Pass  np.asarray(x)."]),

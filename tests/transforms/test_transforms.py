@@ -1,5 +1,6 @@
 """The public transformations: arguments, containers, signatures."""
 
+import math
 from collections import namedtuple
 from dataclasses import dataclass
 
@@ -38,6 +39,24 @@ def test_containers_come_back_as_they_went_in():
     assert g["a"][1][0] == 2.0
     assert g["a"][1][1].tolist() == [2.0, 2.0]
     assert g["b"] == Pair(4.0, {"c": 3.0})
+
+
+def test_several_layers_of_one_class():
+    """A list of dataclasses that were never met before; their settings are no parameters."""
+
+    @dataclass
+    class Layer:
+        weight: np.ndarray
+        activation: str = "tanh"
+        squash: object = np.tanh
+        trained: bool = True
+
+    layers = [Layer(np.array([0.3, -0.2])), Layer(np.array([0.5, 0.1]), "none")]
+    g = ad.grad(lambda p: sum(np.sum(q.squash(q.weight) if q.activation == "tanh" else q.weight) for q in p))(layers)
+    assert [type(q) for q in g] == [Layer, Layer]
+    assert [q.activation for q in g] == ["tanh", "none"]
+    np.testing.assert_allclose(g[0].weight, 1 - np.tanh(layers[0].weight) ** 2)
+    assert g[1].weight.tolist() == [1.0, 1.0]
 
 
 def test_argnums_and_aux():
@@ -147,6 +166,17 @@ def test_the_cheaper_mode_is_chosen():
     assert not pushed
 
 
+def test_custom_rule_around_code_for_plain_numbers_inside_vmap():
+    """The function is called with the plain values of one example after the other."""
+    sine = ad.custom_rule(lambda x, k: math.sin(x) * k, jvp=lambda p, out, t: np.cos(p[0]) * t[0] * p[1])
+    xs = np.array([0.3, 0.7, 1.1])
+    np.testing.assert_allclose(ad.vmap(sine, in_axes=(0, None))(xs, 2), 2 * np.sin(xs))
+    np.testing.assert_allclose(ad.vmap(ad.grad(sine), in_axes=(0, None))(xs, 2), 2 * np.cos(xs))
+    np.testing.assert_allclose(ad.grad(lambda x: np.sum(ad.vmap(lambda v: sine(v, 2))(x)))(xs), 2 * np.cos(xs))
+    nested = ad.vmap(ad.vmap(lambda v: sine(v, 2)))(np.outer(xs, xs))
+    np.testing.assert_allclose(nested, 2 * np.sin(np.outer(xs, xs)))
+
+
 def test_hessians():
     """Symmetric; of a vector field (m, n, n); of containers, blocks; times a vector."""
     x = np.array([0.3, 0.7, -0.2])
@@ -188,7 +218,7 @@ def test_vmap_axes():
         (lambda: ad.vmap(np.add)(np.ones(3), np.ones(2)), "different sizes along the mapped axes: [2, 3]"),
         (lambda: ad.vmap(np.sin, in_axes=None)(np.ones(3)), "vmap needs at least one argument to map over"),
         (lambda: ad.vmap(np.add, in_axes=(0,))(np.ones(3), 1.0), "vmap got 2 arguments and 1 entries in in_axes"),
-        (lambda: ad.derivative(np.sin, -1), "the order of a derivative cannot be negative, got -1"),
+        (lambda: ad.derivative(np.sin, -1), "the order of a derivative is 0, 1, 2, ...; got -1"),
         (lambda: ad.numerical.grad(np.sin, method="spectral"), "method must be one of central, forward, complex"),
         (lambda: ad.testing.check_grads(np.sin, (1.0,), modes=("up",)), "modes must be among forward, reverse; got up"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,9 @@ from .traced import Traced
 
 LEAVES = frozenset((float, int, np.ndarray, np.float64, np.float32, complex, Traced))
 """Types that are a leaf for sure, so that the plainest calls need no look at containers (nor an import of optree)."""
+
+SETTINGS = (str, bytes, bool, FunctionType, BuiltinFunctionType, np.ufunc)
+"""Types that are part of a dataclass's structure, as the name of an activation: they are nobody's parameter."""
 
 NAMESPACE = "adjoint"
 
@@ -32,14 +36,12 @@ def _first(leaves: list[Any]) -> Any:
     return leaves[0]
 
 
-def paths(tree: Any) -> list[str]:
-    """Where each leaf is, for messages: `['w'][0]`."""
-    if type(tree) in LEAVES:
-        return [""]
+def paths(args: Any) -> list[str]:
+    """Where in its argument each leaf is, for messages: `['w'][0]`."""
     import optree
 
-    found, _, _ = optree.tree_flatten_with_path(tree, namespace=NAMESPACE)
-    return ["".join([f"[{step!r}]" for step in path]) for path in found]
+    found, _, _ = optree.tree_flatten_with_path(args, namespace=NAMESPACE)
+    return ["".join([f"[{step!r}]" for step in path[1:]]) for path in found]
 
 
 def same_structure(tree: Any, other: Any) -> bool:
@@ -60,10 +62,16 @@ def _register_dataclass(kind: type) -> bool:
 
     names = tuple([name for name, field in kind.__dataclass_fields__.items() if field.init])
 
-    def split(x: Any) -> tuple[tuple[Any, ...], None, tuple[str, ...]]:
-        return tuple([getattr(x, name) for name in names]), None, names
+    def split(x: Any) -> tuple[tuple[Any, ...], tuple[tuple[str, Any], ...], tuple[str, ...]]:
+        fields = [(name, getattr(x, name)) for name in names]
+        leaves = [(name, part) for name, part in fields if not isinstance(part, SETTINGS)]
+        settings = tuple([field for field in fields if isinstance(field[1], SETTINGS)])
+        return tuple([part for _, part in leaves]), settings, tuple([name for name, _ in leaves])
 
-    optree.register_pytree_node(
-        kind, split, lambda _, parts: kind(**dict(zip(names, parts, strict=True))), namespace=NAMESPACE
-    )
+    def join(settings: Any, parts: Any) -> Any:
+        fixed = dict(settings)
+        free = [name for name in names if name not in fixed]
+        return kind(**fixed, **dict(zip(free, parts, strict=True)))
+
+    optree.register_pytree_node(kind, split, join, namespace=NAMESPACE)
     return True

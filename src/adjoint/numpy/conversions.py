@@ -6,19 +6,33 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..core.errors import DerivativeDroppedError, message
+from ..core.errors import BatchError, DerivativeDroppedError, message
 from ..core.traced import CONSTANTS, Traced
 from ..core.values import describe, raw
 
+PLAIN = "Wrap a solver or compiled code with  ad.custom_rule;  write  ad.value(x)  if no derivative is wanted."
+
 FIXES = {
-    "float": "Use NumPy's functions instead of math's, arrays made with  like=x, or  ad.value(x)  if no derivative is wanted.",
-    "complex": "Use NumPy's functions instead of cmath's, or  ad.value(x)  if no derivative is wanted.",
-    "array": "Use  np.array  or  np.stack  from the numpy module itself, arrays made with  like=x, or  ad.value(x)  "
-    "if no derivative is wanted.",
+    "float": "Use NumPy's functions instead of math's; make an array to fill inside the function, or with  like=x.\n"
+    + PLAIN,
+    "complex": "Use NumPy's functions instead of cmath's.\n" + PLAIN,
+    "array": "Use  np.array  or  np.stack  from the numpy module itself.\n" + PLAIN,
 }
 
 
+def refuse_batch(x: Any, wanted: str, fix: str) -> None:
+    """Refuse to take a batch for one number."""
+    inner = x
+    while isinstance(inner, Traced):
+        if inner.walk.lead:
+            raise BatchError(
+                message(f"Inside vmap a value has no single value, so it cannot be {wanted}.", got=describe(x), fix=fix)
+            )
+        inner = inner.value
+
+
 def _refuse(x: Traced, into: str, what: str) -> NoReturn:
+    refuse_batch(x, what, "Use NumPy's functions, or wrap other code with  ad.custom_rule.")
     raise DerivativeDroppedError(
         message(f"A traced value cannot become {what} without losing its derivative.", got=describe(x), fix=FIXES[into])
     )

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import BatchError, message
 from ..core.primitive import Primitive
 from ..core.traced import Traced
-from ..core.values import describe, raw
+from ..core.values import raw
 from ..ops.arithmetic import add, divide, multiply, negative, positive, power, square, subtract
 from ..ops.contraction import matmul
 from ..ops.declare import UFUNCS
 from ..ops.selection import absolute
+from .conversions import refuse_batch
 from .registry import as_value
 
 QUICK = frozenset((Traced, float, int, np.ndarray))
@@ -86,30 +86,18 @@ def _rdivmod(self: Traced, other: Any) -> Any:
 
 
 def _bool(self: Traced) -> bool:
-    _refuse_batch(self, "a truth value", "Use  np.where(condition, a, b)  instead of  if.")
+    refuse_batch(self, "a truth value", "Use  np.where(condition, a, b)  instead of  if.")
     return bool(raw(self))
 
 
 def _int(self: Traced) -> int:
-    _refuse_batch(self, "an integer", "Use array operations instead of Python's integers.")
+    refuse_batch(self, "an integer", "Use array operations instead of Python's integers.")
     return int(raw(self))
 
 
 def _index(self: Traced) -> int:
-    _refuse_batch(self, "an integer", "Use  np.take(x, index)  instead of Python's index.")
+    refuse_batch(self, "an integer", "Use  np.take(x, index)  instead of Python's index.")
     return int(raw(self).__index__())
-
-
-def _refuse_batch(self: Traced, wanted: str, fix: str) -> None:
-    x: Any = self
-    while isinstance(x, Traced):
-        if x.walk.lead:
-            raise BatchError(
-                message(
-                    f"Inside vmap a value has no single value, so it cannot be {wanted}.", got=describe(self), fix=fix
-                )
-            )
-        x = x.value
 
 
 def _round(self: Traced, ndigits: int | None = None) -> Any:

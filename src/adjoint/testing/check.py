@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import GradientCheckError
+from ..core.errors import GradientCheckError, InputError, message
 from ..core.tree import flatten
+from ..core.values import describe, dtype_of
 from ..transforms.jvp import jvp
+from ..transforms.recording import checked_inputs
 from ..transforms.vjp import vjp
 
 MODES = ("forward", "reverse")
@@ -54,7 +56,16 @@ def check_grads(
     unknown = set(modes) - set(MODES)
     if unknown:
         raise ValueError(f"modes must be among {', '.join(MODES)}; got {', '.join(sorted(unknown))}")
-    precision = max((float(np.finfo(np.asarray(x).dtype).eps) for x in flatten(tuple(args))[0]), default=2.2e-16)
+    if not isinstance(args, (tuple, list)):
+        raise InputError(
+            message(
+                "check_grads takes the arguments as one tuple.",
+                got=describe(args),
+                fix="Write  check_grads(f, (x,)).",
+            )
+        )
+    inputs = checked_inputs(flatten(tuple(args))[0], tuple(args), "check_grads")
+    precision = max((float(np.finfo(dtype_of(x)).eps) for x in inputs), default=2.2e-16)
     rtol = precision**0.5 * 40 if rtol is None else rtol
     atol = precision**0.5 * 40 if atol is None else atol
     step = precision ** (1 / 3) if step is None else step

@@ -13,7 +13,7 @@ from ..core.reverse import ReverseTrace
 from ..core.traced import Traced
 from ..core.tree import LEAVES, flatten
 from ..core.values import describe, dtype_of, numpy_number, shape_of
-from .recording import checked_input, finished, presented, pulled_back, run
+from .recording import checked_input, checked_inputs, finished, pair, presented, pulled_back, run
 
 
 def grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
@@ -31,7 +31,8 @@ def grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: boo
     Returns
     -------
     A function with the arguments of `fun` that returns the gradient (with `has_aux`, the pair gradient, aux).
-    Containers (dicts, lists, tuples, dataclasses) come back as containers.
+    Containers (dicts, lists, tuples, dataclasses) come back as containers; strings, flags and functions in a dataclass
+    are settings and stay as they are.
 
     Examples
     --------
@@ -65,6 +66,7 @@ def value_and_grad(
     >>> ad.value_and_grad(lambda x: x**2)(3.0)
     (9.0, 6.0)
     """
+    argnums = checked_argnums(argnums)
 
     @functools.wraps(fun, assigned=("__name__", "__doc__"), updated=())
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
@@ -76,11 +78,11 @@ def value_and_grad(
         else:
             chosen = _chosen(args, argnums)
             given, rebuild = flatten(chosen)
-            inputs = [checked_input(x, "grad") for x in given]
+            inputs = checked_inputs(given, chosen if type(argnums) is tuple else (chosen,), "grad")
             call = _replaced(args, argnums, rebuild([trace.input(x) for x in inputs]))
         result = run(fun, call, kwargs)
         if has_aux:
-            result, aux = _pair(result)
+            result, aux = pair(result)
         out = result if type(result) is Traced else _number(result)
         value = finished(out, trace)
         _check_scalar(value)
@@ -97,6 +99,25 @@ def value_and_grad(
         return value, g
 
     return value_and_gradient
+
+
+def checked_argnums(argnums: Any) -> int | tuple[int, ...]:
+    """Which arguments to differentiate with respect to: one number, or a tuple of different ones."""
+    if _is_place(argnums):
+        return int(argnums)
+    if isinstance(argnums, Sequence) and all(map(_is_place, argnums)) and len(set(argnums)) == len(argnums):
+        return tuple([int(n) for n in argnums])
+    raise InputError(
+        message(
+            "argnums has to be an integer or a tuple of different integers.",
+            got=describe(argnums),
+            fix="Give the point to the gradient itself:  ad.grad(f)(x),  or  ad.grad(f, argnums=(0, 1))(x, y).",
+        )
+    )
+
+
+def _is_place(n: Any) -> bool:
+    return isinstance(n, (int, np.integer)) and not isinstance(n, bool)
 
 
 def _chosen(args: tuple[Any, ...], argnums: int | Sequence[int]) -> Any:
@@ -120,18 +141,6 @@ def _replaced(args: tuple[Any, ...], argnums: int | Sequence[int], new: Any) -> 
         for n, x in zip(argnums, new, strict=True):
             call[n] = x
     return call
-
-
-def _pair(result: Any) -> tuple[Any, Any]:
-    if not isinstance(result, tuple) or len(result) != 2:
-        raise OutputError(
-            message(
-                "With has_aux=True the function has to return a pair (value, aux).",
-                got=describe(result),
-                fix="Write  return value, aux.",
-            )
-        )
-    return result
 
 
 def _number(result: Any) -> Any:

@@ -12,8 +12,8 @@ from ..core.errors import NotDifferentiableError, message
 from ..core.traced import Traced
 from ..core.tree import flatten
 from ..core.values import Value, dtype_of, raw, shape_of
-from .grad import _chosen, _replaced, grad
-from .jvp import jvp, push
+from .grad import _chosen, _replaced, checked_argnums, grad
+from .jvp import check_tuples, jvp, push
 from .vjp import Recording
 from .vmap import vmap
 
@@ -79,6 +79,7 @@ def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     >>> ad.hvp(lambda x: x[0] ** 2 * x[1], (np.array([2.0, 3.0]),), (np.array([1.0, 0.0]),))
     array([6., 4.])
     """
+    check_tuples(primals, tangents, "hvp")
     argnums = 0 if len(primals) == 1 else tuple(range(len(primals)))
     return jvp(grad(fun, argnums), primals, tangents)[1]
 
@@ -86,6 +87,8 @@ def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
 def _jacobian(
     fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, chunk_size: int | None, forward: bool | None
 ) -> Callable[..., Any]:
+    argnums = checked_argnums(argnums)
+
     @functools.wraps(fun, assigned=("__name__", "__doc__"), updated=())
     def matrix(*args: Any, **kwargs: Any) -> Any:
         chosen = _chosen(args, argnums)

@@ -15,7 +15,7 @@ from ..core.trace import quiet
 from ..core.traced import Traced, snapshot
 from ..core.tree import flatten, same_structure
 from ..core.values import Value, cast, describe, dtype_of, ieee, raw, shape_of, zeros_for
-from .recording import checked_input, finished, output_leaves, run
+from .recording import checked_inputs, finished, output_leaves, pair, run
 from .vjp import Recording
 
 
@@ -40,15 +40,16 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
     >>> ad.jvp(lambda x: x**2 - 1.5 * x, (0.5,), (1.0,))
     (-0.5, -0.5)
     """
+    check_tuples(primals, tangents, "jvp")
     walk = ForwardTrace()
     given, rebuild = flatten(tuple(primals))
     moves = checked_tangents(tuple(primals), tuple(tangents), given, "jvp")
-    inputs = [checked_input(x, "jvp") for x in given]
+    inputs = checked_inputs(given, tuple(primals), "jvp")
     traced = [Traced(x, walk, t) for x, t in zip(inputs, moves, strict=True)]
     result = run(fun, rebuild(traced), {})
     aux = None
     if has_aux:
-        result, aux = result
+        result, aux = pair(result)
         leaves, unflatten = flatten(aux)
         aux = unflatten([finished(leaf, walk) for leaf in leaves])
     outputs, shape = output_leaves(result, "jvp")
@@ -57,8 +58,8 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
         o.node if isinstance(o, Traced) and o.walk is walk and o.node is not None else zeros_for(v)
         for o, v in zip(outputs, values, strict=True)
     ]
-    pair = shape(values), shape([_as_value(t, v) for t, v in zip(pushed, values, strict=True)])
-    return (*pair, aux) if has_aux else pair
+    both = shape(values), shape([_as_value(t, v) for t, v in zip(pushed, values, strict=True)])
+    return (*both, aux) if has_aux else both
 
 
 def _as_value(tangent: Value, value: Value) -> Value:
@@ -66,6 +67,18 @@ def _as_value(tangent: Value, value: Value) -> Value:
     if isinstance(tangent, Traced) or isinstance(value, (Traced, np.ndarray)):
         return tangent
     return float(tangent) if type(value) is float else np.asarray(tangent)[()]
+
+
+def check_tuples(primals: Any, tangents: Any, walk: str) -> None:
+    """Refuse a single array, which would be taken apart as if it were the arguments."""
+    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+        raise TangentError(
+            message(
+                f"{walk} takes the arguments as one tuple, and their tangents as another.",
+                got=f"{describe(primals)} and {describe(tangents)}",
+                fix=f"Write  ad.{walk}(f, (x,), (dx,)).",
+            )
+        )
 
 
 def checked_tangents(primals: Any, tangents: Any, given: list[Any], walk: str) -> list[Value]:
@@ -159,8 +172,8 @@ def derivative(fun: Callable[[Any], Any], n: int = 1) -> Callable[[Any], Any]:
     >>> ad.derivative(lambda x: x**5, 3)(1.0)
     60.0
     """
-    if n < 0:
-        raise ValueError(f"the order of a derivative cannot be negative, got {n}")
+    if not isinstance(n, int) or n < 0:
+        raise ValueError(f"the order of a derivative is 0, 1, 2, ...; got {n!r}")
     if n == 0:
         return fun
 

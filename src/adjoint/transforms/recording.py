@@ -12,12 +12,17 @@ from ..core.errors import AdjointError, InputError, OutputError, TangentError, m
 from ..core.reverse import ReverseTrace, all_finite, pull
 from ..core.trace import quiet
 from ..core.traced import CONSTANTS, FLOAT64, Traced, snapshot
-from ..core.tree import flatten
+from ..core.tree import flatten, paths
 from ..core.values import Value, cast, describe, dtype_of, shape_of, zeros_for
 from ..numpy.constructors import enter, leave
 
 
-def checked_input(x: Any, walk: str) -> Value:
+def checked_inputs(leaves: list[Any], args: tuple[Any, ...], walk: str) -> list[Value]:
+    """The values to differentiate at, which are the leaves of `args`."""
+    return [checked_input(x, walk, (args, k)) for k, x in enumerate(leaves)]
+
+
+def checked_input(x: Any, walk: str, place: tuple[tuple[Any, ...], int] | None = None) -> Value:
     """The value to differentiate at: a Python float, or an array of real or complex numbers."""
     kind = type(x)
     if kind is float or (kind is np.ndarray and x.dtype is FLOAT64):
@@ -25,7 +30,7 @@ def checked_input(x: Any, walk: str) -> Value:
     if kind is complex:
         return np.complex128(x)
     if isinstance(x, Traced):
-        return _checked_kind(snapshot(x), walk)
+        return _checked_kind(snapshot(x), walk, place)
     if isinstance(x, np.ndarray) and kind is not np.ndarray and kind is not np.memmap:
         raise InputError(
             message(
@@ -35,26 +40,32 @@ def checked_input(x: Any, walk: str) -> Value:
             )
         )
     if isinstance(x, (np.ndarray, np.generic)):
-        x = _checked_kind(x, walk)
+        x = _checked_kind(x, walk, place)
         if kind is np.float64:
             return float(x)
         if isinstance(x, np.ndarray) and not x.dtype.isnative:
             x = x.astype(x.dtype.newbyteorder("="))
         return np.asarray(x) if isinstance(x, np.ndarray) else x
-    raise InputError(_refusal(x, walk))
+    raise InputError(_refusal(x, walk, place))
 
 
-def _checked_kind(x: Any, walk: str) -> Any:
+def _checked_kind(x: Any, walk: str, place: tuple[tuple[Any, ...], int] | None) -> Any:
     if dtype_of(x).kind not in "fc":
-        raise InputError(_refusal(x, walk))
+        raise InputError(_refusal(x, walk, place))
     return x
 
 
-def _refusal(x: Any, walk: str) -> str:
+def _refusal(x: Any, walk: str, place: tuple[tuple[Any, ...], int] | None) -> str:
+    inside = paths(place[0])[place[1]] if place else ""
+    other = (
+        "; keep what is not differentiated in an argument of its own."
+        if inside
+        else "; choose the arguments to differentiate with  argnums."
+    )
     return message(
         f"{walk} needs real or complex numbers to differentiate with respect to.",
-        got=describe(x),
-        fix="Pass a float (3.0, not 3) or  x.astype(float); choose the arguments to differentiate with  argnums.",
+        got=describe(x) + (f" at {inside}" if inside else ""),
+        fix=f"Pass a float (3.0, not 3) or  x.astype(float){other}",
     )
 
 
@@ -79,6 +90,19 @@ def finished(x: Any, trace: Any) -> Any:
             return x.value
         return snapshot(x)
     return x
+
+
+def pair(result: Any) -> tuple[Any, Any]:
+    """What a function with `has_aux=True` returned."""
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise OutputError(
+            message(
+                "With has_aux=True the function has to return a pair (value, aux).",
+                got=describe(result),
+                fix="Write  return value, aux.",
+            )
+        )
+    return result
 
 
 def output_leaves(result: Any, walk: str) -> tuple[list[Any], Callable[[list[Any]], Any]]:

@@ -12,7 +12,7 @@ from ..core.reverse import ReverseTrace
 from ..core.traced import Traced
 from ..core.tree import flatten, same_structure
 from ..core.values import Value, dtype_of, numpy_number, shape_of
-from .recording import checked_cotangent, checked_input, finished, output_leaves, presented, pulled_back, run
+from .recording import checked_cotangent, checked_inputs, finished, output_leaves, pair, presented, pulled_back, run
 
 
 class Recording:
@@ -23,11 +23,11 @@ class Recording:
     def __init__(self, fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, walk: str) -> None:
         self.trace = ReverseTrace()
         self.given, self.rebuild = flatten(primals)
-        self.inputs = [_own(checked_input(x, walk)) for x in self.given]
+        self.inputs = [_own(x) for x in checked_inputs(self.given, primals, walk)]
         result = run(fun, self.rebuild([self.trace.input(x) for x in self.inputs]), {})
         self.aux = None
         if has_aux:
-            result, aux = result
+            result, aux = pair(result)
             leaves, unflatten = flatten(aux)
             self.aux = unflatten([finished(leaf, self.trace) for leaf in leaves])
         self.outputs, self.shape = output_leaves(result, walk)
