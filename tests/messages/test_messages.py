@@ -92,20 +92,21 @@ def wrong_vjp_shape(x):
 
 PLAIN = "Wrap a solver or compiled code with  ad.custom_rule;  write  ad.value(x)  if no derivative is wanted."
 LIKE = "Use NumPy's functions instead of math's; make an array to fill inside the function, or with  like=x."
-STOP = (
-    "If no derivative is wanted, pass  ad.stop_gradient(x)  to it; if it is, give the rule with  ad.custom_rule."
-)
+STOP = "If no derivative is wanted, pass  ad.stop_gradient(x)  to it; if it is, give the rule with  ad.custom_rule."
 
 INSIDE = {
     float_of: (errors.DerivativeDroppedError, [
-        "A traced value cannot become a Python float without losing its derivative.", "{at}", "got float64[]", LIKE, PLAIN]),
+        "A traced value cannot become a Python float without losing its derivative.", "{at}", "got float64[]",
+        LIKE, PLAIN]),
     complex_of: (errors.DerivativeDroppedError, [
         "A traced value cannot become a Python complex number without losing its derivative.", "{at}", "got float64[]",
         "Use NumPy's functions instead of cmath's.", PLAIN]),
     plain_array: (errors.DerivativeDroppedError, [
-        "A traced value cannot become a Python float without losing its derivative.", "{at}", "got float64[]", LIKE, PLAIN]),
+        "A traced value cannot become a Python float without losing its derivative.", "{at}", "got float64[]",
+        LIKE, PLAIN]),
     stored_into_plain: (errors.DerivativeDroppedError, [
-        "A traced value cannot become a Python float without losing its derivative.", "{at}", "got float64[]", LIKE, PLAIN]),
+        "A traced value cannot become a Python float without losing its derivative.", "{at}", "got float64[]",
+        LIKE, PLAIN]),
     out_plain: (errors.DerivativeDroppedError, [
         "A traced value cannot be stored into a plain array without losing its derivative.", "{at}",
         "got float64[3] for a plain float64[3]", "Make the array with  like=, for example  np.empty(3, like=x)."]),
@@ -145,7 +146,8 @@ def check(error, lines, function, call):
     with pytest.raises(error) as caught:
         call(function)
     assert isinstance(caught.value, ad.AdjointError)
-    want = [lines[0], *[f"  {line.format(at=location(function))}" if "{at}" in line else f"  {line}" for line in lines[1:]]]
+    at = location(function)
+    want = [lines[0], *[f"  {line.replace('{at}', at)}" for line in lines[1:]]]
     assert str(caught.value).splitlines() == want
 
 
@@ -293,9 +295,7 @@ def vjp_shape():
 
 
 NUMBERS = "Pass a float (3.0, not 3) or  x.astype(float); choose the arguments to differentiate with  argnums."
-ELSEWHERE = (
-    "Pass a float (3.0, not 3) or  x.astype(float); keep what is not differentiated in an argument of its own."
-)
+ELSEWHERE = "Pass a float (3.0, not 3) or  x.astype(float); keep what is not differentiated in an argument of its own."
 POINT = "Give the point to the gradient itself:  ad.grad(f)(x),  or  ad.grad(f, argnums=(0, 1))(x, y)."
 ONE_NUMBER = "Sum the result to one number, or use  ad.jacobian;  of a complex result take  np.real  or  np.abs."
 
@@ -343,7 +343,8 @@ OUTSIDE = {
         "grad needs a function that returns one real number.", "{at}", "got complex 1j", ONE_NUMBER]),
     generator_result: (errors.OutputError, [
         "jvp needs a function that returns numbers, arrays or containers of them.", "{at}", "got generator",
-        "A generator or coroutine has to be run inside the function; to return anything else besides, use  has_aux=True."]),
+        "A generator or coroutine has to be run inside the function; to return anything else besides, "
+        "use  has_aux=True."]),
     no_pair: (errors.OutputError, [
         "With has_aux=True the function has to return a pair (value, aux).", "{at}", "got float64[]",
         "Write  return value, aux."]),

@@ -231,7 +231,7 @@ def test_wrong_arguments(call, text):
 
 def test_checkpoint_computes_again_instead_of_storing():
     """Four blocks, all but the third stored: one evaluation more than the four, 1.25 times the computation."""
-    runs = {k: 0 for k in range(1, 5)}
+    runs = dict.fromkeys(range(1, 5), 0)
 
     def block(k):
         def evaluate(x):
@@ -285,8 +285,9 @@ def test_checkpoint_holds_less_memory():
 def test_custom_rules_in_every_mode(given):
     """Of JVP and VJP one is enough: the other is its transpose."""
     rules = {
-        "jvp": lambda primals, out, tangents: np.cos(primals[0] * primals[1])
-        * (tangents[0] * primals[1] + primals[0] * tangents[1]),
+        "jvp": lambda primals, out, tangents: (
+            np.cos(primals[0] * primals[1]) * (tangents[0] * primals[1] + primals[0] * tangents[1])
+        ),
         "vjp": lambda primals, out, g: (
             g * np.cos(primals[0] * primals[1]) * primals[1],
             np.sum(g * np.cos(primals[0] * primals[1]) * primals[0]),
@@ -326,7 +327,9 @@ def test_custom_rule_for_code_that_is_not_numpy():
 
 def test_custom_rule_with_containers_and_complex_numbers():
     """Arguments and results may be containers; cotangents follow the convention of grad."""
-    f = ad.custom_rule(lambda p: {"y": p["z"] ** 2}, vjp=lambda primals, out, g: ({"z": g["y"] * np.conj(2 * primals[0]["z"])},))
+    f = ad.custom_rule(
+        lambda p: {"y": p["z"] ** 2}, vjp=lambda primals, out, g: ({"z": g["y"] * np.conj(2 * primals[0]["z"])},)
+    )
     z = 1.0 + 2.0j
     want = ad.grad(lambda z: np.real(z**2) + np.imag(z**2))(z)
     assert ad.grad(lambda z: np.real(f({"z": z})["y"]) + np.imag(f({"z": z})["y"]))(z) == pytest.approx(want)
