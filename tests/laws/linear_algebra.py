@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from adjoint.numpy import topics
 from adjoint.ops.declare import CATALOGUE
 from adjoint.testing import Case
 
+topics.load()
 rng = np.random.default_rng(5)
 STACK = rng.normal(size=(2, 3, 3))
 COMPLEX = STACK + 1j * rng.normal(size=(2, 3, 3))
