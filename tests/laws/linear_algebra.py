@@ -3,6 +3,7 @@
 import numpy as np
 
 from adjoint.numpy import topics
+from adjoint.ops import matrix_functions  # noqa: F401 - enters SciPy's functions of matrices
 from adjoint.ops.declare import CATALOGUE
 from adjoint.testing import Case
 
