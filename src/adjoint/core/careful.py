@@ -116,7 +116,7 @@ def _support(counts: Value) -> Value | None:
     return None if not isinstance(reached, Traced) and np.all(reached) else reached
 
 
-def pull_careful(trace: ReverseTrace, seeds: list[tuple[int, Value]], wanted: list[int]) -> list[Value | None]:
+def pull_careful(trace: ReverseTrace, seeds: list[tuple[int, Value]], count: int) -> list[Value | None]:
     """As `pull`, with structural zeros and vertices."""
     cotangents: list[Any] = [None] * len(trace)
     for place, seed in seeds:
@@ -142,7 +142,7 @@ def pull_careful(trace: ReverseTrace, seeds: list[tuple[int, Value]], wanted: li
             for k, parent in enumerate(parents):
                 if parent is not None and found[k] is not None:
                     _add(cotangents, parent, found[k].fitted(args[k]))
-    return [results.get(place) for place in wanted]
+    return [results.get(place) for place in range(count)]
 
 
 def _add(cotangents: list[Any], place: int, g: Cotangent) -> None:

@@ -121,8 +121,8 @@ INPUT: Any = _Marker("input")
 OUTPUT: Any = _Marker("output")
 
 
-def pull(trace: ReverseTrace, seeds: list[tuple[int, Value]], wanted: list[int]) -> list[Value | None]:
-    """Pull cotangents, given at some places of the trace, back to the wanted inputs; None means a structural zero."""
+def pull(trace: ReverseTrace, seeds: list[tuple[int, Value]], count: int) -> list[Value | None]:
+    """Pull cotangents, given at some places of the trace, back to its first places; None means a structural zero."""
     cotangents: list[Any] = [None] * len(trace)
     last = -1
     for place, seed in seeds:
@@ -143,22 +143,24 @@ def pull(trace: ReverseTrace, seeds: list[tuple[int, Value]], wanted: list[int])
                 slots = cotangents[parents[0]] = [None] * len(trace[parents[0]][3])  # type: ignore[index]
             slots[params["k"]] = g
             continue
-        vjps = primitive.derivative.vjps
-        if vjps is None:
+        rules = primitive.derivative.vjps
+        if rules is None:  # one rule for all arguments together
             needed = [p is not None for p in parents]
-            found = primitive.derivative.pull(primitive, g, out, args, params, needed)
-        for k, parent in enumerate(parents):
+            rules = primitive.derivative.pull(primitive, g, out, args, params, needed)
+            together = True
+        else:
+            together = False
+        for parent, rule, value in zip(parents, rules, args):  # noqa: B905  (arguments without a rule come last)
             if parent is None:
                 continue
-            if vjps is None:
-                c = found[k]
+            if together:
+                c = rule
                 if c is None:
                     continue
             elif params:
-                c = vjps[k](g, out, *args, **params)
+                c = rule(g, out, *args, **params)
             else:
-                c = vjps[k](g, out, *args)
-            value = args[k]
+                c = rule(g, out, *args)
             if type(c) is ARRAY:
                 if type(value) is not ARRAY or c.shape != value.shape or c.dtype is not value.dtype:
                     c = fit(c, value)
@@ -167,11 +169,11 @@ def pull(trace: ReverseTrace, seeds: list[tuple[int, Value]], wanted: list[int])
             had = cotangents[parent]
             if had is None:
                 cotangents[parent] = c
-            elif type(had) is np.ndarray and had.size > LARGE and getrefcount(had) == OWN and had.base is None:
+            elif type(had) is ARRAY and had.size > LARGE and getrefcount(had) == OWN and had.base is None:
                 np.add(had, c, out=had)  # nobody else sees this array: no new memory for the sum
             else:
                 cotangents[parent] = had + c
-    return [cotangents[place] for place in wanted]
+    return cotangents[:count]
 
 
 OWN = 3
@@ -185,13 +187,13 @@ def all_finite(cotangents: list[Value | None]) -> bool:
             if not math.isfinite(c):
                 return False
         elif c is not None:
-            c = raw(c)
-            if not (type(c) is np.ndarray and _has_finite_sum(c)) and not np.all(np.isfinite(c)):
+            if isinstance(c, Traced):
+                c = raw(c)
+            if type(c) is ARRAY and c.dtype.kind == "f":
+                # a quick sufficient test: nan and infinities survive a sum. BLAS would wake threads for a large one
+                flat = c if c.ndim == 1 else c.ravel()
+                if math.isfinite(flat.dot(flat) if c.size < LARGE else np.add.reduce(c, axis=None)):
+                    continue
+            if not np.all(np.isfinite(c)):
                 return False
     return True
-
-
-def _has_finite_sum(x: Any) -> bool:
-    """A quick sufficient test: nan and infinities survive a sum, and a sum of squares."""
-    total = np.vdot(x, x) if x.size < LARGE else np.add.reduce(x, axis=None)  # BLAS would wake threads for a large one
-    return bool(total - total == 0)

@@ -91,27 +91,20 @@ def fit(cotangent: Value, value: Value) -> Value:
     The one place where broadcasting is undone; no rule does it.
     """
     kind = type(value)
-    if kind is np.ndarray:
-        if type(cotangent) is np.ndarray and cotangent.shape == value.shape and cotangent.dtype is value.dtype:
-            return cotangent
-    elif kind is float and isinstance(cotangent, float):
+    if kind is float and isinstance(cotangent, float):
         return float(cotangent)
-    return _fit(cotangent, value)
-
-
-def _fit(cotangent: Value, value: Value) -> Value:
     shape, dtype = shape_of(value), dtype_of(value)
     if shape_of(cotangent) != shape:
         cotangent = sum_to(cotangent, shape)
-        if type(cotangent) is np.ndarray and type(value) is np.ndarray and cotangent.dtype is dtype:
-            return cotangent
+    if kind is np.ndarray and type(cotangent) is np.ndarray and cotangent.dtype is dtype:
+        return cotangent
     if isinstance(cotangent, Traced):
         return cast(cotangent, dtype)
-    if type(value) is float:
+    if kind is float:
         return float(cotangent.real)
     if dtype_of(cotangent) != dtype:
         cotangent = cast(np.asarray(cotangent), dtype)
-    if type(value) is np.ndarray and type(cotangent) is not np.ndarray:
+    if kind is np.ndarray and type(cotangent) is not np.ndarray:
         cotangent = np.asarray(cotangent, dtype)
     return cotangent
 
@@ -119,6 +112,8 @@ def _fit(cotangent: Value, value: Value) -> Value:
 def sum_to(x: Value, shape: tuple[int, ...]) -> Value:
     """Transpose of broadcasting from `shape` to the shape of `x`; `x` may also be smaller (a scalar for an array)."""
     have = shape_of(x)
+    if have[1:] == shape:
+        return np.add.reduce(x, 0)
     extra = len(have) - len(shape)
     if extra > 0:
         x = np.add.reduce(x, axis=tuple(range(extra)))

@@ -24,6 +24,8 @@ def split_key(key: Any) -> tuple[tuple[Any, ...], list[Any], bool]:
     """A key as template and index arrays, and whether it is basic (so that reading gives a view)."""
     if type(key) is int:
         return (key,), [], True
+    if type(key) is slice and not isinstance(key.start, Traced) and not isinstance(key.stop, Traced):
+        return (key,), [], True
     entries = key if type(key) is tuple else (key,)
     template: list[Any] = []
     arrays: list[Any] = []

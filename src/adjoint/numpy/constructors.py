@@ -105,10 +105,10 @@ def _taker(name: str) -> Callable[..., Any]:
     original = NUMPY[name]
 
     def take(a: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(a, Traced):
+            return (FUNCTIONS.get(original) or implementation_of(original))(a, *args, **kwargs)  # as NumPy would
         if isinstance(a, (list, tuple)) and _holds_traced(a):
             a = joined(a)
-        if type(a) is Traced and "out" not in kwargs:
-            return implementation_of(original)(a, *args, **kwargs)  # where NumPy would get to as well
         return original(a, *args, **kwargs)
 
     take.__name__ = name

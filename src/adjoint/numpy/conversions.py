@@ -17,6 +17,7 @@ FIXES = {
     + PLAIN,
     "complex": "Use NumPy's functions instead of cmath's.\n" + PLAIN,
     "array": "Use  np.array  or  np.stack  from the numpy module itself.\n" + PLAIN,
+    "bytes": "Write  ad.value(x)  if no derivative is wanted.",
 }
 
 
@@ -31,7 +32,8 @@ def refuse_batch(x: Any, wanted: str, fix: str) -> None:
         inner = inner.value
 
 
-def _refuse(x: Traced, into: str, what: str) -> NoReturn:
+def refuse(x: Traced, into: str, what: str) -> NoReturn:
+    """Say which conversion would lose the derivative, and what to use instead."""
     refuse_batch(x, what, "Use NumPy's functions, or wrap other code with  ad.custom_rule.")
     raise DerivativeDroppedError(
         message(f"A traced value cannot become {what} without losing its derivative.", got=describe(x), fix=FIXES[into])
@@ -42,21 +44,28 @@ def to_float(self: Traced) -> float:
     """`float(x)`, `math.sin(x)`, `plain[0] = x`."""
     if self.walk is CONSTANTS:
         return float(self.value)
-    _refuse(self, "float", "a Python float")
+    refuse(self, "float", "a Python float")
 
 
 def to_complex(self: Traced) -> complex:
     """`complex(x)`."""
     if self.walk is CONSTANTS:
         return complex(self.value)
-    _refuse(self, "complex", "a Python complex number")
+    refuse(self, "complex", "a Python complex number")
 
 
 def to_array(self: Traced, dtype: Any = None, copy: Any = None) -> Any:
     """`np.asarray(x)` from compiled code or from a name imported before tracing began."""
     if self.walk is CONSTANTS:
         return np.array(self.value, dtype)
-    _refuse(self, "array", "a plain array")
+    refuse(self, "array", "a plain array")
+
+
+def to_bytes(self: Traced, protocol: Any) -> Any:
+    """`pickle.dumps(x)`, also on the way to another process."""
+    if self.walk is CONSTANTS:
+        return self.value.__reduce_ex__(protocol)
+    refuse(self, "bytes", "bytes")
 
 
 def to_text(self: Traced) -> str:
@@ -72,5 +81,6 @@ def formatted(self: Traced, spec: str) -> str:
 Traced.__float__ = to_float  # type: ignore[attr-defined]
 Traced.__complex__ = to_complex  # type: ignore[attr-defined]
 Traced.__array__ = to_array  # type: ignore[attr-defined]
+Traced.__reduce_ex__ = to_bytes  # type: ignore[method-assign,assignment]
 Traced.__repr__ = to_text  # type: ignore[method-assign]
 Traced.__format__ = formatted  # type: ignore[method-assign,assignment]

@@ -12,6 +12,7 @@ from ..core.traced import CONSTANTS, Traced
 from ..core.values import describe
 from ..ops.shape import astype as astype_primitive
 from .assignment import getitem, store
+from .conversions import refuse
 from .views import own_copy
 
 
@@ -45,6 +46,8 @@ def astype(self: Traced, dtype: Any, *args: Any, **kwargs: Any) -> Any:
     if dtype.kind in "fc":
         source = np.real(self) if self.dtype.kind == "c" and dtype.kind == "f" else self
         return astype_primitive(source, dtype=dtype)
+    if dtype.kind in "OV" and self.walk is not CONSTANTS:
+        refuse(self, "array", f"an array of {dtype}")
     return _constant_astype(self, dtype)
 
 

@@ -101,7 +101,15 @@ def _index(self: Traced) -> int:
 
 
 def _round(self: Traced, ndigits: int | None = None) -> Any:
-    return int(np.rint(raw(self))) if ndigits is None else np.round(self, ndigits)
+    return _whole(np.rint)(self) if ndigits is None else np.round(self, ndigits)
+
+
+def _whole(rounding: Any) -> Callable[[Traced], int]:
+    def operator(self: Traced) -> int:
+        refuse_batch(self, "an integer", f"Use  np.{rounding.__name__}(x).")
+        return int(rounding(raw(self)))
+
+    return operator
 
 
 OPERATORS: dict[str, Callable[..., Any]] = {
@@ -117,8 +125,8 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "__trunc__": _int,
     "__index__": _index,
     "__round__": _round,
-    "__floor__": lambda self: int(np.floor(raw(self))),
-    "__ceil__": lambda self: int(np.ceil(raw(self))),
+    "__floor__": _whole(np.floor),
+    "__ceil__": _whole(np.ceil),
     "__invert__": lambda self: UFUNCS[np.invert](self),
     "__eq__": _constant(UFUNCS[np.equal]),
     "__ne__": _constant(UFUNCS[np.not_equal]),

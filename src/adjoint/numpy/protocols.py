@@ -28,7 +28,12 @@ def array_ufunc(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: A
             if type(x) is Traced and not primitive.derivative.is_zero and not primitive.multiple:
                 return x.walk.unary(primitive, x)
             return primitive(x)
-        if type(inputs[0]) is np.ndarray and inputs[1] is self and len(inputs) == 2:
+        if (
+            type(inputs[0]) is np.ndarray
+            and inputs[1] is self
+            and not primitive.derivative.is_zero
+            and len(inputs) == 2
+        ):
             return self.walk.process(primitive, inputs, {})
         return primitive(*[np.array(x) if type(x) in SEQUENCES else x for x in inputs])
     if method == "__call__":

@@ -66,7 +66,7 @@ def _order(a: Any, order: str) -> str:
 def _example(a: Any) -> Any:
     """The plain array, inside vmap that of the first example: how it lies in memory decides what NumPy does."""
     whole = np.asarray(raw(a))
-    return whole[(0,) * (whole.ndim - ndim_of(a))]
+    return whole[(0,) * (whole.ndim - ndim_of(a))] if whole.size else np.empty(shape_of(a), whole.dtype)
 
 
 @implements(np.ravel)

@@ -38,8 +38,12 @@ def call_with_keywords(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...]
         values = [cast_to(v, kwargs["dtype"]) for v in values]
     if ufunc.signature is not None and any(given(kwargs.get(k)) for k in ("axes", "axis", "keepdims")):
         return deliver(with_axes(primitive, ufunc.signature, tuple(values), kwargs), kwargs.get("out"))
-    result = primitive(*values)
     out, where = kwargs.get("out"), kwargs.get("where", True)
+    if where is True:
+        result = primitive(*values)
+    else:
+        with np.errstate(all="ignore"):  # NumPy does not look at what is left out, so it does not warn of it
+            result = primitive(*values)
     if primitive.multiple:
         outs = out or (None,) * len(result)
         return tuple([_masked(r, o, where) for r, o in zip(result, outs, strict=True)])

@@ -21,6 +21,8 @@ def _swap(x: Any) -> Any:
 
 
 def _to_first(g: Any, out: Any, x: Any, y: Any) -> Any:
+    if type(y) is np.ndarray and y.ndim == 2 and len(shape_of(x)) > 1:
+        return g @ y.T
     nx, ny = len(shape_of(x)), len(shape_of(y))
     if ny == 1:
         return g * y if nx == 1 else g[..., None] * y
@@ -30,6 +32,8 @@ def _to_first(g: Any, out: Any, x: Any, y: Any) -> Any:
 
 
 def _to_second(g: Any, out: Any, x: Any, y: Any) -> Any:
+    if type(x) is np.ndarray and x.ndim == 2 and len(shape_of(y)) > 1:
+        return x.T @ g
     nx, ny = len(shape_of(x)), len(shape_of(y))
     if nx == 1:
         return g * x if ny == 1 else x[:, None] * g[..., None, :]

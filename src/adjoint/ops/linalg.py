@@ -58,7 +58,7 @@ def transposed(linear: Callable[[Value], Sequence[Value]], x: Value, cotangents:
     t = trace.input(zeros_for(x))
     results = linear(t)
     seeds = [(r.node, g) for r, g in zip(results, cotangents, strict=True) if g is not None]
-    return pull(trace, seeds, [t.node])[0]
+    return pull(trace, seeds, 1)[0]
 
 
 # solve: a (..., n, n), b (..., n, k), leading axes broadcast.

@@ -52,6 +52,8 @@ def nothing_kept(primitive: Any, parents: Sequence[int | None], values: Sequence
 
 def constants_kept(primitive: Any, parents: Sequence[int | None], values: Sequence[Value]) -> Sequence[Value]:
     """For rules that are linear in the arguments with a transpose and keep the others: masks and indices."""
+    if len(values) == 1:
+        return [ghost(values[0])]
     is_linear_in = primitive.derivative.is_linear_in
     return [ghost(v) if is_linear_in(k) else own(v) for k, v in enumerate(values)]
 

@@ -53,7 +53,7 @@ class Opaque:
         tangents = [trace.input(zeros_for(a)) if need else None for a, need in zip(args, needed, strict=True)]
         result = self.jvp(tangents, out, args, params)  # type: ignore[misc]
         pairs = zip(result, g, strict=True) if primitive.multiple else [(result, g)]
-        found = iter(pull(trace, _seeds(trace, pairs), [t.node for t in tangents if t is not None]))
+        found = iter(pull(trace, _seeds(trace, pairs), sum(needed)))
         return [next(found) if need else None for need in needed]
 
     def pull_careful(
@@ -71,7 +71,7 @@ class Opaque:
         needed = [t is not None for t in tangents]
         found = self.vjp(list(g) if primitive.multiple else g[0], out, args, params, needed)  # type: ignore[misc]
         pairs = [(f, t) for f, t in zip(found, tangents, strict=True) if f is not None and t is not None]
-        moved = pull(trace, _seeds(trace, pairs), [x.node for x in g])
+        moved = pull(trace, _seeds(trace, pairs), len(g))
         result = [zeros_for(o) if m is None else m for m, o in zip(moved, outs, strict=True)]
         return result if primitive.multiple else result[0]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.values import Value, shape_of, spread
+from ..core.values import Value, dtype_of, shape_of, spread
 
 
 def leading(primitive: Any, values: Sequence[Value], batched: Sequence[bool], params: dict, size: int) -> Value:
@@ -32,12 +32,15 @@ def all_batched(primitive: Any, values: Sequence[Value], batched: Sequence[bool]
 
 def one_by_one(primitive: Any, values: Sequence[Value], batched: Sequence[bool], params: dict, size: int) -> Value:
     """Always right: evaluate each example and stack the results."""
+    if size == 0:  # the result of an example that is not there tells the shape
+        values = [np.ones((1, *shape_of(v)[1:]), dtype_of(v)) if b else v for v, b in zip(values, batched, strict=True)]
     results = [
-        primitive(*[v[i] if b else v for v, b in zip(values, batched, strict=True)], **params) for i in range(size)
+        primitive(*[v[i] if b else v for v, b in zip(values, batched, strict=True)], **params)
+        for i in range(max(size, 1))
     ]
     if primitive.multiple:
-        return tuple([np.stack(parts) for parts in zip(*results, strict=True)])
-    return np.stack(results)
+        return tuple([np.stack(parts)[:size] for parts in zip(*results, strict=True)])
+    return np.stack(results)[:size]
 
 
 def padded(x: Value, rank: int) -> Value:

@@ -135,29 +135,35 @@ def pulled_back(trace: ReverseTrace, seeds: list[tuple[int, Value]], inputs: lis
     The plain walk is tried first. If a result is not finite, or an outer derivative is watching (so that structural
     zeros matter to it too), the careful walk is the one that counts.
     """
-    wanted = list(range(len(inputs)))
-    involved = [*inputs, *[c for _, c in seeds], *[trace[p][3] for p, _ in seeds]]
-    found = None if any([is_differentiated(x) for x in involved]) else _plainly_pulled(trace, seeds, wanted)
+    found = None if _is_watched(trace, seeds, inputs) else _plainly_pulled(trace, seeds, len(inputs))
     if found is None:
-        found = pull_careful(trace, seeds, wanted)
-    seen = {id(c) for _, c in seeds}
-    return [zeros_for(x) if g is None else _own(g, seen) for g, x in zip(found, inputs, strict=True)]
+        found = pull_careful(trace, seeds, len(inputs))
+    seen = [c for _, c in seeds]
+    for k, g in enumerate(found):
+        if g is None:
+            found[k] = zeros_for(inputs[k])
+        elif type(g) is np.ndarray:  # a result shares memory with nothing else: neither a seed nor another result
+            if g.base is not None or any([g is other for other in seen]):
+                found[k] = g.copy()
+            seen.append(g)
+    return found
 
 
-def _own(g: Value, seen: set[int]) -> Value:
-    """A result that shares memory with nothing else: neither with a seed nor with another result."""
-    if type(g) is np.ndarray:
-        if id(g) in seen or g.base is not None:
-            return g.copy()
-        seen.add(id(g))
-    return g
+def _is_watched(trace: ReverseTrace, seeds: list[tuple[int, Value]], inputs: list[Value]) -> bool:
+    """Whether a derivative further out is looking on."""
+    for x in inputs:
+        if isinstance(x, Traced) and is_differentiated(x):
+            return True
+    for place, g in seeds:
+        out = trace[place][3]
+        if (isinstance(g, Traced) and is_differentiated(g)) or (isinstance(out, Traced) and is_differentiated(out)):
+            return True
+    return False
 
 
-def _plainly_pulled(
-    trace: ReverseTrace, seeds: list[tuple[int, Value]], wanted: list[int]
-) -> list[Value | None] | None:
+def _plainly_pulled(trace: ReverseTrace, seeds: list[tuple[int, Value]], count: int) -> list[Value | None] | None:
     try:
-        found = pull(trace, seeds, wanted)
+        found = pull(trace, seeds, count)
     except (ZeroDivisionError, OverflowError):
         return None
     return found if all_finite(found) else None
