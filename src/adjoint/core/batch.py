@@ -31,7 +31,3 @@ class BatchTrace:
     def unary(self, primitive: Primitive, x: Traced) -> Any:
         """`process`, under the name the operators use."""
         return self.process(primitive, (x,), {})
-
-    def binary(self, primitive: Primitive, x: Any, y: Any) -> Any:
-        """`process` once the innermost walk is known."""
-        return primitive(x, y)

@@ -39,10 +39,6 @@ class ForwardTrace:
         """`process`, under the name the operators use."""
         return self.process(primitive, (x,), {})
 
-    def binary(self, primitive: Primitive, x: Any, y: Any) -> Any:
-        """`process` once the innermost walk is known."""
-        return primitive(x, y)
-
 
 @quiet
 def _pushed(primitive: Primitive, tangents: list[Value], out: Value, values: Sequence[Value], params: dict) -> Value:

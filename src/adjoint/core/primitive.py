@@ -15,7 +15,7 @@ class Primitive:
     `evaluate` for arrays alone, without the cases that Python's numbers need.
     """
 
-    __slots__ = ("derivative", "domain", "evaluate", "multiple", "name", "note", "on_arrays", "stacking")
+    __slots__ = ("derivative", "domain", "evaluate", "is_smooth", "multiple", "name", "note", "on_arrays", "stacking")
 
     def __init__(
         self,
@@ -36,6 +36,7 @@ class Primitive:
         self.stacking = stacking
         self.domain = domain
         self.multiple = multiple
+        self.is_smooth = not derivative.is_zero and not multiple
         self.note = note
 
     def __call__(self, *args: Any, **params: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from sys import getrefcount
 from typing import Any
 
@@ -78,33 +78,52 @@ class ReverseTrace(list[Node]):
         self.append((primitive, (x.node,), (value,), out, NO_PARAMS))
         return Traced(out, self, place)
 
-    def binary(self, primitive: Primitive, x: Any, y: Any) -> Any:
-        """`process` for an elementwise function of two arguments, one at least of this trace: the short way."""
-        if type(x) is Traced:
-            if x.walk is not self:
-                return primitive(x, y)
-            first, x = x.node, x.value
-        elif type(x) in NUMBERS:
-            first = None
-        else:
-            return primitive(x, y)
-        if type(y) is Traced:
-            if y.walk is not self:
-                return primitive(x if first is None else Traced(x, self, first), y)
-            second, y = y.node, y.value
-        elif type(y) in NUMBERS:
-            second = None
-        else:
-            return self.process(primitive, (Traced(x, self, first), y), NO_PARAMS)
-        out = primitive.evaluate(x, y)
-        place = len(self)
-        self.append((primitive, (first, second), (x, y), out, NO_PARAMS))
-        return Traced(out, self, place)
+
+def binary_operators(primitive: Primitive, prepared: Callable[[Any], Any]) -> tuple[Operator, Operator]:
+    """`x op y` for a traced x, and its reflection: `process`, the short way where the other operand is nothing unusual.
+
+    `prepared` turns an unusual operand into one that the primitive takes, or says `NotImplemented`.
+    """
+    evaluate = primitive.evaluate
+
+    def forward(self: Any, other: Any) -> Any:
+        if type(self) is not Traced:
+            self = self.current()
+        walk, kind = self.walk, type(other)
+        if type(walk) is not ReverseTrace or kind not in QUICK or (kind is Traced and other.walk is not walk):
+            other = prepared(other)
+            return other if other is NotImplemented else primitive(self, other)
+        if kind is ARRAY:
+            return walk.process(primitive, (self, other), NO_PARAMS)
+        x, node = self.value, None
+        if kind is Traced:
+            node, other = other.node, other.value
+        out = evaluate(x, other)
+        place = len(walk)
+        walk.append((primitive, (self.node, node), (x, other), out, NO_PARAMS))
+        return Traced(out, walk, place)
+
+    def reflected(self: Any, other: Any) -> Any:
+        if type(self) is not Traced:
+            self = self.current()
+        walk = self.walk
+        if type(walk) is not ReverseTrace or type(other) not in NUMBERS:
+            other = prepared(other)
+            return other if other is NotImplemented else primitive(other, self)
+        y = self.value
+        out = evaluate(other, y)
+        place = len(walk)
+        walk.append((primitive, (None, self.node), (other, y), out, NO_PARAMS))
+        return Traced(out, walk, place)
+
+    return forward, reflected
 
 
 NUMBERS = frozenset((float, int))
 FLOAT = np.float64
 ARRAY = np.ndarray
+Operator = Callable[[Any, Any], Any]
+QUICK = frozenset((Traced, float, int, np.ndarray))
 NO_PARAMS: dict[str, Any] = {}
 
 

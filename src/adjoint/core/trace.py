@@ -33,9 +33,6 @@ class Trace(Protocol):
     def unary(self, primitive: Any, x: Traced) -> Any:
         """`process` for an elementwise function of one argument of this walk."""
 
-    def binary(self, primitive: Any, x: Any, y: Any) -> Any:
-        """`process` for an elementwise function of two arguments, of which one at least is traced."""
-
 
 def peel(trace: Any, x: Any) -> Any:
     """The argument as the next walk out should see it."""

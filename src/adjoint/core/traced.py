@@ -76,9 +76,5 @@ class Constants:
         """`process`, under the name the operators use."""
         return primitive(x.value)
 
-    def binary(self, primitive: Any, x: Any, y: Any) -> Any:
-        """`process` once the innermost walk is known."""
-        return primitive(x, y)
-
 
 CONSTANTS: Any = Constants()

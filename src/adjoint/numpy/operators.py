@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.primitive import Primitive
+from ..core.reverse import binary_operators
 from ..core.traced import Traced
 from ..core.values import raw
 from ..ops.arithmetic import add, divide, multiply, negative, positive, power, square, subtract
@@ -17,35 +18,19 @@ from ..ops.selection import absolute
 from .conversions import refuse_batch
 from .registry import as_value
 
-QUICK = frozenset((Traced, float, int, np.ndarray))
 OPERANDS = (Traced, np.ndarray, np.generic, float, int, complex, list, tuple)
 
 
 def _binary(primitive: Primitive) -> tuple[Callable[..., Any], Callable[..., Any]]:
     if primitive.derivative.is_zero:
         return _constant(primitive, swap=False), _constant(primitive, swap=True)
-
-    def forward(self: Any, other: Any) -> Any:
-        if type(self) is not Traced:
-            self = self.current()
-        if type(other) in QUICK:
-            return self.walk.binary(primitive, self, other)
-        if isinstance(other, Traced):
-            return self.walk.binary(primitive, self, other.current())
-        return primitive(self, _operand(other)) if isinstance(other, OPERANDS) else NotImplemented
-
-    def reflected(self: Any, other: Any) -> Any:
-        if type(self) is not Traced:
-            self = self.current()
-        if type(other) in QUICK:
-            return self.walk.binary(primitive, other, self)
-        return primitive(_operand(other), self) if isinstance(other, OPERANDS) else NotImplemented
-
-    return forward, reflected
+    return binary_operators(primitive, _operand)
 
 
 def _operand(x: Any) -> Any:
     """Lists become arrays; Python's numbers stay, as NumPy lets them take the other operand's precision."""
+    if not isinstance(x, OPERANDS):
+        return NotImplemented
     return as_value(x) if isinstance(x, (list, tuple)) else x
 
 
@@ -60,9 +45,10 @@ def _unary(primitive: Primitive) -> Callable[[Traced], Any]:
 
 def _constant(primitive: Primitive, *, swap: bool = False) -> Callable[[Traced, Any], Any]:
     def operator(self: Traced, other: Any) -> Any:
-        if not isinstance(other, OPERANDS):
-            return NotImplemented
-        return primitive(_operand(other), self) if swap else primitive(self, _operand(other))
+        other = _operand(other)
+        if other is NotImplemented:
+            return other
+        return primitive(other, self) if swap else primitive(self, other)
 
     return operator
 

@@ -19,21 +19,17 @@ SEQUENCES = frozenset((list, tuple))
 
 def array_ufunc(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """A universal function was called with a traced argument."""
-    primitive = UFUNCS.get(ufunc) or primitive_of(ufunc)
+    primitive = UFUNCS.get(ufunc)
     if primitive is None:
-        return _plainly(getattr(ufunc, method), inputs, kwargs)
+        primitive = primitive_of(ufunc)
+        if primitive is None:
+            return _plainly(getattr(ufunc, method), inputs, kwargs)
     if method == "__call__" and not kwargs:
         if len(inputs) == 1:
-            x = inputs[0]
-            if type(x) is Traced and not primitive.derivative.is_zero and not primitive.multiple:
-                return x.walk.unary(primitive, x)
-            return primitive(x)
-        if (
-            type(inputs[0]) is np.ndarray
-            and inputs[1] is self
-            and not primitive.derivative.is_zero
-            and len(inputs) == 2
-        ):
+            if primitive.is_smooth and type(self) is Traced:
+                return self.walk.unary(primitive, self)
+            return primitive(self)
+        if type(inputs[0]) is np.ndarray and inputs[1] is self and primitive.is_smooth and len(inputs) == 2:
             return self.walk.process(primitive, inputs, {})
         return primitive(*[np.array(x) if type(x) in SEQUENCES else x for x in inputs])
     if method == "__call__":

@@ -118,6 +118,7 @@ class Composition:
 
     __slots__ = ("compose", "multiple", "name")
     derivative = CONSTANT
+    is_smooth = False
 
     def __init__(self, name: str, compose: Callable[..., Any], *, multiple: bool) -> None:
         self.name = name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -67,32 +68,38 @@ def value_and_grad(
     (9.0, 6.0)
     """
     argnums = checked_argnums(argnums)
+    is_one = isinstance(argnums, int)
+    place = argnums if is_one and argnums >= 0 else sys.maxsize
 
     @functools.wraps(fun, assigned=("__name__", "__doc__"), updated=())
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         trace = ReverseTrace()
-        if type(argnums) is int and len(args) > argnums >= 0 and type(args[argnums]) in LEAVES:
-            given, rebuild = [args[argnums]], None
+        if is_one and place < len(args) and type(args[place]) in LEAVES:
+            given, rebuild = [args[place]], None
             inputs = [checked_input(given[0], "grad")]
-            call = [*args[:argnums], trace.input(inputs[0]), *args[argnums + 1 :]]
+            call = list(args)
+            call[place] = trace.input(inputs[0])
         else:
             chosen = _chosen(args, argnums)
             given, rebuild = flatten(chosen)
-            inputs = checked_inputs(given, chosen if type(argnums) is tuple else (chosen,), "grad")
+            inputs = checked_inputs(given, (chosen,) if is_one else chosen, "grad")
             call = _replaced(args, argnums, rebuild([trace.input(x) for x in inputs]))
-        result = run(fun, call, kwargs)
+        out = run(fun, call, kwargs)
         if has_aux:
-            result, aux = pair(result)
-        out = result if type(result) is Traced else _number(result)
-        value = finished(out, trace)
-        _check_scalar(value)
-        value = numpy_number(value, inputs)
+            out, aux = pair(out)
         if isinstance(out, Traced) and out.walk is trace:
-            found = pulled_back(trace, [(out.node, 1.0)], inputs)
+            seeds, value = [(out.node, 1.0)], out.value
         else:
-            found = pulled_back(trace, [], inputs)
-        shown = [presented(g, x) for g, x in zip(found, given, strict=True)]
-        g = shown[0] if rebuild is None else rebuild(shown)
+            seeds, value = [], finished(_number(out), trace)
+        if type(value) is not float:
+            _check_scalar(value)
+        elif rebuild is not None or type(inputs[0]) is not float:
+            value = numpy_number(value, inputs)
+        found = pulled_back(trace, seeds, inputs)
+        if rebuild is None:
+            g = presented(found[0], given[0])
+        else:
+            g = rebuild([presented(c, x) for c, x in zip(found, given, strict=True)])
         if has_aux:
             leaves, unflatten = flatten(aux)
             return (value, unflatten([finished(leaf, trace) for leaf in leaves])), g
