@@ -358,3 +358,27 @@ def test_views_see_what_stop_gradient_did_to_their_base():
         return np.sum(view**2) + np.sum(x)
 
     assert ad.grad(f)(np.ones(3)).tolist() == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("size", [60, 6000])
+def test_reading_and_writing_elements_of_small_and_large_arrays(size):
+    """Cotangents of large arrays are updated in place; the result is that of forward mode."""
+
+    def f(x):
+        y = x * 1.0
+        y[3] = x[2] * y[3]
+        y[10:20] = y[0:10] * x[1]
+        z = y + x
+        y[3] = 2.0
+        a = z[3] * y[11] + np.sum(y[:5] * z[5:10]) + x[4] * x[4] + x[3]
+        z[::2] *= x[1]
+        return a + np.sum(z[np.array([1, 1, 5])]) + np.sum(y[50:] ** 2) * 1e-3 + np.sum(z) * 1e-2
+
+    x = np.random.default_rng(0).normal(size=size)
+    _, push = ad.linearize(f, x)
+    gradient = ad.grad(f)(x)
+    for place in [*range(20), 51]:
+        t = np.zeros(size)
+        t[place] = 1.0
+        assert gradient[place] == pytest.approx(push(t), rel=1e-12)
+    assert np.dot(gradient, x) == pytest.approx(ad.jvp(f, (x,), (x,))[1], rel=1e-12)

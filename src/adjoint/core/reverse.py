@@ -162,10 +162,13 @@ def pull(trace: ReverseTrace, seeds: list[tuple[int, Value]], count: int) -> lis
                 slots = cotangents[parents[0]] = [None] * len(trace[parents[0]][3])  # type: ignore[index]
             slots[params["k"]] = g
             continue
-        rules = primitive.derivative.vjps
+        derivative = primitive.derivative
+        if params and derivative.pull_into is not None and derivative.pull_into(cotangents, parents, g, args, params):
+            continue
+        rules = derivative.vjps
         if rules is None:  # one rule for all arguments together
             needed = [p is not None for p in parents]
-            rules = primitive.derivative.pull(primitive, g, out, args, params, needed)
+            rules = derivative.pull(primitive, g, out, args, params, needed)
             together = True
         else:
             together = False
@@ -197,6 +200,13 @@ def pull(trace: ReverseTrace, seeds: list[tuple[int, Value]], count: int) -> lis
 
 OWN = 3
 """References to an array that only `pull` knows: its list, its variable and the argument of getrefcount."""
+
+
+def is_writable(cotangent: Value) -> bool:
+    """Whether a large cotangent may be written to: nobody sees it but `pull`, a variable of the caller and this one."""
+    return (
+        type(cotangent) is ARRAY and cotangent.size > LARGE and getrefcount(cotangent) == OWN + 1 and cotangent.base is None
+    )
 
 
 def all_finite(cotangents: list[Value | None]) -> bool:

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import BatchError, message
-from ..core.values import Value, describe, dtype_of, shape_of
+from ..core.reverse import is_writable
+from ..core.traced import Traced
+from ..core.values import Value, describe, dtype_of, fit, shape_of
 from ..rules.linear import Linear
 from ..rules.stacking import all_batched, one_by_one, padded, repeated
 from .declare import CONSTANT, declare
@@ -72,6 +74,37 @@ def _read_back(g: Any, out: Any, x: Any, v: Any, *arrays: Any, template: tuple[A
     if _is_unique(arrays):
         return read
     return np.where(last_writes(*arrays, template=template, shape=shape_of(g)), read, 0.0)
+
+
+def _read_into(cotangents: list[Any], parents: Sequence[Any], g: Any, args: Sequence[Any], params: dict) -> bool:
+    """Add what was read to a cotangent that is there already, without a whole array for each element."""
+    whole = None if parents[0] is None or isinstance(g, Traced) else cotangents[parents[0]]
+    if not is_writable(whole):
+        return False
+    key = filled(params["template"], args[1:])
+    if _is_unique(args[1:]):
+        whole[key] += g
+    else:
+        np.add.at(whole, key, g)
+    return True
+
+
+def _write_into(cotangents: list[Any], parents: Sequence[Any], g: Any, args: Sequence[Any], params: dict) -> bool:
+    """Hand out the cotangent of what was written, and pass the rest of the same array on."""
+    if len(args) > 2 or not is_writable(g):
+        return False
+    key = params["template"]
+    if parents[1] is not None:
+        _add(cotangents, parents[1], fit(np.array(g[key]), args[1]))
+    g[key] = 0.0
+    if parents[0] is not None:
+        _add(cotangents, parents[0], g)
+    return True
+
+
+def _add(cotangents: list[Any], place: int, c: Any) -> None:
+    had = cotangents[place]
+    cotangents[place] = c if had is None else had + c
 
 
 def _last_writes(*arrays: Any, template: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
@@ -136,6 +169,7 @@ index = declare(
         lambda g, out, x, *arrays, template: unindex(g, *arrays, template=template, shape=shape_of(x)),
         structural=True,
         keeps=True,
+        pull_into=_read_into,
     ),
     stacking=_stack_index,
 )
@@ -151,7 +185,7 @@ unindex = declare(
 assign = declare(
     "assign",
     _assign,
-    Linear(_erased, _read_back, structural=True, keeps=True),
+    Linear(_erased, _read_back, structural=True, keeps=True, pull_into=_write_into),
     stacking=_stack_assign,
     note="of several writes to one place the last counts",
 )

@@ -28,6 +28,7 @@ class Elementwise:
 
     __slots__ = ("partials", "vertex", "vjps")
     is_zero = False
+    pull_into = None
     keep_out = staticmethod(whole)
 
     def __init__(self, partials: Sequence[Callable[..., Value] | None], *, vertex: bool = False) -> None:

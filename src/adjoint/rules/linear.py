@@ -19,9 +19,11 @@ class Linear:
     variadic : instead of `transposes`, `(g, out, args, params, needed) -> list of cotangents`, for any number.
     structural : whether every coefficient is zero or positive. Then the elements that receive nothing are found
         by sending ones through the transpose, and they are structurally zero.
+    pull_into : `(cotangents, parents, g, args, params) -> whether it was done`: the pull of large arrays in place,
+        so that reading and writing single elements does not cost a pass over all of them.
     """
 
-    __slots__ = ("keep", "structural", "transposes", "variadic", "vjps")
+    __slots__ = ("keep", "pull_into", "structural", "transposes", "variadic", "vjps")
     is_zero = False
     keep_out = staticmethod(ghost)
 
@@ -31,10 +33,12 @@ class Linear:
         variadic: Callable[..., list[Value | None]] | None = None,
         structural: bool = False,
         keeps: bool = False,
+        pull_into: Callable[..., bool] | None = None,
     ) -> None:
         self.transposes = transposes
         self.variadic = variadic
         self.structural = structural
+        self.pull_into = pull_into
         self.vjps = None if variadic else transposes
         self.keep = constants_kept if keeps or None in transposes else nothing_kept
 

@@ -17,6 +17,7 @@ class Multilinear:
 
     __slots__ = ("elementwise", "transposes", "vjps")
     is_zero = False
+    pull_into = None
     keep_out = staticmethod(whole)
     keep = staticmethod(copies_of_constants)
 

@@ -23,6 +23,7 @@ class Opaque:
 
     __slots__ = ("jvp", "vjp")
     is_zero = False
+    pull_into = None
     keep_out = staticmethod(whole)
     vjps = None
     keep = staticmethod(copies_of_constants)

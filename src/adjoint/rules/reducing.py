@@ -24,6 +24,7 @@ class Reducing:
 
     __slots__ = ("selects", "share")
     is_zero = False
+    pull_into = None
     keep_out = staticmethod(whole)
     vjps = None
     keep = staticmethod(copies_of_constants)

@@ -21,6 +21,7 @@ class Selecting:
 
     __slots__ = ("vjps", "weights")
     is_zero = False
+    pull_into = None
     keep_out = staticmethod(whole)
 
     def __init__(self, *weights: Callable[..., Value] | None) -> None:
