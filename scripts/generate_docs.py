@@ -21,9 +21,8 @@ import scipy.special
 
 import adjoint as ad
 from adjoint.core.primitive import Primitive
-from adjoint.numpy import replacements
+from adjoint.numpy import replacements, topics
 from adjoint.numpy.registry import FUNCTIONS
-from adjoint.numpy import topics
 from adjoint.ops import CATALOGUE, UFUNCS, special
 
 ROOT = Path(__file__).parent.parent

@@ -66,7 +66,10 @@ def _broken(rule, factor):
         for k, p in enumerate(rule.partials):
             if p is not None and not is_zero(p):
                 broken = replaced(rule.partials, k, with_names(p, factor))
-                yield f"partial {k}", Several(broken) if isinstance(rule, Several) else Elementwise(broken, vertex=rule.vertex)
+                yield (
+                    f"partial {k}",
+                    Several(broken) if isinstance(rule, Several) else Elementwise(broken, vertex=rule.vertex),
+                )
     elif isinstance(rule, Selecting):
         for k, w in enumerate(rule.weights):
             if w is not None and not is_zero(w):

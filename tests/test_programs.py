@@ -1,4 +1,4 @@
-"""Random small programs: their derivatives agree with differences, with the complex step, and in every nesting of two walks."""
+"""Random small programs: their derivatives agree with differences, the complex step, and in every nesting of walks."""
 
 import numpy as np
 import pytest

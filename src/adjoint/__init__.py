@@ -22,6 +22,8 @@ from .transforms.stop import stop_gradient, value
 from .transforms.vjp import linear_transpose, vjp
 from .transforms.vmap import vmap
 
+__version__ = "0.1.0"
+
 __all__ = [
     "AdjointError", "checkpoint", "custom_rule", "derivative", "errors", "grad", "hessian", "hvp", "jacfwd", "jacobian",
     "jacrev", "jvp", "linear_transpose", "linearize", "numerical", "numpy", "stop_gradient", "testing", "value",
@@ -36,3 +38,7 @@ def __getattr__(name: str) -> Any:
 
         return importlib.import_module(".testing", __name__)
     raise AttributeError(f"module 'adjoint' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

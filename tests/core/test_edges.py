@@ -2,11 +2,14 @@
 
 import math
 import pickle
+import sys
 
 import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.numpy import constructors
+from adjoint.transforms.recording import run
 
 
 @pytest.mark.parametrize(
@@ -78,3 +81,75 @@ def test_a_batch_is_no_integer(whole):
     assert ad.grad(lambda x: x * whole(x))(2.7) == whole(2.7)
     with pytest.raises(ad.errors.BatchError):
         ad.vmap(lambda x: x * whole(x))(np.ones(1))
+
+
+def test_ctrl_c_leaves_nothing_behind():
+    """Whenever it comes, NumPy has its own functions back: an interrupt before each line of what replaces them."""
+    own = np.array, np.zeros
+    lines = {run.__code__, constructors.depth.__code__, constructors.enter.__code__, constructors.leave.__code__}
+
+    def interrupted(at):
+        left = at
+
+        def watch(frame, event, argument):
+            nonlocal left
+            if frame.f_code not in lines:
+                return None
+            if event in ("call", "line"):
+                left -= 1
+                if left == 0:
+                    raise KeyboardInterrupt
+            return watch
+
+        before = sys.gettrace()
+        sys.settrace(watch)
+        try:
+            ad.grad(lambda x: np.sum(np.array([x, x])))(1.0)
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.settrace(before)
+        return False
+
+    points = 0
+    while interrupted(points + 1):
+        points += 1
+        assert (np.array, np.zeros) == own
+        assert constructors.depth() == 0
+    assert points > 15
+
+
+def writing(x):
+    x[0] = 0.0
+    return np.sum(x**2)
+
+
+STEPS = {
+    "checkpoint": ad.checkpoint(writing),
+    "custom_rule": ad.custom_rule(writing, jvp=lambda primals, out, tangents: 2 * np.sum(primals[0] * tangents[0])),
+}
+WALKS = {
+    "grad": ad.grad, "jacfwd": ad.jacfwd, "hessian": ad.hessian, "vmap": lambda f: lambda x: ad.vmap(f)(x[None]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("walk", WALKS)
+@pytest.mark.parametrize("step", STEPS)
+def test_a_step_may_not_write_to_its_arguments(step, walk):
+    """The trace holds them too, so its derivatives would be those of other numbers."""
+    with pytest.raises(ValueError, match="read-only"):
+        WALKS[walk](lambda x: STEPS[step](x * 1.0))(np.ones(3))
+
+
+def test_what_a_step_returns_may_be_written_to():
+    """Also if it returns an argument."""
+
+    def f(x):
+        y = ad.checkpoint(lambda a: a)(x)
+        y[0] = 0.0
+        return np.sum(y**2)
+
+    x = np.array([1.0, 2.0])
+    assert ad.grad(f)(x).tolist() == [0.0, 4.0]
+    assert ad.hessian(f)(x).tolist() == [[0.0, 0.0], [0.0, 2.0]]
+    assert x.tolist() == [1.0, 2.0]

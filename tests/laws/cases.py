@@ -132,7 +132,9 @@ def indexing_cases():
     yield Case("index, mask", lambda x: c["index"](x, MASK, template=(..., HOLE)), (ROWS,))
     yield Case("unindex", lambda g: c["unindex"](g, template=(slice(1, 3),), shape=(4, 3)), (ROWS,))
     yield Case("unindex, arrays", lambda g: c["unindex"](g, PLACES, template=(..., HOLE), shape=(2, 4)), (ROWS,))
-    yield Case("assign", lambda x, v: c["assign"](x, v, template=(slice(None), slice(1, None))), (ROWS, ROWS[:, :1] * 3))
+    yield Case(
+        "assign", lambda x, v: c["assign"](x, v, template=(slice(None), slice(1, None))), (ROWS, ROWS[:, :1] * 3)
+    )
     yield Case("assign, arrays", lambda x, v: c["assign"](x, v, PLACES, template=(..., HOLE)), (ROWS, 2 * ROWS))
     yield Case("take_along", lambda x: c["take_along"](x, np.array([[2, 0, 0], [1, 1, 2]]), axis=-1), (ROWS,))
     yield Case("put_along", lambda g: c["put_along"](g, np.array([[2, 0, 0], [1, 1, 2]]), axis=-1, length=4), (ROWS,))

@@ -374,7 +374,8 @@ OUTSIDE = {
         "Give an axis for this result."]),
     vjp_count: (errors.TangentError, [
         "The VJP of '<lambda>' has to return a tuple with one cotangent for each argument.", "{at}",
-        "got tuple for 2 arguments", "Return  (g,)  for one argument, and None for an argument that has no derivative."]),
+        "got tuple for 2 arguments",
+        "Return  (g,)  for one argument, and None for an argument that has no derivative."]),
     vjp_shape: (errors.TangentError, [
         "The rule of '<lambda>' returned a cotangent that has not the shape of its value.", "{at}",
         "got float64[3] for float 1.0", "Sum over what was broadcast, or broadcast to the shape of the value."]),

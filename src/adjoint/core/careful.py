@@ -21,7 +21,7 @@ import numpy as np
 
 from .reverse import INPUT, OUTPUT, ReverseTrace
 from .traced import Traced
-from .values import dtype_of, fit, ieee, raw, shape_of, sum_to, Value
+from .values import Value, dtype_of, fit, ieee, raw, shape_of, sum_to
 
 
 class Cotangent:
@@ -107,7 +107,7 @@ class Cotangent:
 
 
 def _direction(partial: Value) -> Value:
-    """The sign of an infinite partial. An outer derivative of it is nan, which counts only if the infinity is left over."""
+    """The sign of an infinite partial. Its own derivative is nan, which counts only if the infinity is left over."""
     return np.sign(partial) if dtype_of(partial).kind == "c" else np.copysign(1.0, partial)
 
 

@@ -20,7 +20,9 @@ import sys
 
 import numpy as np
 
-LIBRARIES = tuple([os.path.dirname(os.path.realpath(path)) + os.sep for path in (os.path.dirname(__file__), np.__file__)])
+LIBRARIES = tuple(
+    [os.path.dirname(os.path.realpath(path)) + os.sep for path in (os.path.dirname(__file__), np.__file__)]
+)
 """Where frames are not the user's: this library and NumPy; SciPy is recognised by its name when it is met."""
 
 

@@ -205,7 +205,10 @@ OWN = 3
 def is_writable(cotangent: Value) -> bool:
     """Whether a large cotangent may be written to: nobody sees it but `pull`, a variable of the caller and this one."""
     return (
-        type(cotangent) is ARRAY and cotangent.size > LARGE and getrefcount(cotangent) == OWN + 1 and cotangent.base is None
+        type(cotangent) is ARRAY
+        and cotangent.size > LARGE
+        and getrefcount(cotangent) == OWN + 1
+        and cotangent.base is None
     )
 
 

@@ -142,7 +142,8 @@ def _is_users(frame: Any) -> bool:
 _PACKAGE = __file__.rsplit("/", 2)[0]
 _local = threading.local()
 _lock = threading.Lock()
-_active = 0
+_tracing: set[int] = set()
+"""The threads that are tracing a function."""
 TAKERS = ("sum", "prod", "mean", "max", "min", "std", "var", "median")
 """Functions that are often given a list of numbers."""
 
@@ -158,30 +159,32 @@ TRACING: dict[str, Callable[..., Any]] = {
 ORIGINALS.update({ours: NUMPY[name] for name, ours in TRACING.items()})
 
 
-def enter() -> None:
-    """A function is about to be traced in this thread."""
-    global _active
-    depth = getattr(_local, "depth", 0)
-    _local.depth = depth + 1
-    if depth:
+def depth() -> int:
+    """How many functions are being traced in this thread, one inside the other."""
+    return getattr(_local, "depth", 0)
+
+
+def enter(outside: int) -> None:
+    """A function is about to be traced in this thread, inside `outside` others."""
+    _local.depth = outside + 1
+    if outside:
         return
     with _lock:
-        _active += 1
-        if _active == 1:
+        _tracing.add(threading.get_ident())
+        if len(_tracing) == 1:
             np.__dict__.update(TRACING)
             if "scipy" in sys.modules:
                 replacements.install()
 
 
-def leave() -> None:
-    """It is done; the last one gives NumPy its own functions back."""
-    global _active
-    _local.depth -= 1
-    if _local.depth:
+def leave(outside: int) -> None:
+    """It is done; the last one gives NumPy its own functions back. Says what holds now, so it may be said again."""
+    _local.depth = outside
+    if outside:
         return
     with _lock:
-        _active -= 1
-        if not _active:
+        _tracing.discard(threading.get_ident())
+        if not _tracing:
             np.__dict__.update(NUMPY)
 
 

@@ -1,4 +1,4 @@
-"""Topics of NumPy that are loaded when the first of their functions is met, so that importing the library stays cheap."""
+"""Topics of NumPy that are loaded when the first of their functions is met: importing the library stays cheap."""
 
 from __future__ import annotations
 

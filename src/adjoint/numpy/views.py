@@ -30,7 +30,8 @@ class View(Traced):
         self.read = read
         self.write = write
         self._handle = handle
-        self._seen, self._node = (self.root.value, self.root.node) if handle is not None else (None, None)
+        self._seen: Any = None if handle is None else self.root.value
+        self._node: Any = None if handle is None else self.root.node
 
     def current(self) -> Traced:
         """The elements as they are now."""

@@ -83,7 +83,7 @@ UFUNCS[np.multiply] = multiply
 
 divide = elementwise(
     np.divide,
-    partials=[lambda y: 1.0 / y, lambda out, y: -out / y],
+    partials=[lambda y: _divide(1.0, y), lambda out, y: _divide(-out, y)],
     evaluate=_divide,
     domain=[REAL, NONZERO],
 )

@@ -126,6 +126,7 @@ class Composition:
         self.multiple = multiple
 
     def __call__(self, *args: Any) -> Any:
+        """Apply the parts."""
         return self.compose(*args)
 
 

@@ -78,7 +78,7 @@ def _read_back(g: Any, out: Any, x: Any, v: Any, *arrays: Any, template: tuple[A
 
 def _read_into(cotangents: list[Any], parents: Sequence[Any], g: Any, args: Sequence[Any], params: dict) -> bool:
     """Add what was read to a cotangent that is there already, without a whole array for each element."""
-    whole = None if parents[0] is None or isinstance(g, Traced) else cotangents[parents[0]]
+    whole: Any = None if parents[0] is None or isinstance(g, Traced) else cotangents[parents[0]]
     if not is_writable(whole):
         return False
     key = filled(params["template"], args[1:])

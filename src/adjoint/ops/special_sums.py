@@ -8,7 +8,7 @@ import numpy as np
 import scipy.special as sc
 
 from ..rules.elementwise import Elementwise
-from ..rules.stacking import aligned, leading
+from ..rules.stacking import aligned
 from .declare import CONSTANT, POSITIVE, REAL, Whole, declare, where
 
 

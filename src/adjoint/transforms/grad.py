@@ -68,13 +68,12 @@ def value_and_grad(
     (9.0, 6.0)
     """
     argnums = checked_argnums(argnums)
-    is_one = isinstance(argnums, int)
-    place = argnums if is_one and argnums >= 0 else sys.maxsize
+    place = argnums if isinstance(argnums, int) and argnums >= 0 else sys.maxsize
 
     @functools.wraps(fun, assigned=("__name__", "__doc__"), updated=())
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         trace = ReverseTrace()
-        if is_one and place < len(args) and type(args[place]) in LEAVES:
+        if place < len(args) and type(args[place]) in LEAVES:
             given, rebuild = [args[place]], None
             inputs = [checked_input(given[0], "grad")]
             call = list(args)
@@ -82,7 +81,7 @@ def value_and_grad(
         else:
             chosen = _chosen(args, argnums)
             given, rebuild = flatten(chosen)
-            inputs = checked_inputs(given, (chosen,) if is_one else chosen, "grad")
+            inputs = checked_inputs(given, (chosen,) if isinstance(argnums, int) else chosen, "grad")
             call = _replaced(args, argnums, rebuild([trace.input(x) for x in inputs]))
         out = run(fun, call, kwargs)
         if has_aux:

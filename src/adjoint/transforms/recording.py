@@ -14,7 +14,7 @@ from ..core.trace import quiet
 from ..core.traced import CONSTANTS, FLOAT64, Traced, snapshot
 from ..core.tree import flatten, paths
 from ..core.values import Value, cast, describe, dtype_of, shape_of, zeros_for
-from ..numpy.constructors import enter, leave
+from ..numpy.constructors import depth, enter, leave
 
 
 def checked_inputs(leaves: list[Any], args: tuple[Any, ...], walk: str) -> list[Value]:
@@ -71,8 +71,9 @@ def _refusal(x: Any, walk: str, place: tuple[tuple[Any, ...], int] | None) -> st
 
 def run(f: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Call the user's function while NumPy's array makers know traced values."""
-    enter()
+    outside = depth()
     try:
+        enter(outside)
         return f(*args, **kwargs)
     except ValueError as error:
         # NumPy hides a refused conversion behind "setting an array element with a sequence"
@@ -80,7 +81,11 @@ def run(f: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             raise error.__cause__ from None
         raise
     finally:
-        leave()
+        try:
+            leave(outside)
+        except BaseException:  # Ctrl-C just now
+            leave(outside)
+            raise
 
 
 def finished(x: Any, trace: Any) -> Any:

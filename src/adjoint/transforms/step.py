@@ -12,9 +12,11 @@ from ..core.errors import DerivativeDroppedError, message
 from ..core.primitive import Primitive
 from ..core.traced import CONSTANTS, Traced
 from ..core.tree import flatten
-from ..core.values import Value
+from ..core.values import Value, raw
+from ..numpy.views import own_copy
 from ..rules.opaque import Opaque
 from .recording import output_leaves
+from .stop import read_only
 from .vmap import vmap
 
 Flat = Callable[..., tuple[Value, ...]]
@@ -37,7 +39,8 @@ def call_as_step(
     """Call `fun(*args)`, recorded as one step whose derivative is `rules(rebuild, restore)`.
 
     `rebuild` puts leaves back into the arguments' containers, `restore` into those of the result, so that rules can be
-    written for whole arguments and results. `mapping` is how the function meets a batch.
+    written for whole arguments and results. `mapping` is how the function meets a batch. The function must not write
+    to its arguments, which others hold as well; it sees them read-only.
     """
     leaves, rebuild = flatten(args)
     if not any(isinstance(leaf, Traced) for leaf in leaves):
@@ -45,13 +48,21 @@ def call_as_step(
     shapes: list[Any] = []
 
     def flat(*values: Value) -> tuple[Value, ...]:
-        outputs, shape = output_leaves(fun(*rebuild(list(values))), name)
+        outputs, shape = output_leaves(fun(*rebuild([read_only(v) for v in values])), name)
         shapes.append(shape)
         own = {id(walk) for v in values for walk in _walks(v)}
-        return tuple([_without_strangers(o, own, name) for o in outputs])
+        return tuple([_writable(_without_strangers(o, own, name)) for o in outputs])
 
     found = _step(name, flat, rules(rebuild, lambda parts: shapes[-1](parts)), mapping)(*leaves)
     return shapes[-1](list(found))
+
+
+def _writable(x: Value) -> Value:
+    """A result that the caller may write to, also if the function returned an argument."""
+    whole = raw(x)
+    if not isinstance(whole, np.ndarray) or whole.flags.writeable:
+        return x
+    return own_copy(x) if isinstance(x, Traced) else np.array(x)
 
 
 def all_at_once(flat: Flat, in_axes: tuple[int | None, ...], size: int) -> Flat:

@@ -38,10 +38,13 @@ def value(x: Any) -> Any:
     (6.0, [3.0])
     """
     leaves, rebuild = flatten(x)
-    return rebuild([_read_only(raw(leaf)) if isinstance(leaf, Traced) else leaf for leaf in leaves])
+    return rebuild([read_only(raw(leaf)) if isinstance(leaf, Traced) else leaf for leaf in leaves])
 
 
-def _read_only(x: Any) -> Any:
+def read_only(x: Any) -> Any:
+    """The same numbers, not to be written to."""
+    if isinstance(x, Traced):
+        return Traced(read_only(x.value), x.walk, x.node)
     if not isinstance(x, np.ndarray):
         return x
     view = x.view()
