@@ -23,7 +23,7 @@ NUMPY: dict[str, Callable[..., Any]] = {
     name: getattr(np, name)
     for name in (
         "array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "zeros", "ones", "empty", "full",
-        "eye", "identity", "sum", "prod", "mean", "max", "min", "std", "var", "median",
+        "eye", "identity", "sum", "prod", "mean", "max", "min", "std", "var", "median", "amax", "amin",
     )
 }  # fmt: skip
 """NumPy's own versions."""
@@ -144,7 +144,7 @@ _local = threading.local()
 _lock = threading.Lock()
 _tracing: set[int] = set()
 """The threads that are tracing a function."""
-TAKERS = ("sum", "prod", "mean", "max", "min", "std", "var", "median")
+TAKERS = ("sum", "prod", "mean", "max", "min", "amax", "amin", "std", "var", "median")
 """Functions that are often given a list of numbers."""
 
 FILLERS = ("zeros", "ones", "empty", "eye", "identity")

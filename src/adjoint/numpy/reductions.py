@@ -86,6 +86,8 @@ def _extreme(primitive: Any, pair: Any, worst: float) -> Any:
         initial: Any = NO_VALUE,
         where: Any = NO_VALUE,
     ) -> Any:
+        if isinstance(a, Traced) and out is None and initial is NO_VALUE and where is NO_VALUE:
+            return a.walk.process(primitive, (a,), {"axis": axes_of(axis, len(a.shape)), "keepdims": is_true(keepdims)})
         a = as_value(a)
         if given(where) and where is not True:
             if not given(initial):

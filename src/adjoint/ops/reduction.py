@@ -37,6 +37,8 @@ cumsum = declare(
 def _extreme(out: Any, x: Any, *, axis: Axes, keepdims: bool) -> Any:
     best = widened(out, x, axis)
     hit = np.equal(x, best)
+    if type(hit) is np.ndarray and np.count_nonzero(hit) == np.size(out) and not np.isnan(np.sum(raw(out))):
+        return hit  # no ties and no nan: the mask is the share
     count = sum(hit, axis=axis, keepdims=True)
     if not raw(count).all():  # only nan is not equal to itself
         hit = hit | (np.isnan(x) & np.isnan(best))
