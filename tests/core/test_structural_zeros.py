@@ -158,3 +158,21 @@ def test_second_order_at_a_norm_of_zero():
     """The second derivative of the norm follows the convention of the absolute value: 0 at the kink."""
     f = lambda x: np.sqrt(np.sum(x**2)) + x[0] ** 2  # noqa: E731
     np.testing.assert_array_equal(ad.jacrev(ad.grad(f))(np.zeros(2)), [[2.0, 0.0], [0.0, 0.0]])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_rows_of_a_jacobian_do_not_disturb_each_other():
+    """A row asks for one element only; the infinite slope of another has no part in it."""
+    np.testing.assert_array_equal(ad.jacobian(np.log)(np.array([0.0, 4.0])), [[np.inf, 0.0], [0.0, 0.25]])
+    (g,) = ad.vjp(lambda x: 1 / x, np.array([0.0, 2.0]))[1](np.array([0.0, 1.0]))
+    np.testing.assert_array_equal(g, [0.0, -0.25])
+
+
+def test_a_seed_that_varies_keeps_its_derivative():
+    """A cotangent that is 0 at a point still has a slope there."""
+
+    def f(c):
+        return ad.vjp(np.sqrt, np.array([1.0, 4.0]))[1](c * np.array([1.0, 0.0]))[0].sum()
+
+    assert ad.grad(f)(0.0) == 0.5
+    assert ad.jvp(f, (0.0,), (1.0,))[1] == 0.5

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from .reverse import INPUT, OUTPUT, ReverseTrace
+from .trace import is_differentiated
 from .traced import Traced
 from .values import Value, dtype_of, fit, ieee, raw, shape_of, sum_to
 
@@ -111,6 +112,11 @@ def _direction(partial: Value) -> Value:
     return np.sign(partial) if dtype_of(partial).kind == "c" else np.copysign(1.0, partial)
 
 
+def _asked_for(seed: Value) -> Value | None:
+    """Where a seed asks for anything: of a row of the Jacobian, the one element. A zero that may vary does not count."""
+    return None if shape_of(seed) == () and not isinstance(seed, Traced) or is_differentiated(seed) else _support(seed)
+
+
 def _support(counts: Value) -> Value | None:
     reached = np.not_equal(counts, 0)
     return None if not isinstance(reached, Traced) and np.all(reached) else reached
@@ -120,7 +126,7 @@ def pull_careful(trace: ReverseTrace, seeds: list[tuple[int, Value]], count: int
     """As `pull`, with structural zeros and vertices."""
     cotangents: list[Any] = [None] * len(trace)
     for place, seed in seeds:
-        _add(cotangents, place, Cotangent(seed))
+        _add(cotangents, place, Cotangent(seed, support=_asked_for(seed)))
     results: dict[int, Value] = {}
     for place in range(max((p for p, _ in seeds), default=-1), -1, -1):
         g = cotangents[place]

@@ -41,5 +41,14 @@ def peel(trace: Any, x: Any) -> Any:
     return x
 
 
+def is_differentiated(x: Any) -> bool:
+    """Whether a value belongs to a derivative further out (a batch alone does not count)."""
+    while isinstance(x, Traced):
+        if not x.walk.lead:
+            return True
+        x = x.value
+    return False
+
+
 quiet = np.errstate(all="ignore")
 """A decorator that silences the floating-point warnings of derivative rules: the plain function would not give them."""

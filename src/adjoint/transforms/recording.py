@@ -10,7 +10,7 @@ import numpy as np
 from ..core.careful import pull_careful
 from ..core.errors import AdjointError, InputError, OutputError, TangentError, message
 from ..core.reverse import ReverseTrace, all_finite, pull
-from ..core.trace import quiet
+from ..core.trace import is_differentiated, quiet
 from ..core.traced import CONSTANTS, FLOAT64, Traced, snapshot
 from ..core.tree import flatten, paths
 from ..core.values import Value, cast, describe, dtype_of, shape_of, zeros_for
@@ -172,15 +172,6 @@ def _plainly_pulled(trace: ReverseTrace, seeds: list[tuple[int, Value]], count: 
     except (ZeroDivisionError, OverflowError):
         return None
     return found if all_finite(found) else None
-
-
-def is_differentiated(x: Value) -> bool:
-    """Whether a value belongs to a derivative further out (a batch alone does not count)."""
-    while isinstance(x, Traced):
-        if not x.walk.lead:
-            return True
-        x = x.value
-    return False
 
 
 def checked_cotangent(g: Any, out: Value, walk: str) -> Value:
