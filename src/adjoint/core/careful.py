@@ -113,8 +113,9 @@ def _direction(partial: Value) -> Value:
 
 
 def _asked_for(seed: Value) -> Value | None:
-    """Where a seed asks for anything: of a row of the Jacobian, the one element. A zero that may vary does not count."""
-    return None if shape_of(seed) == () and not isinstance(seed, Traced) or is_differentiated(seed) else _support(seed)
+    """Where a seed asks for anything: one element, for a row of a Jacobian. A zero that may vary is not structural."""
+    is_number = shape_of(seed) == () and not isinstance(seed, Traced)
+    return None if is_number or is_differentiated(seed) else _support(seed)
 
 
 def _support(counts: Value) -> Value | None:
