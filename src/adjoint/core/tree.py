@@ -21,8 +21,11 @@ NAMESPACE = "adjoint"
 
 def flatten(tree: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
     """The leaves in order, and the function that puts leaves back into the containers."""
-    if type(tree) in LEAVES:
+    kind = type(tree)
+    if kind in LEAVES:
         return [tree], _first
+    if (kind is list or kind is tuple) and LEAVES.issuperset(map(type, tree)):
+        return list(tree), kind
     import optree
 
     leaves, structure = optree.tree_flatten(tree, namespace=NAMESPACE)

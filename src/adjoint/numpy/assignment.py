@@ -61,18 +61,18 @@ def getitem(self: Traced, key: Any) -> Any:
         return owned(found) if self.walk is CONSTANTS else found
     found = self.walk.process(indexing.index, (self,), {"template": template})
     if isinstance(found, Traced) and (found.shape or Ellipsis in template):
-        return View(self, _reader(template), _writer(template), found)
+        return View(self, _read, _write, found, (template,))
     if isinstance(found, np.ndarray):
-        return View(self, _reader(template), _writer(template))
+        return View(self, _read, _write, None, (template,))
     return found
 
 
-def _reader(template: tuple[Any, ...]) -> Callable[[Any], Any]:
-    return lambda base: indexing.index(base, template=template)
+def _read(base: Any, template: tuple[Any, ...]) -> Any:
+    return indexing.index(base, template=template)
 
 
-def _writer(template: tuple[Any, ...]) -> Callable[[Any, Any], Any]:
-    return lambda base, new: indexing.assign(base, new, template=template)
+def _write(base: Any, new: Any, template: tuple[Any, ...]) -> Any:
+    return indexing.assign(base, new, template=template)
 
 
 def setitem(self: Traced, key: Any, value: Any) -> None:

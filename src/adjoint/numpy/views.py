@@ -12,26 +12,28 @@ from ..core.traced import CONSTANTS, Traced, snapshot
 from ..core.values import describe, raw
 from ..ops.shape import astype
 
-Read = Callable[[Any], Any]
-Write = Callable[[Any, Any], Any]
+Read = Callable[..., Any]
+Write = Callable[..., Any]
 
 
 class View(Traced):
     """A handle that shares its elements with another, as a NumPy view does.
 
-    It reads its base again when the base has been updated, and an update of the view is an update of the base.
+    It reads its base again, `read(base, *key)`, when the base has been updated, and an update of the view is an update
+    of the base, `write(base, new, *key)`.
     """
 
-    __slots__ = ("_handle", "_node", "_seen", "base", "read", "root", "write")
+    __slots__ = ("_handle", "_node", "_seen", "base", "key", "read", "root", "write")
 
-    def __init__(self, base: Traced, read: Read, write: Write, handle: Traced | None = None) -> None:
+    def __init__(self, base: Any, read: Read, write: Write, handle: Any = None, key: tuple[Any, ...] = ()) -> None:
         self.base = base
-        self.root = base.root if type(base) is View else base
+        self.root = root = base.root if type(base) is View else base
         self.read = read
         self.write = write
+        self.key = key
         self._handle = handle
-        self._seen: Any = None if handle is None else self.root.value
-        self._node: Any = None if handle is None else self.root.node
+        self._seen = None if handle is None else root.value
+        self._node = None if handle is None else root.node
 
     def current(self) -> Traced:
         """The elements as they are now."""
@@ -47,7 +49,7 @@ class View(Traced):
         """Write through to the base, and so on to the array that owns the elements."""
         new, target = snapshot(other), self
         while type(target) is View:
-            new, target = snapshot(target.write(snapshot(target.base), new)), target.base  # type: ignore[assignment]
+            new, target = snapshot(target.write(snapshot(target.base), new, *target.key)), target.base  # type: ignore[assignment]
         target.become(new)
 
     def _is_stale(self) -> bool:
@@ -61,7 +63,7 @@ class View(Traced):
             stale.append(base)
             base = base.base
         for view in reversed(stale):
-            found = view.read(snapshot(view.base))
+            found = view.read(snapshot(view.base), *view.key)
             view._handle = found if isinstance(found, Traced) else Traced(found, CONSTANTS, None)
             view._seen, view._node = self.root.value, self.root.node
 
