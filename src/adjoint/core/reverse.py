@@ -218,14 +218,24 @@ def all_finite(cotangents: list[Value | None]) -> bool:
         if type(c) is float:
             if not math.isfinite(c):
                 return False
-        elif c is not None:
-            if isinstance(c, Traced):
-                c = raw(c)
-            if type(c) is ARRAY and c.dtype.kind == "f":
-                # a quick sufficient test: nan and infinities survive a sum. BLAS would wake threads for a large one
-                flat = c if c.ndim == 1 else c.ravel()
-                if math.isfinite(flat.dot(flat) if c.size < LARGE else np.add.reduce(c, axis=None)):
-                    continue
-            if not np.all(np.isfinite(c)):
-                return False
+        elif c is not None and not _is_finite(raw(c)):
+            return False
     return True
+
+
+SMALL = 32
+
+
+def _is_finite(x: Any) -> bool:
+    """A quick sufficient test first: nan and infinities survive a sum, and a sum of squares."""
+    if type(x) is ARRAY and x.dtype.kind == "f":
+        if x.size <= SMALL:
+            total = sum(x.ravel().tolist())
+        elif x.size < LARGE:
+            flat = x.ravel()
+            total = flat.dot(flat)  # BLAS, which would wake threads for a large array
+        else:
+            total = np.add.reduce(x, axis=None)
+        if math.isfinite(total):
+            return True
+    return bool(np.all(np.isfinite(x)))
