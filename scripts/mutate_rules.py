@@ -83,7 +83,7 @@ def _broken(rule, factor):
                 broken = lambda *a, f=t, **p: f(*a, **p) * factor  # noqa: E731
                 yield (
                     f"transpose {k}",
-                    Linear(*replaced(rule.transposes, k, broken), structural=rule.structural, keeps=True),
+                    Linear(*replaced(rule.transposes, k, broken), structural=rule.structural),
                 )
     elif isinstance(rule, Multilinear):
         yield from _broken_multilinear(rule, factor)

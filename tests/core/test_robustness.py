@@ -259,6 +259,7 @@ def test_empty_and_zero_dimensional_arrays():
     """Sizes 0 and 1 are sizes like others."""
     assert ad.grad(lambda x: np.sum(x**2))(np.zeros(0)).shape == (0,)
     assert ad.jacobian(lambda x: x**2)(np.zeros(0)).shape == (0, 0)
+    assert ad.grad(np.tanh)(np.array(0.0)) == 1.0
     g = ad.grad(lambda x: x**2)(np.array(3.0))
     assert isinstance(g, np.ndarray)
     assert g.shape == ()

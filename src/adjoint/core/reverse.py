@@ -57,8 +57,8 @@ class ReverseTrace(list[Node]):
             return out
         if type(out) is FLOAT:
             out = float(out)
-        kept = derivative.keep(primitive, parents, values)
-        self.append((primitive, parents, kept, derivative.keep_out(out), params))
+        kept, kept_out = derivative.keep(primitive, parents, values, out)
+        self.append((primitive, parents, kept, kept_out, params))
         place = len(self) - 1
         if not primitive.multiple:
             return Traced(out, self, place)
@@ -74,9 +74,17 @@ class ReverseTrace(list[Node]):
         """`process` for an elementwise function of one traced argument: the short way."""
         value = x.value
         out = primitive.on_arrays(value) if type(value) is ARRAY else primitive.evaluate(value)
-        place = len(self)
-        self.append((primitive, (x.node,), (value,), out, NO_PARAMS))
-        return Traced(out, self, place)
+        return _recorded(self, primitive, (x.node,), (value,), out)
+
+
+def _recorded(trace: ReverseTrace, primitive: Primitive, parents: Any, values: Any, out: Value) -> Traced:
+    """The handle of a new step; of large arrays only what the walk back needs is kept."""
+    kept, kept_out = values, out
+    if type(out) is ARRAY and out.size > LARGE:
+        kept, kept_out = primitive.derivative.keep(primitive, parents, values, out)
+    place = len(trace)
+    trace.append((primitive, parents, kept, kept_out, NO_PARAMS))
+    return Traced(out, trace, place)
 
 
 def binary_operators(primitive: Primitive, prepared: Callable[[Any], Any]) -> tuple[Operator, Operator]:
@@ -99,9 +107,7 @@ def binary_operators(primitive: Primitive, prepared: Callable[[Any], Any]) -> tu
         if kind is Traced:
             node, other = other.node, other.value
         out = evaluate(x, other)
-        place = len(walk)
-        walk.append((primitive, (self.node, node), (x, other), out, NO_PARAMS))
-        return Traced(out, walk, place)
+        return _recorded(walk, primitive, (self.node, node), (x, other), out)
 
     def reflected(self: Any, other: Any) -> Any:
         if type(self) is not Traced:
@@ -112,9 +118,7 @@ def binary_operators(primitive: Primitive, prepared: Callable[[Any], Any]) -> tu
             return other if other is NotImplemented else primitive(other, self)
         y = self.value
         out = evaluate(other, y)
-        place = len(walk)
-        walk.append((primitive, (None, self.node), (other, y), out, NO_PARAMS))
-        return Traced(out, walk, place)
+        return _recorded(walk, primitive, (None, self.node), (other, y), out)
 
     return forward, reflected
 

@@ -168,7 +168,6 @@ index = declare(
     Linear(
         lambda g, out, x, *arrays, template: unindex(g, *arrays, template=template, shape=shape_of(x)),
         structural=True,
-        keeps=True,
         pull_into=_read_into,
     ),
     stacking=_stack_index,
@@ -176,16 +175,14 @@ index = declare(
 unindex = declare(
     "unindex",
     _unindex,
-    Linear(
-        lambda g, out, x, *arrays, template, shape: index(g, *arrays, template=template), structural=True, keeps=True
-    ),
+    Linear(lambda g, out, x, *arrays, template, shape: index(g, *arrays, template=template), structural=True),
     stacking=_stack_unindex,
     note="adds at repeated indices",
 )
 assign = declare(
     "assign",
     _assign,
-    Linear(_erased, _read_back, structural=True, keeps=True, pull_into=_write_into),
+    Linear(_erased, _read_back, structural=True, pull_into=_write_into),
     stacking=_stack_assign,
     note="of several writes to one place the last counts",
 )
@@ -210,14 +207,13 @@ take_along = declare(
     Linear(
         lambda g, out, x, places, *, axis: put_along(g, places, axis=axis, length=shape_of(x)[axis]),
         structural=True,
-        keeps=True,
     ),
     stacking=all_batched,
 )
 put_along = declare(
     "put_along",
     _put_along,
-    Linear(lambda g, out, x, places, *, axis, length: take_along(g, places, axis=axis), structural=True, keeps=True),
+    Linear(lambda g, out, x, places, *, axis, length: take_along(g, places, axis=axis), structural=True),
     stacking=all_batched,
     note="adds at repeated indices",
 )

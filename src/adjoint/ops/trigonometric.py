@@ -15,8 +15,12 @@ TURN = math.pi / 180.0
 
 
 def _sech_squared(x: Any) -> Any:
-    s = 1.0 / cosh.evaluate(x)
-    return s * s
+    if type(x) is not np.ndarray or x.ndim == 0:
+        s = 1.0 / cosh.evaluate(x)
+        return s * s
+    s = np.cosh(x)
+    np.reciprocal(s, out=s)
+    return np.multiply(s, s, out=s)
 
 
 def _root_of_one_plus_square(x: Any) -> Any:

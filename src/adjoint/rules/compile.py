@@ -30,23 +30,24 @@ def compiled_at_first_use(rule: Any, partials: Sequence[Partial | None]) -> tupl
 
 
 def _pulled(partial: Partial, arity: int) -> Callable[..., Any]:
-    return _compiled(f"lambda g, out, {_arguments(arity)}: g * partial({_wanted(partial)})", partial)
+    return _compiled(f"lambda g, out, {_arguments(arity)}: g * partial({', '.join(wanted(partial))})", partial)
 
 
 @functools.cache
 def evaluated(partials: tuple[Partial | None, ...]) -> tuple[Any, ...]:
     """For each partial `(out, x, y, ...) -> partial(<the names it asks for>)`."""
     arguments = _arguments(len(partials))
-    return tuple([p and _compiled(f"lambda out, {arguments}: partial({_wanted(p)})", p) for p in partials])
+    return tuple([p and _compiled(f"lambda out, {arguments}: partial({', '.join(wanted(p))})", p) for p in partials])
 
 
 def _arguments(arity: int) -> str:
     return ", ".join(NAMES[:arity])
 
 
-def _wanted(partial: Callable[..., Any]) -> str:
+def wanted(partial: Any) -> tuple[str, ...]:
+    """The names of what a partial asks for."""
     code = partial.__code__
-    return ", ".join(code.co_varnames[: code.co_argcount])
+    return code.co_varnames[: code.co_argcount]  # type: ignore[no-any-return]
 
 
 def _compiled(source: str, partial: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,8 +10,8 @@ import numpy as np
 from ..core.careful import Cotangent
 from ..core.errors import NotDifferentiableError, message
 from ..core.values import Value, raw
-from .compile import compiled_at_first_use, evaluated
-from .keeping import copies_of_constants, sum_of_tangents, whole
+from .compile import NAMES, compiled_at_first_use, evaluated, wanted
+from .keeping import Kept, ghost, own, sum_of_tangents
 
 
 class Elementwise:
@@ -29,18 +29,25 @@ class Elementwise:
     __slots__ = ("partials", "vertex", "vjps")
     is_zero = False
     pull_into = None
-    keep_out = staticmethod(whole)
 
     def __init__(self, partials: Sequence[Callable[..., Value] | None], *, vertex: bool = False) -> None:
         self.partials = tuple(partials)
         self.vertex = vertex
         self.vjps = compiled_at_first_use(self, self.partials)
 
-    def keep(self, primitive: Any, parents: Sequence[int | None], values: Sequence[Value]) -> Sequence[Value]:
-        """What the walk back will need, safe from later changes."""
+    def keep(self, primitive: Any, parents: Sequence[int | None], values: Sequence[Value], out: Value) -> Kept:
+        """What the partials of the arguments that move ask for, by name."""
         if None in self.partials:
             refuse_unknown(primitive, self.partials, parents)
-        return copies_of_constants(primitive, parents, values)
+        asked: set[str] = set()
+        for partial, parent in zip(self.partials, parents, strict=True):
+            if parent is not None:
+                asked.update(wanted(partial))
+        kept = [
+            ghost(v) if name not in asked else own(v) if parent is None else v
+            for name, parent, v in zip(NAMES, parents, values, strict=False)
+        ]
+        return kept, out if self.vertex or "out" in asked else ghost(out)
 
     def push(self, primitive: Any, tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
         """The tangent of the result."""

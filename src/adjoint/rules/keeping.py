@@ -7,18 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from ..core.values import Value, cast, dtype_of, shape_of, spread
+from ..core.values import LARGE, Value, cast, dtype_of, shape_of, spread
+
+Kept = tuple[Sequence[Value], Value]
+"""Arguments and result of a step, as far as the walk back needs them."""
 
 
-def copies_of_constants(primitive: Any, parents: Sequence[int | None], values: Sequence[Value]) -> Sequence[Value]:
-    """Copy plain arrays that come from outside the trace: the user may change them before the walk back."""
-    if None not in parents:
-        return values
-    return [own(v) if p is None else v for p, v in zip(parents, values, strict=True)]
+def all_kept(primitive: Any, parents: Sequence[int | None], values: Sequence[Value], out: Value) -> Kept:
+    """For rules that may look at everything."""
+    return [own(v) if p is None else v for p, v in zip(parents, values, strict=True)], out
+
+
+def constants_kept(primitive: Any, parents: Sequence[int | None], values: Sequence[Value], out: Value) -> Kept:
+    """For rules that are linear in the arguments with a transpose and keep the others: masks and indices."""
+    if len(values) == 1:
+        return [ghost(values[0])], ghost(out)
+    is_linear_in = primitive.derivative.is_linear_in
+    return [ghost(v) if is_linear_in(k) else own(v) for k, v in enumerate(values)], ghost(out)
 
 
 def own(x: Value) -> Value:
-    """The value, or a copy of it if somebody could change it."""
+    """The value, or a copy of it if it is a plain array: the user may change that before the walk back."""
     return x.copy() if type(x) is np.ndarray and x.flags.writeable else x
 
 
@@ -32,30 +41,9 @@ class Ghost:
         self.dtype = x.dtype
 
 
-LARGE = 1024
-
-
 def ghost(x: Value) -> Value:
     """The value itself if it is small; of a large array only its shape and dtype."""
     return Ghost(x) if type(x) is np.ndarray and x.size > LARGE else x
-
-
-def whole(x: Value) -> Value:
-    """The value itself."""
-    return x
-
-
-def nothing_kept(primitive: Any, parents: Sequence[int | None], values: Sequence[Value]) -> Sequence[Value]:
-    """For rules that only look at the shape and dtype of their arguments."""
-    return [ghost(v) for v in values]
-
-
-def constants_kept(primitive: Any, parents: Sequence[int | None], values: Sequence[Value]) -> Sequence[Value]:
-    """For rules that are linear in the arguments with a transpose and keep the others: masks and indices."""
-    if len(values) == 1:
-        return [ghost(values[0])]
-    is_linear_in = primitive.derivative.is_linear_in
-    return [ghost(v) if is_linear_in(k) else own(v) for k, v in enumerate(values)]
 
 
 def sum_of_tangents(terms: list[Value], out: Value) -> Value:

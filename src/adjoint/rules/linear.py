@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.careful import Cotangent
 from ..core.values import Value, zeros_for
-from .keeping import constants_kept, ghost, like, nothing_kept
+from .keeping import constants_kept, like
 
 
 class Linear:
@@ -23,16 +23,15 @@ class Linear:
         so that reading and writing single elements does not cost a pass over all of them.
     """
 
-    __slots__ = ("keep", "pull_into", "structural", "transposes", "variadic", "vjps")
+    __slots__ = ("pull_into", "structural", "transposes", "variadic", "vjps")
     is_zero = False
-    keep_out = staticmethod(ghost)
+    keep = staticmethod(constants_kept)
 
     def __init__(
         self,
         *transposes: Callable[..., Value] | None,
         variadic: Callable[..., list[Value | None]] | None = None,
         structural: bool = False,
-        keeps: bool = False,
         pull_into: Callable[..., bool] | None = None,
     ) -> None:
         self.transposes = transposes
@@ -40,7 +39,6 @@ class Linear:
         self.structural = structural
         self.pull_into = pull_into
         self.vjps = None if variadic else transposes
-        self.keep = constants_kept if keeps or None in transposes else nothing_kept
 
     def push(self, primitive: Any, tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
         """The operation, applied to the tangents."""

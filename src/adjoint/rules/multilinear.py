@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.careful import Cotangent
 from ..core.values import Value, raw, shape_of
-from .keeping import copies_of_constants, sum_of_tangents, whole
+from .keeping import Kept, ghost, own, sum_of_tangents
 
 
 class Multilinear:
@@ -18,13 +18,20 @@ class Multilinear:
     __slots__ = ("elementwise", "transposes", "vjps")
     is_zero = False
     pull_into = None
-    keep_out = staticmethod(whole)
-    keep = staticmethod(copies_of_constants)
 
     def __init__(self, *transposes: Callable[..., Value], elementwise: bool = False) -> None:
         self.transposes = transposes
         self.vjps = transposes
         self.elementwise = elementwise
+
+    def keep(self, primitive: Any, parents: Sequence[int | None], values: Sequence[Value], out: Value) -> Kept:
+        """The arguments that another one's cotangent is multiplied with."""
+        moving = [k for k, p in enumerate(parents) if p is not None]
+        kept = [
+            ghost(v) if moving == [k] else own(v) if p is None else v
+            for k, (p, v) in enumerate(zip(parents, values, strict=True))
+        ]
+        return kept, ghost(out)
 
     def push(self, primitive: Any, tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
         """One term for each argument that moves."""
@@ -46,6 +53,7 @@ class Multilinear:
             return found
         arrived = np.where(g.support, 1.0, 0.0)
         ones = [np.ones(shape_of(a)) for a in args]
+        args = [ones[k] if j == k else a for j, a in enumerate(args)]  # its own value has no part in it
         found.support = np.not_equal(transpose(arrived, out, *ones, **params), 0)
         wild = [np.where(np.isfinite(a), 0.0, 1.0) for a in args]
         if any(np.any(raw(w)) for j, w in enumerate(wild) if j != k):

@@ -9,7 +9,7 @@ from ..core.careful import Cotangent
 from ..core.reverse import ReverseTrace, pull
 from ..core.traced import Traced
 from ..core.values import Value, zeros_for
-from .keeping import copies_of_constants, like, whole
+from .keeping import all_kept, like
 
 
 class Opaque:
@@ -24,9 +24,8 @@ class Opaque:
     __slots__ = ("jvp", "vjp")
     is_zero = False
     pull_into = None
-    keep_out = staticmethod(whole)
     vjps = None
-    keep = staticmethod(copies_of_constants)
+    keep = staticmethod(all_kept)
 
     def __init__(self, jvp: Callable[..., Value] | None = None, vjp: Callable[..., list[Value]] | None = None) -> None:
         if jvp is None and vjp is None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.careful import Cotangent
 from ..core.values import Value, shape_of
-from .keeping import copies_of_constants, like, whole
+from .keeping import all_kept, like
 
 
 class Reducing:
@@ -25,9 +25,8 @@ class Reducing:
     __slots__ = ("selects", "share")
     is_zero = False
     pull_into = None
-    keep_out = staticmethod(whole)
     vjps = None
-    keep = staticmethod(copies_of_constants)
+    keep = staticmethod(all_kept)
 
     def __init__(self, share: Callable[..., Value], *, selects: bool = True) -> None:
         self.share = share

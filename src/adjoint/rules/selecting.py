@@ -10,7 +10,7 @@ import numpy as np
 from ..core.careful import Cotangent
 from ..core.values import Value
 from .compile import compiled_at_first_use, evaluated
-from .keeping import copies_of_constants, sum_of_tangents, whole
+from .keeping import Kept, all_kept, sum_of_tangents
 
 
 class Selecting:
@@ -22,15 +22,14 @@ class Selecting:
     __slots__ = ("vjps", "weights")
     is_zero = False
     pull_into = None
-    keep_out = staticmethod(whole)
 
     def __init__(self, *weights: Callable[..., Value] | None) -> None:
         self.weights = weights
         self.vjps = compiled_at_first_use(self, weights)
 
-    def keep(self, primitive: Any, parents: Sequence[int | None], values: Sequence[Value]) -> Sequence[Value]:
+    def keep(self, primitive: Any, parents: Sequence[int | None], values: Sequence[Value], out: Value) -> Kept:
         """What the walk back will need; a constant zero is marked."""
-        return copies_of_constants(primitive, parents, _marked(values, parents))
+        return all_kept(primitive, parents, _marked(values, parents), out)
 
     def push(self, primitive: Any, tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
         """The tangent of what was selected."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from .compile import evaluated
 from .elementwise import refuse_unknown
-from .keeping import copies_of_constants
+from .keeping import Kept, all_kept
 from .opaque import Opaque
 
 Partials = Sequence[Callable[..., Sequence[Any]] | None]
@@ -28,10 +28,10 @@ class Several(Opaque):
         super().__init__(self._pushed, self._pulled)
         self.partials = tuple(partials)
 
-    def keep(self, primitive: Any, parents: Sequence[int | None], values: Sequence[Any]) -> Sequence[Any]:  # type: ignore[override]
+    def keep(self, primitive: Any, parents: Sequence[int | None], values: Sequence[Any], out: Any) -> Kept:  # type: ignore[override]
         """What the walk back will need, safe from later changes."""
         refuse_unknown(primitive, self.partials, parents)
-        return copies_of_constants(primitive, parents, values)
+        return all_kept(primitive, parents, values, out)
 
     def push(self, primitive: Any, tangents: Sequence[Any], out: Any, args: Sequence[Any], params: dict) -> Any:
         """The tangents of all results."""
