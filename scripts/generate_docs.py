@@ -203,9 +203,10 @@ def errors() -> str:
     sections = [
         "# Errors",
         GENERATED,
-        "Every message says what could not be done, at which line of your code, what was met there, and what to write "
-        "instead. All exceptions are in `adjoint.errors`; each derives from `AdjointError` and from the builtin you "
-        "would catch.",
+        "A message says what could not be done, at which line of your code, what was met there, and what to write "
+        "instead. These exceptions are in `adjoint.errors`; each derives from `AdjointError` and from the builtin you "
+        "would catch. A plain mistake in a call, such as an axis out of range, is a plain `ValueError`, `TypeError` or "
+        "`IndexError`, as in NumPy.",
         f"```text\n{tree}\n```",
         *[f"## {c.__name__}\n\n{inspect.getdoc(c)}" for c in classes],
     ]
