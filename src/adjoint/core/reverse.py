@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from sys import getrefcount
 from typing import Any
@@ -202,8 +203,9 @@ def pull(trace: ReverseTrace, seeds: list[tuple[int, Value]], count: int) -> lis
     return cotangents[:count]
 
 
-OWN = 3
-"""References to an array that only `pull` knows: its list, its variable and the argument of getrefcount."""
+OWN, PASSED = (3, 4) if sys.version_info < (3, 14) else (0, 0)
+"""References to an array that only `pull` knows (its list, its variable, the argument of getrefcount), and to one that
+it passed on. From 3.14 on Python does not count what stands on its stack, so there nothing is updated in place."""
 
 
 def is_writable(cotangent: Value) -> bool:
@@ -211,7 +213,7 @@ def is_writable(cotangent: Value) -> bool:
     return (
         type(cotangent) is ARRAY
         and cotangent.size > LARGE
-        and getrefcount(cotangent) == OWN + 1
+        and getrefcount(cotangent) == PASSED
         and cotangent.base is None
     )
 
