@@ -58,6 +58,10 @@ def no_rule(x):
     return np.busday_count(x * np.ones(2), 3)
 
 
+def users_ufunc(x):
+    return np.frompyfunc(abs, 1, 1)(x)
+
+
 def branch_in_vmap(x):
     return x if x > 0 else -x
 
@@ -127,6 +131,7 @@ INSIDE = {
         "If it is meant as a constant, pass  ad.stop_gradient(...)  there; if you know the derivative, give it with  "
         "ad.custom_rule."]),
     no_rule: (errors.UnsupportedError, ["np.busday_count has no derivative rule.", "{at}", STOP]),
+    users_ufunc: (errors.UnsupportedError, ["abs (vectorized) has no derivative rule.", "{at}", STOP]),
     closed_over_checkpoint: (errors.DerivativeDroppedError, [
         "The function given to checkpoint uses a traced value that is not among its arguments.", "{at}",
         "Pass the value as an argument, so that its derivative can be found."]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -64,9 +65,16 @@ def _name(function: Any) -> str:
     owner = getattr(function, "__self__", None)
     function = owner if isinstance(owner, np.ufunc) else function
     name = getattr(function, "__name__", None) or str(function)
-    home = "scipy.special" if isinstance(function, np.ufunc) and not hasattr(np, name) else "numpy"
-    module = getattr(function, "__module__", None) or home
-    return f"{'np' + module[5:] if module.startswith('numpy') else module}.{name}"
+    module = getattr(function, "__module__", None) or _home(function, name)
+    return f"{'np' + module[5:] if module.startswith('numpy') else module}.{name}" if module else name
+
+
+def _home(ufunc: Any, name: str) -> str:
+    """Where a universal function comes from, which it does not say itself; nowhere, for one of the user's own."""
+    for module in ("numpy", "scipy.special"):
+        if getattr(sys.modules.get(module), name, None) is ufunc:
+            return module
+    return ""
 
 
 Traced.__array_ufunc__ = array_ufunc  # type: ignore[attr-defined]
