@@ -97,10 +97,6 @@ def _broken(rule, factor):
 
 
 def _broken_multilinear(rule, factor):
-    if getattr(rule, "variadic", None):
-        broken = lambda *a, f=rule.variadic: scaled(f(*a), factor)  # noqa: E731
-        yield "transposes", Multilinear(variadic=broken)
-        return
     for k, t in enumerate(rule.transposes):
         broken = lambda *a, f=t, **p: f(*a, **p) * factor  # noqa: E731
         yield f"transpose {k}", Multilinear(*replaced(rule.transposes, k, broken), elementwise=rule.elementwise)

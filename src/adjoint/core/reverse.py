@@ -171,12 +171,9 @@ def pull(trace: ReverseTrace, seeds: list[tuple[int, Value]], count: int) -> lis
         if params and derivative.pull_into is not None and derivative.pull_into(cotangents, parents, g, args, params):
             continue
         rules = derivative.vjps
-        if rules is None:  # one rule for all arguments together
-            needed = [p is not None for p in parents]
-            rules = derivative.pull(primitive, g, out, args, params, needed)
-            together = True
-        else:
-            together = False
+        together = rules is None  # one rule for all arguments, which gives their cotangents
+        if together:
+            rules = derivative.pull(primitive, g, out, args, params, [p is not None for p in parents])
         for parent, rule, value in zip(parents, rules, args):  # noqa: B905  (arguments without a rule come last)
             if parent is None:
                 continue

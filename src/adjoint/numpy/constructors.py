@@ -4,6 +4,7 @@ being traced these names stand for versions that know traced values; for everyth
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 from collections.abc import Callable
@@ -16,6 +17,8 @@ from ..core.values import dtype_of, shape_of
 from ..ops import shape
 from . import replacements
 from .registry import FUNCTIONS, ORIGINALS, implements
+from .replacements import holds_traced
+from .shapes import same_dtype
 from .topics import implementation_of
 from .views import own_copy
 
@@ -33,11 +36,10 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, ndmin: int = 0, *
     """`np.array`, also for nested lists in which traced values stand."""
     x: Any
     if isinstance(object, Traced):
-        x = np.astype(object, dtype) if dtype is not None and dtype_of(object) != np.dtype(dtype) else object
+        x = same_dtype(object, dtype)
         x = own_copy(x) if _is_always(copy) and x is object else x
-    elif isinstance(object, (list, tuple)) and _holds_traced(object):
-        x = joined(object)
-        x = np.astype(x, dtype) if dtype is not None and dtype_of(x) != np.dtype(dtype) else x
+    elif isinstance(object, (list, tuple)) and holds_traced(object):
+        x = same_dtype(joined(object), dtype)
     else:
         made = NUMPY["array"](object, dtype, copy=copy, ndmin=ndmin, **kwargs)
         return _users(made, sys._getframe(1)) if _is_always(copy) else made
@@ -63,40 +65,27 @@ def _is_always(copy: Any) -> bool:
     return copy is not np._CopyMode.IF_NEEDED and bool(copy)
 
 
-def snapshot_array(x: Any) -> Any:
-    """A copy: a new handle with the same value, which later updates of the old one do not reach."""
-    return own_copy(x)
-
-
-def _holds_traced(x: Any) -> bool:
-    if isinstance(x, (list, tuple)):
-        return any(_holds_traced(part) for part in x)
-    return isinstance(x, Traced)
-
-
 def _converter(name: str) -> Callable[..., Any]:
     original = NUMPY[name]
 
+    @functools.wraps(original, updated=())
     def convert(a: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
         if isinstance(a, Traced) and a.walk is CONSTANTS and not _is_users(sys._getframe(1)):
             a = a.value
-        if isinstance(a, Traced) or (isinstance(a, (list, tuple)) and _holds_traced(a)):
+        if isinstance(a, Traced) or (isinstance(a, (list, tuple)) and holds_traced(a)):
             return array(a, dtype, copy=None)
         return original(a, dtype, *args, **kwargs)
 
-    convert.__name__ = name
-    convert.__doc__ = original.__doc__
     return convert
 
 
 def _filler(name: str) -> Callable[..., Any]:
     original = NUMPY[name]
 
+    @functools.wraps(original, updated=())
     def fill(*args: Any, **kwargs: Any) -> Any:
         return _users(original(*args, **kwargs), sys._getframe(1))
 
-    fill.__name__ = name
-    fill.__doc__ = original.__doc__
     return fill
 
 
@@ -104,21 +93,20 @@ def _taker(name: str) -> Callable[..., Any]:
     """`np.sum([x, y])`: NumPy looks for traced values among the arguments, but not inside lists."""
     original = NUMPY[name]
 
+    @functools.wraps(original, updated=())
     def take(a: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(a, Traced):
             return (FUNCTIONS.get(original) or implementation_of(original))(a, *args, **kwargs)  # as NumPy would
-        if isinstance(a, (list, tuple)) and _holds_traced(a):
+        if isinstance(a, (list, tuple)) and holds_traced(a):
             a = joined(a)
         return original(a, *args, **kwargs)
 
-    take.__name__ = name
-    take.__doc__ = original.__doc__
     return take
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **kwargs: Any) -> Any:
     """`np.full`, also with a traced value."""
-    if not isinstance(fill_value, Traced) and not _holds_traced(fill_value):
+    if not holds_traced([fill_value]):
         return _users(NUMPY["full"](shape, fill_value, dtype, order, **kwargs), sys._getframe(1))
     value = array(fill_value)
     shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
@@ -128,7 +116,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **kwa
 
 def _users(made: Any, frame: Any) -> Any:
     """A new array as the user's function sees it: a handle, so that traced values can be assigned to it later."""
-    if type(made) is np.ndarray and made.dtype.kind in "fc" and getattr(_local, "depth", 0) > 0 and _is_users(frame):
+    if type(made) is np.ndarray and made.dtype.kind in "fc" and depth() > 0 and _is_users(frame):
         return Traced(made, CONSTANTS, None)
     return made
 
