@@ -13,7 +13,7 @@ from ..core.errors import NotDifferentiableError, message
 from ..core.values import dtype_of
 from ..rules.elementwise import Elementwise
 from ..rules.stacking import aligned
-from .declare import POSITIVE, REAL, UFUNCS, Whole, declare, elementwise, where
+from .declare import POSITIVE, REAL, UFUNCS, Whole, declare, elementwise, ratio, where
 from .special_declare import several
 
 ORDER = (0.0, 3.0)
@@ -48,11 +48,6 @@ def _order(ufunc: Any, slope: Callable[..., Any], *, order: Any = ORDER, note: s
 
 def _struve_term(v: Any, x: Any) -> Any:
     return (0.5 * x) ** v * sc.rgamma(v + 1.5) / math.sqrt(math.pi)
-
-
-def _over(y: Any, x: Any) -> Any:
-    """y / x for a y that vanishes at 0 faster than x."""
-    return where(x == 0, 0.0, y / where(x == 0, 1.0, x))
 
 
 elementwise(sc.j0, partials=[lambda x: -sc.j1(x)])
@@ -98,8 +93,8 @@ elementwise(
 
 elementwise(sc.ber, partials=[lambda x: sc.berp(x)])
 elementwise(sc.bei, partials=[lambda x: sc.beip(x)])
-elementwise(sc.berp, partials=[lambda out, x: -sc.bei(x) - _over(out, x)])
-elementwise(sc.beip, partials=[lambda out, x: where(x == 0, 0.5, sc.ber(x) - _over(out, x))])
+elementwise(sc.berp, partials=[lambda out, x: -sc.bei(x) - ratio(out, x)])
+elementwise(sc.beip, partials=[lambda out, x: where(x == 0, 0.5, sc.ber(x) - ratio(out, x))])
 elementwise(sc.ker, partials=[lambda x: sc.kerp(x)], domain=[POSITIVE])
 elementwise(sc.kei, partials=[lambda x: sc.keip(x)], domain=[POSITIVE])
 elementwise(sc.kerp, partials=[lambda out, x: -sc.kei(x) - out / x], domain=[POSITIVE])
