@@ -1,4 +1,4 @@
-"""The table: times, ratios, and in plain words what was asked and whether it was met."""
+"""The page: tables of times and ratios, notes on who is missing, and what was asked."""
 
 from __future__ import annotations
 
@@ -8,81 +8,112 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from .contestants import COMPILING, THREADS, versions
+from .eager import COST, COST_ASKED, IMPORT_ASKED
+from .sets import ALL, SETS, TEAMS
+from .verdict import FIRST_ASKED, asked, limit_of, short, verdict
 
-from .libraries import THREADS, versions
-from .workloads import COST, WORKLOADS
+INTRODUCTION = f"""Time of one call of value and gradient (or what the row says), with how many times longer than adjoint it \
+takes in brackets. Double precision unless a row says otherwise. Each contestant runs in its own process with {THREADS} \
+threads; they take turns, and the smallest time counts. Before that all results of a row are compared with the one worked \
+out by hand, and that one with differences of the plain function; a row where they disagree says so. adjoint takes and \
+gives NumPy arrays and Python floats; JAX has its own device arrays from the start and is waited for; PyTorch has its own \
+tensors. By hand is the derivative worked out by a person: in NumPy, in Python with `math`, in C (`gcc -O3 \
+-march=native`, an extension function; OpenMP with {THREADS} threads from 10,000 elements), and in the same C with glibc's \
+vector functions, which gcc does not use by itself. First calls are timed apart, compilers started: recording, compiling \
+and running once. Run `python -m benchmarks` to make this page, its numbers (results.json) and the chart."""
 
-TOLERANCE = 1e-6
-COST_ASKED = COST.asked
-IMPORT_ASKED = 1.30
+HEADINGS = {
+    "jit": "Compiled",
+    "families": "Problem families of the literature",
+    "eager": "Step by step, without the compiler",
+}
+WORDS = {
+    "jit": f"Of every row is also asked that its first call takes at most 1/{FIRST_ASKED:g} of JAX's.",
+    "families": "Of every row is asked to be first or second, never more than twice behind the best, and that its first "
+    f"call takes at most 1/{FIRST_ASKED:g} of JAX's.",
+    "eager": "How the library does while it records, prints and branches freely.",
+}
 
 
-def page(found: dict[str, dict[str, Any]], libraries: list[str], cost: float | None, imports: Any) -> str:
-    """The whole page."""
-    parts = [
-        "# Benchmarks",
-        f"{datetime.now(UTC):%Y-%m-%d}. {machine()}. {versions()}, Python {platform.python_version()}.",
-        "Time of one eager call of value and gradient in double precision. Each library runs in its own process, with "
-        f"{THREADS} threads; they take turns, and the smallest time counts. The gradients of a row are compared "
-        f"to {TOLERANCE:g} first, and a row where they differ says so. "
-        "By hand is NumPy with the derivative worked out by a person; JAX is "
-        "compiled, and there for information (without the long loop, which it would compile for minutes). "
-        "Run `python -m benchmarks` to make this page.",
-        table(found, libraries),
-        *([] if cost is None else [cost_line(cost)]),
-        *([] if imports is None else [import_line(*imports)]),
-    ]
+def page(kept: dict[str, Any]) -> str:
+    """The whole page from what was measured."""
+    parts = ["# Benchmarks", INTRODUCTION, "![time relative to the best](chart.svg)"]
+    for kind in SETS:
+        if kind in kept:
+            found = kept[kind]
+            parts += [
+                f"## {HEADINGS[kind]}",
+                f"{found['date']}. {found['machine']}. {found['versions']}. {found['rounds']} rounds. {WORDS[kind]}",
+                table(kind, found["rows"]),
+                *notes(kind, found["rows"]),
+            ]
+            if found.get("cost") is not None:
+                parts.append(cost_line(found["cost"]))
+            if found.get("import") is not None:
+                parts.append(import_line(*found["import"]))
     return "\n\n".join(parts) + "\n"
 
 
-def table(found: dict[str, dict[str, Any]], libraries: list[str]) -> str:
-    """One line for each workload."""
-    head = ["workload", *libraries, "autograd / adjoint", "asked", "torch / adjoint", "verdict"]
-    lines = [head, ["---", *["---:"] * (len(head) - 2), "---"]]
-    for row, result in found.items():
-        times = result["times"]
-        work = WORKLOADS[row]
+def circumstances(rounds: int) -> dict[str, Any]:
+    """When, where and with what."""
+    return {
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "machine": machine(),
+        "versions": f"{versions()}, Python {platform.python_version()}",
+        "rounds": rounds,
+    }
+
+
+def table(kind: str, rows: dict[str, dict[str, Any]]) -> str:
+    """One line for each row; contestants that are in none of them have no column."""
+    us, *others = TEAMS[kind]
+    others = [name for name in others if any(name in found["times"] | found["failed"] for found in rows.values())]
+    firsts = [name for name in COMPILING if name in TEAMS[kind]]
+    head = ["work", us, *others, *[f"first call {name}" for name in firsts], "asked", "verdict"]
+    lines = [head, ["---", *["---:"] * (len(head) - 3), "---", "---"]]
+    for row, found in rows.items():
         lines.append(
             [
-                work.title,
-                *[shown(times[name]) if name in times else "" for name in libraries],
-                ratio(times, "autograd"),
-                f"{work.asked:g}",
-                ratio(times, "torch"),
-                verdict(result, work.asked),
+                ALL[row].title,
+                cell(us, us, found),
+                *[cell(name, us, found) for name in others],
+                *[first_cell(name, found) for name in firsts],
+                asked(row, kind),
+                verdict(row, kind, found),
             ]
         )
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def verdict(result: dict[str, Any], asked: float) -> str:
-    """What the row says, in words."""
-    wrong = disagreeing(result["gradients"])
-    if wrong:
-        return f"not comparable: the gradient of {' and '.join(wrong)} differs"
-    times, remarks = result["times"], []
-    if "adjoint" not in times:
+def cell(name: str, us: str, found: dict[str, Any]) -> str:
+    """A time and its ratio, or why there is none."""
+    if name in found["failed"]:
+        reason = found["failed"][name]
+        return reason if limit_of(reason) else "fails"
+    times = found["times"]
+    if name not in times:
         return ""
-    if "autograd" in times and times["autograd"] < asked * times["adjoint"]:
-        remarks.append(f"not met: less than {asked:g} times faster than autograd")
-    for name in ("autograd", "torch"):
-        if name in times and times[name] < times["adjoint"]:
-            remarks.append(f"slower than {name}")
-    return "; ".join(remarks) or "met"
+    if name == us or us not in times:
+        return shown(times[name])
+    return f"{shown(times[name])} ({times[name] / times[us]:.3g}x)"
 
 
-def disagreeing(gradients: dict[str, list[float]]) -> list[str]:
-    """The libraries whose gradient is not the first one's."""
-    names = list(gradients)
-    first = np.array(gradients[names[0]])
-    scale = np.max(np.abs(first))
-    return [
-        name
-        for name in names
-        if len(gradients[name]) != len(first)
-        or not np.allclose(gradients[name], first, rtol=TOLERANCE, atol=TOLERANCE * 1e-3 * scale)
-    ]
+def first_cell(name: str, found: dict[str, Any]) -> str:
+    """Seconds of the first call."""
+    return shown(found["first"][name]) if name in found["first"] else found["failed"].get(name, "")[:12] and "none"
+
+
+def notes(kind: str, rows: dict[str, dict[str, Any]]) -> list[str]:
+    """Who does not take part where, and why."""
+    lines = []
+    for row, found in rows.items():
+        title = ALL[row].title
+        lines += [f"- {title}: {name} {why}" for name, why in ALL[row].without.items() if name in TEAMS[kind]]
+        lines += [
+            f"- {title}: {name} fails: {short(why, 300)}" for name, why in found["failed"].items() if not limit_of(why)
+        ]
+    return ["\n".join(["Not in the table:", "", *lines])] if lines else []
 
 
 def cost_line(cost: float) -> str:
@@ -103,22 +134,23 @@ def import_line(ours: float, numpy: float) -> str:
     )
 
 
-def ratio(times: dict[str, float], other: str) -> str:
-    """How many times longer the other library takes."""
-    return f"{times[other] / times['adjoint']:.2f}" if other in times and "adjoint" in times else ""
-
-
 def shown(seconds: float) -> str:
-    """A time in microseconds or milliseconds."""
-    return f"{seconds * 1e6:.1f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.2f} ms"
+    """A time with its unit, three digits."""
+    for size, unit in ((1e-6, "ns"), (1e-3, "µs"), (1.0, "ms")):
+        if seconds < size:
+            return f"{seconds / size * 1e3:.3g} {unit}" if seconds / size * 1e3 < 999.5 else f"1 {unit}"
+    return f"{seconds:.3g} s"
 
 
 def machine() -> str:
-    """Processor, cores and memory; nothing that names the machine."""
+    """Processor, cores, vector units and memory; nothing that names the machine."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
-    model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    told = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in reversed(lines))}
+    flags = told.get("flags", "").split()
+    units = " ".join(flag for flag in ("avx2", "fma", "avx512f", "avx512dq", "avx512vl") if flag in flags)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
-        f"{model}, {os.cpu_count()} cores, {memory:.0f} GiB of memory, load average {os.getloadavg()[0]:.1f} at the end"
+        f"{told.get('model name', platform.machine())} ({units or 'vector units unknown'}), {os.cpu_count()} cores, "
+        f"{memory:.0f} GiB of memory, load average {os.getloadavg()[0]:.1f} at the end"
     )

@@ -1,68 +1,114 @@
-"""Workers, one process for each library, and the rounds in which they take turns."""
+"""The rounds in which contestants take turns."""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 import tempfile
-import timeit
-from collections.abc import Callable
 from typing import Any
 
-from .libraries import LIBRARIES, THREADS, flat
-from .workloads import COST, WORKLOADS
+import numpy as np
 
-SLICE = 0.02
-"""Seconds one timing takes at least, so that the clock's resolution does not matter."""
+from .contestants import COMPILING, takes_part
+from .eager import COST
+from .sets import ALL
+from .worker import TimeoutExpired, Worker
+
+FRESH = 3
+"""First calls are timed in so many fresh processes, and the smallest counts."""
 
 
-class Worker:
-    """A process that holds one library, and answers one line with one line."""
+class Field:
+    """All contestants of a run, each in its process."""
 
-    def __init__(self, library: str) -> None:
-        threads = {f"{name}_NUM_THREADS": str(THREADS) for name in ("OMP", "OPENBLAS", "MKL")}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.runner", library],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, **threads},
-        )
+    def __init__(self, team: tuple[str, ...], limit: float) -> None:
+        self.team, self.limit = team, limit
+        self.folder = tempfile.TemporaryDirectory(prefix="benchmarks-")
+        self.workers: dict[str, Worker] = {}
 
-    def ask(self, task: str, row: str) -> Any:
-        """The answer to one question: "gradient", "time" or "cost", of a row."""
-        self.process.stdin.write(f"{task} {row}\n")  # type: ignore[union-attr]
-        self.process.stdin.flush()  # type: ignore[union-attr]
-        return json.loads(self.process.stdout.readline())  # type: ignore[union-attr]
+    def worker(self, name: str) -> Worker:
+        """The contestant's process, started when first asked for."""
+        if name not in self.workers:
+            self.workers[name] = self.started(name)
+        return self.workers[name]
+
+    def started(self, name: str) -> Worker:
+        worker = Worker(name, self.folder.name)
+        worker.ask("warm", "")
+        return worker
+
+    def measure(self, row: str, rounds: int) -> dict[str, Any]:
+        """First calls, agreement with an independent value, then the smallest time of each, taken in turns."""
+        found: dict[str, Any] = {"times": {}, "first": {}, "errors": {}, "failed": {}}
+        results = {}
+        for name in self.team:
+            if not takes_part(name, ALL[row]):
+                continue
+            try:
+                found["first"][name], results[name] = self.first(name, row)
+            except TimeoutExpired:
+                found["failed"][name] = f"not in {self.limit:g} s"
+                del self.workers[name]
+            except RuntimeError as error:
+                found["failed"][name] = str(error)
+                if self.workers[name].process.poll() is not None:
+                    del self.workers[name]
+        found["errors"], found["difference"] = compared(row, results)
+        for _ in range(rounds):
+            for name in results:
+                time = self.workers[name].ask("time", row)
+                found["times"][name] = min(time, found["times"].get(name, np.inf))
+        for _ in range(min(rounds, FRESH) - 1):
+            for name in set(results) & set(COMPILING) - {"torch.compile"}:
+                fresh = self.started(name)
+                took = fresh.ask("first", row, path=f"{self.folder.name}/{row}.npz")
+                found["first"][name] = min(took, found["first"][name])
+                fresh.close()
+        found["first"] = {name: took for name, took in found["first"].items() if name in COMPILING}
+        return found
+
+    def first(self, name: str, row: str) -> tuple[float, list[np.ndarray]]:
+        """Seconds of the first call and its result."""
+        path = f"{self.folder.name}/{row}.npz"
+        took = self.worker(name).ask("first", row, limit=self.limit, path=path)
+        with np.load(path) as kept:
+            return took, list(kept.values())
 
     def close(self) -> None:
-        """Let the process end."""
-        self.process.stdin.close()  # type: ignore[union-attr]
-        self.process.wait()
+        """Let all processes end."""
+        for worker in self.workers.values():
+            worker.close()
+        self.folder.cleanup()
 
 
-def measure(rows: list[str], libraries: list[str], rounds: int) -> dict[str, dict[str, Any]]:
-    """For each row: gradients of all libraries once, then the smallest time of each, taken in turns."""
-    workers = {library: Worker(library) for library in libraries}
-    found: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        gradients = {name: g for name, w in workers.items() if (g := w.ask("gradient", row)) is not None}
-        turns = [{name: workers[name].ask("time", row) for name in gradients} for _ in range(rounds)]
-        times = {name: min(turn[name] for turn in turns) for name in gradients}
-        found[row] = {"gradients": gradients, "times": times}
-        print(f"  {row} measured", file=sys.stderr)
-    for worker in workers.values():
-        worker.close()
-    return found
+def compared(row: str, results: dict[str, list[np.ndarray]]) -> tuple[dict[str, float], float | None]:
+    """The error of each contestant against the one by hand, and that one's against differences."""
+    work = ALL[row]
+    by_hand = next((name for name in ("NumPy by hand", "Python by hand") if name in results), None)
+    if by_hand is None:
+        return {}, None
+    independent = work.error_of(results[by_hand] if len(results[by_hand]) > 1 else results[by_hand][0])
+    return {name: error(result, results[by_hand]) for name, result in results.items()}, independent
+
+
+def error(found: list[np.ndarray], expected: list[np.ndarray]) -> float:
+    """The largest difference, relative to the largest entry of each array; infinite where shapes or dtypes differ."""
+    if [x.shape for x in found] != [x.shape for x in expected]:
+        return float("inf")
+    if [x.dtype for x in found] != [x.dtype for x in expected]:
+        return float("inf")
+    pairs = zip(found, expected, strict=True)
+    worst = np.max([np.max(np.abs(x - y)) / max(np.max(np.abs(y)), 1e-300) for x, y in pairs])
+    return float(worst) if np.isfinite(worst) else float("inf")
 
 
 def measure_cost(rounds: int) -> float:
     """What a value with its gradient costs on large arrays, in units of the plain function."""
-    worker = Worker("adjoint")
-    pairs = [worker.ask("cost", "-") for _ in range(rounds)]
-    worker.close()
+    with tempfile.TemporaryDirectory() as folder:
+        worker = Worker("adjoint eager", folder)
+        pairs = [worker.ask("cost", COST.title) for _ in range(rounds)]
+        worker.close()
     return min(both for both, _ in pairs) / min(plain for _, plain in pairs)
 
 
@@ -80,33 +126,3 @@ def measure_import(rounds: int) -> tuple[float, float]:
         once("adjoint")  # writes the bytecode of both
         turns = [(once("adjoint"), once("numpy")) for _ in range(rounds)]
     return min(ours for ours, _ in turns), min(numpy for _, numpy in turns)
-
-
-def seconds(call: Callable[[], Any]) -> float:
-    """The smallest time per call of a few slices, with garbage collection on, as in use."""
-    timer = timeit.Timer(call, "import gc; gc.enable()")
-    number = 1
-    while (took := timer.timeit(number)) < SLICE:
-        number = max(2 * number, int(1.2 * number * SLICE / max(took, 1e-9)))
-    return min([took, *timer.repeat(4, number)]) / number
-
-
-def serve(library: str) -> None:
-    """Answer questions until there are no more."""
-    import numpy as np
-
-    calls: dict[str, Any] = {}
-    for line in sys.stdin:
-        task, row = line.split()
-        answer: Any
-        if task == "cost":
-            plain = COST.function(np)
-            answer = seconds(LIBRARIES[library](COST)), seconds(lambda plain=plain: plain(COST.point))
-        else:
-            call = calls[row] = calls[row] if row in calls else LIBRARIES[library](WORKLOADS[row])
-            answer = None if call is None else flat(call()[1]) if task == "gradient" else seconds(call)
-        print(json.dumps(answer), flush=True)
-
-
-if __name__ == "__main__":
-    serve(sys.argv[1])

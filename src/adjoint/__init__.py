@@ -17,6 +17,7 @@ from .transforms.checkpoint import checkpoint
 from .transforms.custom import custom_rule
 from .transforms.grad import grad, value_and_grad
 from .transforms.jacobian import hessian, hvp, jacfwd, jacobian, jacrev
+from .transforms.jit import jit
 from .transforms.jvp import derivative, jvp, linearize
 from .transforms.stop import stop_gradient, value
 from .transforms.vjp import linear_transpose, vjp
@@ -26,7 +27,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AdjointError", "checkpoint", "custom_rule", "derivative", "errors", "grad", "hessian", "hvp", "jacfwd", "jacobian",
-    "jacrev", "jvp", "linear_transpose", "linearize", "numerical", "numpy", "stop_gradient", "testing", "value",
+    "jacrev", "jit", "jvp", "linear_transpose", "linearize", "numerical", "numpy", "stop_gradient", "testing", "value",
     "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
 

@@ -14,6 +14,7 @@ class BatchTrace:
 
     __slots__ = ("level", "size")
     lead = 1
+    is_capture = False
 
     def __init__(self, size: int) -> None:
         self.level = new_level()

@@ -22,7 +22,7 @@ import numpy as np
 from .reverse import INPUT, OUTPUT, ReverseTrace
 from .trace import is_differentiated
 from .traced import Traced
-from .values import Value, dtype_of, fit, ieee, raw, shape_of, sum_to
+from .values import Value, dtype_of, fit, ieee, may_hold, shape_of, sum_to
 
 
 class Cotangent:
@@ -42,7 +42,7 @@ class Cotangent:
             infinite = self.infinite * partial
         if vertex:
             at_vertex = np.isinf(partial) & np.isfinite(out)
-            if np.any(raw(at_vertex)):
+            if may_hold(at_vertex):
                 whole = self.finite if self.infinite is None else self.finite + self.infinite
                 infinite = np.where(at_vertex, whole * _direction(partial), 0.0 if infinite is None else infinite)
                 finite = np.where(at_vertex, 0.0, finite)
@@ -125,31 +125,39 @@ def _support(counts: Value) -> Value | None:
 
 def pull_careful(trace: ReverseTrace, seeds: list[tuple[int, Value]], count: int) -> list[Value | None]:
     """As `pull`, with structural zeros and vertices."""
+    found = pull_parts(trace, [(place, Cotangent(g, support=_asked_for(g))) for place, g in seeds], count)
+    return [None if g is None else fit(g.collapsed(), trace[place][3]) for place, g in enumerate(found)]
+
+
+def pull_parts(trace: ReverseTrace, seeds: list[tuple[int, Cotangent]], count: int) -> list[Cotangent | None]:
+    """The careful walk from cotangents in parts to cotangents in parts."""
     cotangents: list[Any] = [None] * len(trace)
     for place, seed in seeds:
-        _add(cotangents, place, Cotangent(seed, support=_asked_for(seed)))
-    results: dict[int, Value] = {}
+        _add(cotangents, place, seed)
+    results: list[Cotangent | None] = [None] * count
     for place in range(max((p for p, _ in seeds), default=-1), -1, -1):
         g = cotangents[place]
         if g is None:
             continue
         cotangents[place] = None
         primitive, parents, args, out, params = trace[place]
-        args, out = tuple([ieee(a) for a in args]), ieee(out)
         if primitive is INPUT:
-            results[place] = fit(g.collapsed(), trace[place][3])
-        elif primitive is OUTPUT:
+            results[place] = g
+            continue
+        if primitive is OUTPUT:
             slots = cotangents[parents[0]] or [None] * len(trace[parents[0]][3])  # type: ignore[index]
-            slots[params["k"]] = g.collapsed()
+            slots[params["k"]] = g
             cotangents[parents[0]] = slots  # type: ignore[index]
-        else:
-            g = Cotangent(g) if isinstance(g, list) else g
-            needed = [p is not None for p in parents]
-            found = primitive.derivative.pull_careful(primitive, g, out, args, params, needed)
-            for k, parent in enumerate(parents):
-                if parent is not None and found[k] is not None:
-                    _add(cotangents, parent, found[k].fitted(args[k]))
-    return [results.get(place) for place in range(count)]
+            continue
+        args, out = tuple([ieee(a) for a in args]), ieee(out)
+        if isinstance(g, list) and not getattr(primitive.derivative, "by_parts", False):
+            g = Cotangent([None if part is None else part.collapsed() for part in g])
+        needed = [p is not None for p in parents]
+        found = primitive.derivative.pull_careful(primitive, g, out, args, params, needed)
+        for k, parent in enumerate(parents):
+            if parent is not None and found[k] is not None:
+                _add(cotangents, parent, found[k].fitted(args[k]))
+    return results
 
 
 def _add(cotangents: list[Any], place: int, g: Cotangent) -> None:

@@ -9,6 +9,7 @@
     ├── AssignmentError          (ValueError)      an in-place update that cannot be done as NumPy would
     ├── UnsupportedError         (TypeError)       a function, keyword or operation without a rule
     ├── BatchError               (TypeError)       a value of one example was asked for inside vmap
+    ├── ImpureError              (RuntimeError)    a jitted function does what a recording cannot repeat
     └── GradientCheckError       (AssertionError)  check_grads found a wrong derivative
 
 The docstring of each class is its page in `docs/errors.md`.
@@ -93,6 +94,14 @@ class BatchError(AdjointError, TypeError):
     """Inside `vmap` a value stands for a whole batch, so it has no single truth value, number or shape.
 
     Wrong: `ad.vmap(lambda x: x if x > 0 else -x)(xs)`. Right: `ad.vmap(lambda x: np.where(x > 0, x, -x))(xs)`.
+    """
+
+
+class ImpureError(AdjointError, RuntimeError):
+    """A function given to `ad.jit` draws hidden random numbers, or changes something besides its result.
+
+    Wrong: `ad.jit(lambda x: x + np.random.normal())`, or appending to a list outside.
+    Right: `ad.jit(lambda x, key: x + ad.random.normal(key))`, and returning what is to be collected.
     """
 
 

@@ -16,6 +16,7 @@ class ForwardTrace:
 
     __slots__ = ("level",)
     lead = 0
+    is_capture = False
 
     def __init__(self) -> None:
         self.level = new_level()

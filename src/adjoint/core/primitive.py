@@ -12,10 +12,11 @@ class Primitive:
     """One operation: how to evaluate it, how to differentiate it, how a batch axis passes, where it is defined.
 
     Calling it with plain values evaluates; with traced ones the innermost walk decides what to do. `on_arrays` is
-    `evaluate` for arrays alone, without the cases that Python's numbers need.
+    `evaluate` for arrays alone, without the cases that Python's numbers need. `inline` says that a captured program
+    should see the steps inside rather than this one.
     """
 
-    __slots__ = ("derivative", "domain", "evaluate", "is_smooth", "multiple", "name", "note", "on_arrays", "stacking")
+    __slots__ = ("derivative", "domain", "evaluate", "inline", "is_smooth", "multiple", "name", "note", "on_arrays", "stacking")
 
     def __init__(
         self,
@@ -27,6 +28,7 @@ class Primitive:
         domain: Any = None,
         multiple: bool = False,
         note: str = "",
+        inline: bool = False,
         on_arrays: Callable[..., Any] | None = None,
     ) -> None:
         self.name = name
@@ -38,6 +40,7 @@ class Primitive:
         self.multiple = multiple
         self.is_smooth = not derivative.is_zero and not multiple
         self.note = note
+        self.inline = inline
 
     def __call__(self, *args: Any, **params: Any) -> Any:
         """Evaluate, or let the innermost walk among the arguments take the step."""

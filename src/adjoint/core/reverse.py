@@ -27,6 +27,7 @@ class ReverseTrace(list[Node]):
 
     __slots__ = ("level",)
     lead = 0
+    is_capture = False
 
     def __init__(self) -> None:
         self.level = new_level()

@@ -26,6 +26,8 @@ class Trace(Protocol):
     level: int
     lead: int
     """How many leading axes of a value the user does not see: 1 inside vmap, else 0."""
+    is_capture: bool
+    """Whether it writes a program down, so that decisions on its values have to be guarded."""
 
     def process(self, primitive: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         """Apply a primitive to arguments of which at least one belongs to this walk."""
@@ -42,9 +44,9 @@ def peel(trace: Any, x: Any) -> Any:
 
 
 def is_differentiated(x: Any) -> bool:
-    """Whether a value belongs to a derivative further out (a batch alone does not count)."""
+    """Whether a value belongs to a derivative further out (a batch or a capture alone does not count)."""
     while isinstance(x, Traced):
-        if not x.walk.lead:
+        if not x.walk.lead and not x.walk.is_capture:
             return True
         x = x.value
     return False

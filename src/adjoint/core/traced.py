@@ -67,6 +67,7 @@ class Constants:
 
     level = 0
     lead = 0
+    is_capture = False
 
     def process(self, primitive: Any, args: Any, params: Any) -> Any:
         """Evaluate without the handles."""

@@ -35,7 +35,30 @@ def is_inexact(x: Value) -> bool:
 
 
 def raw(x: Value) -> Value:
-    """The plain number or array under every walk (inside vmap: of the whole batch)."""
+    """The number or array under every walk (inside vmap: of the whole batch), to take a decision on.
+
+    While a program is being captured this is still a handle, whose truth value and whose conversions to Python's numbers
+    write a guard down: a decision taken on it holds only for as long as the value does.
+    """
+    while isinstance(x, Traced) and not x.walk.is_capture:
+        x = x.value
+    return x
+
+
+def may_hold(condition: Value) -> bool:
+    """Whether any element is true. Where a program must not branch (in a loop) yes: the general form is always right."""
+    condition = raw(condition)
+    return cannot_branch(condition) or bool(np.any(condition))
+
+
+def cannot_branch(x: Value) -> bool:
+    """Whether a value belongs to a program that must not depend on decisions: the body of a loop."""
+    x = raw(x)
+    return isinstance(x, Traced) and not x.walk.guards_allowed  # type: ignore[attr-defined]
+
+
+def plain(x: Value) -> Value:
+    """The plain number or array under every walk, for questions of memory, shape and print, never for decisions."""
     while isinstance(x, Traced):
         x = x.value
     return x

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.errors import AssignmentError, BatchError, DerivativeDroppedError, message
 from ..core.primitive import Primitive
 from ..core.traced import CONSTANTS, Traced, snapshot
-from ..core.values import describe, dtype_of, raw, shape_of, spread
+from ..core.values import describe, dtype_of, plain, shape_of, spread
 from ..ops import indexing
 from ..ops.indexing import HOLE
 from .operators import OPERATORS
@@ -112,7 +112,7 @@ def check_target(target: Any, value: Any) -> None:
 
 def check_writable(target: Any) -> None:
     """Refuse what NumPy refuses: numbers, and arrays that share elements among themselves or with a constant."""
-    whole = raw(target)
+    whole = plain(target)
     if not isinstance(whole, np.ndarray):
         raise TypeError(f"{type(whole).__name__!r} object does not support item assignment")
     if not whole.flags.writeable:
@@ -185,7 +185,7 @@ def inplace(operator: str) -> Callable[[Traced, Any], Any]:
 
 def is_number(x: Traced) -> bool:
     """Whether NumPy would have a number here, not an array without axes: numbers are rebound, arrays updated."""
-    whole = raw(x)
+    whole = plain(x)
     return not isinstance(whole, np.ndarray) or (x.shape == () and whole.ndim > 0)
 
 

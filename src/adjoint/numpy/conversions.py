@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.errors import BatchError, DerivativeDroppedError, message
 from ..core.traced import CONSTANTS, Traced
-from ..core.values import describe, raw
+from ..core.values import describe, plain, raw
 
 PLAIN = "Wrap a solver or compiled code with  ad.custom_rule;  write  ad.value(x)  if no derivative is wanted."
 
@@ -32,6 +32,12 @@ def refuse_batch(x: Any, wanted: str, fix: str) -> None:
         inner = inner.value
 
 
+def decided(x: Any) -> Any:
+    """The plain value that a decision is taken on; while a program is captured, a guard is written down for it."""
+    x = raw(x)
+    return x.walk.decided(x) if isinstance(x, Traced) else x
+
+
 def refuse(x: Traced, into: str, what: str) -> NoReturn:
     """Say which conversion would lose the derivative, and what to use instead."""
     refuse_batch(x, what, "Use NumPy's functions, or wrap other code with  ad.custom_rule.")
@@ -44,6 +50,8 @@ def to_float(self: Traced) -> float:
     """`float(x)`, `math.sin(x)`, `plain[0] = x`."""
     if self.walk is CONSTANTS:
         return float(self.value)
+    if self.walk.is_capture:
+        return float(self.walk.decided(self))
     refuse(self, "float", "a Python float")
 
 
@@ -51,6 +59,8 @@ def to_complex(self: Traced) -> complex:
     """`complex(x)`."""
     if self.walk is CONSTANTS:
         return complex(self.value)
+    if self.walk.is_capture:
+        return complex(self.walk.decided(self))
     refuse(self, "complex", "a Python complex number")
 
 
@@ -58,6 +68,8 @@ def to_array(self: Traced, dtype: Any = None, copy: Any = None) -> Any:
     """`np.asarray(x)` from compiled code or from a name imported before tracing began."""
     if self.walk is CONSTANTS:
         return np.array(self.value, dtype)
+    if self.walk.is_capture:
+        return np.array(self.walk.decided(self), dtype)
     refuse(self, "array", "a plain array")
 
 
@@ -65,17 +77,19 @@ def to_bytes(self: Traced, protocol: Any) -> Any:
     """`pickle.dumps(x)`, also on the way to another process."""
     if self.walk is CONSTANTS:
         return self.value.__reduce_ex__(protocol)
+    if self.walk.is_capture:
+        return self.walk.decided(self).__reduce_ex__(protocol)
     refuse(self, "bytes", "bytes")
 
 
 def to_text(self: Traced) -> str:
     """Prints show the value: they are for eyes."""
-    return f"Traced({raw(self)!r})"
+    return f"Traced({plain(self)!r})"
 
 
 def formatted(self: Traced, spec: str) -> str:
     """f"{x:.3f}" shows the value."""
-    return format(raw(self), spec)
+    return format(plain(self), spec)
 
 
 Traced.__float__ = to_float  # type: ignore[attr-defined]

@@ -120,7 +120,7 @@ def _hermitian_svd(a: Any, compute_uv: bool) -> Any:
     if not compute_uv:
         return s
     u = np.take_along_axis(v, np.broadcast_to(order[..., None, :], shape_of(v)), -1)
-    sign = np.take_along_axis(np.sign(w), order, -1)
+    sign = np.take_along_axis(np.copysign(1.0, w), order, -1)
     return SVDResult(u, s, ops.adjoint(u * sign[..., None, :]))
 
 
@@ -160,7 +160,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
 def _moves(a: Any) -> bool:
     """Whether a derivative with respect to the value is being taken: a batch alone takes none."""
     while hasattr(a, "walk"):
-        if not a.walk.lead and a.walk.level:
+        if not a.walk.lead and not a.walk.is_capture and a.walk.level:
             return True
         a = a.value
     return False

@@ -10,7 +10,10 @@ import numpy as np
 from ..core.errors import AssignmentError, UnsupportedError, message
 from ..core.traced import CONSTANTS, Traced
 from ..core.values import describe
+from ..ir.capture import is_captured
 from ..ops.shape import astype as astype_primitive
+from ..ops.shape import constant_astype
+from ..ops.shape import item as item_primitive
 from .assignment import getitem, store
 from .conversions import refuse
 from .views import own_copy
@@ -48,15 +51,7 @@ def astype(self: Traced, dtype: Any, *args: Any, **kwargs: Any) -> Any:
         return astype_primitive(source, dtype=dtype)
     if dtype.kind in "OV" and self.walk is not CONSTANTS:
         refuse(self, "array", f"an array of {dtype}")
-    return _constant_astype(self, dtype)
-
-
-def _constant_astype(x: Any, dtype: Any) -> Any:
-    if not isinstance(x, Traced):
-        return np.asarray(x).astype(dtype)
-    if x.walk.lead:
-        return Traced(_constant_astype(x.value, dtype), x.walk, None)
-    return _constant_astype(x.value, dtype)
+    return constant_astype(self, dtype=dtype)
 
 
 def fill(self: Traced, value: Any) -> None:
@@ -106,15 +101,20 @@ def item(self: Traced, *args: Any) -> Any:
     if not args:
         if self.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
-        return getitem(self, (0,) * self.ndim)
+        return _python(getitem(self, (0,) * self.ndim))
     if len(args) == 1 and not isinstance(args[0], tuple):
-        return np.reshape(self, (-1,))[args[0]]
-    return getitem(self, args[0] if len(args) == 1 else args)
+        return _python(np.reshape(self, (-1,))[args[0]])
+    return _python(getitem(self, args[0] if len(args) == 1 else args))
+
+
+def _python(x: Any) -> Any:
+    """While a program is captured: a Python number, as the plain method gives; elsewhere the handle does as well."""
+    return item_primitive(x) if is_captured(x) else x
 
 
 def tolist(self: Traced) -> Any:
     """`x.tolist()`: nested lists of traced numbers."""
-    return self if self.shape == () else [tolist(part) if isinstance(part, Traced) else part for part in iterate(self)]
+    return _python(self) if self.shape == () else [tolist(part) if isinstance(part, Traced) else part for part in iterate(self)]
 
 
 def iterate(self: Traced) -> Iterator[Any]:

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.values import dtype_of, raw, shape_of
+from ..core.values import dtype_of, plain, shape_of
 from ..ops.linalg import identity
 from ..ops.spectra import leaders
-from .registry import as_value, axes_of, axis_of, given, implements, ndim_of
+from .registry import as_value, axes_of, axis_of, given, implements, ndim_of, number
 
 
 @implements(np.linalg.norm)
@@ -38,7 +38,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     """`np.linalg.vector_norm`."""
     x = _inexact(as_value(x))
     found = _vector_norm(x, ord, axes_of(axis, ndim_of(x)), True)
-    return found if keepdims else np.squeeze(found, axes_of(axis, ndim_of(x)))
+    return found if keepdims else number(np.squeeze(found, axes_of(axis, ndim_of(x))))
 
 
 @implements(np.linalg.matrix_norm)
@@ -67,7 +67,7 @@ def _vector_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
     if ord == -np.inf:
         return np.min(np.abs(x), axis=axes, keepdims=keepdims)
     if ord == 0:
-        return np.sum((x != 0).astype(dtype_of(np.abs(raw(x)))), axis=axes, keepdims=keepdims)
+        return np.sum((x != 0).astype(dtype_of(np.abs(plain(x)))), axis=axes, keepdims=keepdims)
     if ord == 1:
         return np.sum(np.abs(x), axis=axes, keepdims=keepdims)
     size = np.abs(x)
@@ -75,13 +75,13 @@ def _vector_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
         gone = np.any(size == 0, axis=axes, keepdims=True)
         total = np.sum(np.where(gone, 1.0, size) ** ord, axis=axes, keepdims=True)
         root = np.where(gone, 0.0, total ** (1.0 / ord))
-        return root if keepdims else np.squeeze(root, axes)
+        return root if keepdims else number(np.squeeze(root, axes))
     if ord < 1:
         return np.sum(size**ord, axis=axes, keepdims=keepdims) ** (1.0 / ord)
     total = np.sum(size**ord, axis=axes, keepdims=True)
     gone = total == 0
     root = np.where(gone, 0.0, np.where(gone, 1.0, total) ** (1.0 / ord))
-    return root if keepdims else np.squeeze(root, axes)
+    return root if keepdims else number(np.squeeze(root, axes))
 
 
 def _matrix_norm(x: Any, ord: Any, axes: Sequence[int], keepdims: bool) -> Any:
@@ -101,7 +101,7 @@ def _matrix_norm(x: Any, ord: Any, axes: Sequence[int], keepdims: bool) -> Any:
         found = np.expand_dims(value, tuple(sorted(axes)))
     else:
         raise ValueError("Invalid norm order for matrices.")
-    return found if keepdims else np.squeeze(found, tuple(sorted(axes)))
+    return found if keepdims else number(np.squeeze(found, tuple(sorted(axes))))
 
 
 def _extreme(s: Any, *, largest: bool) -> Any:

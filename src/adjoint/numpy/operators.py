@@ -10,12 +10,11 @@ import numpy as np
 from ..core.primitive import Primitive
 from ..core.reverse import binary_operators
 from ..core.traced import Traced
-from ..core.values import raw
 from ..ops.arithmetic import add, divide, multiply, negative, positive, power, square, subtract
 from ..ops.contraction import matmul
 from ..ops.declare import UFUNCS
 from ..ops.selection import absolute
-from .conversions import refuse_batch
+from .conversions import decided, refuse_batch
 from .registry import as_value
 
 OPERANDS = (Traced, np.ndarray, np.generic, float, int, complex, list, tuple)
@@ -73,17 +72,17 @@ def _rdivmod(self: Traced, other: Any) -> Any:
 
 def _bool(self: Traced) -> bool:
     refuse_batch(self, "a truth value", "Use  np.where(condition, a, b)  instead of  if.")
-    return bool(raw(self))
+    return bool(decided(self))
 
 
 def _int(self: Traced) -> int:
     refuse_batch(self, "an integer", "Use array operations instead of Python's integers.")
-    return int(raw(self))
+    return int(decided(self))
 
 
 def _index(self: Traced) -> int:
     refuse_batch(self, "an integer", "Use  np.take(x, index)  instead of Python's index.")
-    return int(raw(self).__index__())
+    return int(decided(self).__index__())
 
 
 def _round(self: Traced, ndigits: int | None = None) -> Any:
@@ -93,7 +92,7 @@ def _round(self: Traced, ndigits: int | None = None) -> Any:
 def _whole(rounding: Any) -> Callable[[Traced], int]:
     def operator(self: Traced) -> int:
         refuse_batch(self, "an integer", f"Use  np.{rounding.__name__}(x).")
-        return int(rounding(raw(self)))
+        return int(rounding(decided(self)))
 
     return operator
 

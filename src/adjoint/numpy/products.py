@@ -10,7 +10,7 @@ import numpy as np
 from ..core.values import dtype_of, shape_of
 from ..ops import contraction
 from ..ops.declare import composed
-from .registry import as_value, axis_of, deliver, given, implements, is_true, ndim_of
+from .registry import as_value, axis_of, deliver, given, implements, is_true, ndim_of, number
 
 
 @implements(np.dot)
@@ -28,7 +28,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 def inner(a: Any, b: Any, /) -> Any:
     """`np.inner`: over the last axes, without conjugation."""
     a, b = as_value(a), as_value(b)
-    return a * b if ndim_of(a) == 0 or ndim_of(b) == 0 else np.tensordot(a, b, (-1, -1))
+    return a * b if ndim_of(a) == 0 or ndim_of(b) == 0 else number(np.tensordot(a, b, (-1, -1)))
 
 
 @implements(np.outer, np.linalg.outer)
@@ -134,7 +134,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
 def vecdot(x: Any, y: Any) -> Any:
     """`np.vecdot`: over the last axis, the first conjugated."""
     x, y = as_value(x), as_value(y)
-    return np.matmul(np.conjugate(x)[..., None, :], y[..., :, None])[..., 0, 0]
+    return number(np.matmul(np.conjugate(x)[..., None, :], y[..., :, None])[..., 0, 0])
 
 
 composed(np.matvec)(lambda x, y: np.matmul(x, as_value(y)[..., :, None])[..., 0])

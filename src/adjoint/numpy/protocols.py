@@ -11,6 +11,7 @@ from ..core.errors import UnsupportedError, message
 from ..core.traced import CONSTANTS, Traced, snapshot
 from ..core.tree import flatten
 from ..ops.declare import UFUNCS
+from .hosting import KEPT_WHOLE, hosted
 from .registry import FUNCTIONS
 from .topics import implementation_of, primitive_of
 from .ufuncs import METHODS, call_with_keywords
@@ -43,11 +44,18 @@ def array_function(self: Traced, function: Any, types: Any, args: Any, kwargs: A
     implementation = FUNCTIONS.get(function) or implementation_of(function)
     if implementation is None:
         return _plainly(function, args, kwargs)
+    if function in KEPT_WHOLE and self.walk.is_capture:
+        found = hosted(_name(function), function, args, kwargs)
+        if found is not NotImplemented:
+            return found
     return implementation(*args, **kwargs)
 
 
 def _plainly(function: Any, args: Any, kwargs: Any) -> Any:
     """Call a function without a rule if only buffers of constants are among its arguments; else refuse."""
+    found = hosted(_name(function), function, args, kwargs)
+    if found is not NotImplemented:
+        return found
     leaves, rebuild = flatten((args, kwargs))
     if any(isinstance(x, Traced) and x.walk is not CONSTANTS for x in leaves):
         raise UnsupportedError(

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.errors import DerivativeDroppedError, message
 from ..core.traced import Traced
-from ..core.values import describe, dtype_of, raw, shape_of
+from ..core.values import describe, dtype_of, plain, shape_of
 from .registry import FUNCTIONS, as_value, axes_of, implements, ndim_of
 
 
@@ -62,7 +62,7 @@ def _by_value(function: Any) -> Any:
     """A function for eyes, or about memory: it sees the plain array."""
 
     def ask(*args: Any, **kwargs: Any) -> Any:
-        return function(*[np.asarray(raw(a)) if isinstance(a, Traced) else a for a in args], **kwargs)
+        return function(*[np.asarray(plain(a)) if isinstance(a, Traced) else a for a in args], **kwargs)
 
     return ask
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..core.traced import Traced
-from ..core.values import shape_of
+from ..core.values import plain, shape_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -78,6 +78,11 @@ def as_value(x: Any) -> Any:
 
         return array(x)
     return np.asarray(x)
+
+
+def number(x: Any) -> Any:
+    """An array without axes as the number that NumPy's function gives."""
+    return x[()] if shape_of(x) == () and isinstance(plain(x), np.ndarray) else x
 
 
 def deliver(result: Any, out: Any) -> Any:

@@ -17,6 +17,7 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from ..core.traced import Traced
+from .hosting import hosted
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -53,12 +54,12 @@ def install() -> None:
         for entry, ours in REPLACEMENTS.get(name, {}).items():
             original = getattr(module, entry, None)
             if isinstance(original, FunctionType):
-                _teach(original, ours)
+                _teach(original, ours, name)
             elif original is not None:
-                setattr(module, entry, functools.wraps(original)(functools.partial(_choose, original, ours)))
+                setattr(module, entry, functools.wraps(original)(functools.partial(_choose, original, ours, name)))
 
 
-def _teach(original: FunctionType, ours: Callable[..., Any]) -> None:
+def _teach(original: FunctionType, ours: Callable[..., Any], module: str) -> None:
     """Let a function choose, each time it is called, between what it did and ours."""
     code = original.__code__
     plain = FunctionType(code, original.__globals__, original.__name__, original.__defaults__, original.__closure__)
@@ -68,15 +69,19 @@ def _teach(original: FunctionType, ours: Callable[..., Any]) -> None:
         co_name=code.co_name, co_qualname=code.co_qualname, co_freevars=code.co_freevars
     )
     original.__defaults__ = None
-    original.__kwdefaults__ = {"_chosen": functools.partial(_choose, plain, ours)}
+    original.__kwdefaults__ = {"_chosen": functools.partial(_choose, plain, ours, module)}
 
 
 def _call_chosen(*args: Any, _chosen: Callable[..., Any], **kwargs: Any) -> Any:
     return _chosen(*args, **kwargs)
 
 
-def _choose(original: Callable[..., Any], ours: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+def _choose(original: Callable[..., Any], ours: Callable[..., Any], module: str, /, *args: Any, **kwargs: Any) -> Any:
     if holds_traced(args) or (kwargs and holds_traced(kwargs.values())):
+        if module == "scipy.linalg":  # with its checks, unless a derivative has to look inside
+            found = hosted(f"{module}.{original.__name__}", original, args, kwargs)
+            if found is not NotImplemented:
+                return found
         return ours(*args, **kwargs)
     return original(*args, **kwargs)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.traced import Traced
-from ..core.values import dtype_of, raw, shape_of
+from ..core.values import dtype_of, plain, shape_of
 from ..ops import indexing
 from ..ops import shape as ops
 from .registry import NO_VALUE, as_value, axes_of, axis_of, given, implements, ndim_of
@@ -25,7 +25,7 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = N
     )
     if copy:
         return found.copy()
-    if copy is False and not np.may_share_memory(raw(found), raw(a)):
+    if copy is False and not np.may_share_memory(plain(found), plain(a)):
         raise ValueError("Unable to avoid creating a copy while reshaping.")
     return found
 
@@ -65,7 +65,7 @@ def _order(a: Any, order: str) -> str:
 
 def _example(a: Any) -> Any:
     """The plain array, inside vmap that of the first example: how it lies in memory decides what NumPy does."""
-    whole = np.asarray(raw(a))
+    whole = np.asarray(plain(a))
     return whole[(0,) * (whole.ndim - ndim_of(a))] if whole.size else np.empty(shape_of(a), whole.dtype)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.errors import BatchError, message
 from ..core.traced import Traced
-from ..core.values import dtype_of, raw, shape_of
+from ..core.values import dtype_of, plain, raw, shape_of
 from ..ops.declare import CONSTANT, declare
 from ..ops.indexing import HOLE, unindex
 from ..rules.stacking import one_by_one
@@ -179,7 +179,7 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = N
 
 def _edges(a: Any, bins: Any, range: Any) -> Any:
     if isinstance(bins, str):
-        if np.shape(raw(a)) != shape_of(a):
+        if np.shape(plain(a)) != shape_of(a):
             raise BatchError(
                 message(
                     "Inside vmap the number of bins cannot depend on the data.",

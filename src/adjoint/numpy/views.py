@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.errors import AssignmentError, message
 from ..core.traced import CONSTANTS, Traced, snapshot
-from ..core.values import describe, raw
+from ..core.values import describe, plain
 from ..ops.shape import astype
 
 Read = Callable[..., Any]
@@ -73,7 +73,7 @@ def view_of(base: Any, read: Read, write: Write) -> Any:
     found = read(base)
     if not isinstance(base, Traced) or found is base:
         return found
-    mine, its = raw(base), raw(found)
+    mine, its = plain(base), plain(found)
     if type(mine) is np.ndarray and type(its) is np.ndarray and np.may_share_memory(mine, its):
         return View(base, read, write, found if isinstance(found, Traced) else None)
     return owned(found) if base.walk is CONSTANTS else found
@@ -93,7 +93,7 @@ def own_copy(x: Any) -> Any:
     found = snapshot(x)
     if not isinstance(found, Traced):
         return Traced(np.array(found), CONSTANTS, None)
-    whole = raw(found)
+    whole = plain(found)
     if isinstance(whole, np.ndarray) and not whole.flags.writeable:
         return astype(found, dtype=found.dtype)
     return found

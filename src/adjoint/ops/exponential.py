@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.values import raw
+from ..core.values import may_hold
 from ..rules.elementwise import Elementwise
 from ..rules.stacking import aligned
 from .declare import POSITIVE, REAL, declare, elementwise, where
@@ -39,7 +39,7 @@ logistic = declare(
 def _lead(x: Any, y: Any) -> Any:
     """x - y, and 0 where both are the same infinity."""
     same = np.isinf(x) & (x == y)
-    return where(same, 0.0, x - where(same, 0.0, y)) if np.any(raw(same)) else x - y
+    return where(same, 0.0, x - where(same, 0.0, y)) if may_hold(same) else x - y
 
 
 # the share of each operand in the sum of exponentials; exp(x - out) would lose the digits of a large out

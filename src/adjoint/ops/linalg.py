@@ -15,7 +15,7 @@ import numpy as np
 from ..core.forward import ForwardTrace
 from ..core.reverse import ReverseTrace, pull
 from ..core.traced import Traced
-from ..core.values import Value, dtype_of, raw, shape_of, zeros_for
+from ..core.values import Value, cannot_branch, dtype_of, may_hold, raw, shape_of, zeros_for
 from ..rules.opaque import Opaque
 from ..rules.stacking import aligned, leading, one_by_one, padded
 from .declare import CONSTANT, declare
@@ -105,7 +105,7 @@ inv = declare(
 
 def cofactors_of(a: Value, det_a: Value) -> Value:
     """The cofactor matrices, by the inverse where that is accurate, else by a route that needs none."""
-    inverse = _accurate_inverse(raw(a))
+    inverse = None if cannot_branch(a) else _accurate_inverse(raw(a))
     if inverse is None:
         return cofactors(a)
     return for_matrices(det_a) * swapped(inv(a) if isinstance(a, Traced) else inverse)
@@ -171,7 +171,7 @@ def _slogdet_jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], p
 
 def _inverse_or_nan(a: Value, logabsdet: Value) -> Value:
     """The inverse, and nan for the singular matrices, where log|det| has no derivative."""
-    if not np.any(np.isinf(raw(logabsdet))):
+    if not may_hold(np.isinf(logabsdet)):
         return inv(a)
     return inv(a * np.where(np.isinf(logabsdet), np.nan, 1.0).astype(dtype_of(logabsdet))[..., None, None])
 

@@ -43,10 +43,11 @@ def matrix_function(name: str, note: str = "") -> Primitive:
     return primitive
 
 
-def _scale(a: Any, e: Any) -> float:
+def _scale(a: Any, e: Any) -> Any:
     """What brings a direction to the size of the matrix, so that it does not spoil the scaling of the function."""
-    size, length = (float(np.max(np.abs(x), initial=0.0)) for x in (a, e))
-    return (size or 1.0) / length if 0.0 < length < np.inf and size < np.inf else 1.0
+    size, length = (np.max(np.abs(x), initial=0.0) for x in (a, e))
+    usable = (length > 0.0) & (length < np.inf) & (size < np.inf)
+    return np.where(usable, np.where(size == 0.0, 1.0, size) / np.where(usable, length, 1.0), 1.0)
 
 
 def _each(name: str) -> Callable[[Any], Any]:

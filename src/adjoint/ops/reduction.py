@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.values import raw, shape_of, spread
+from ..core.values import may_hold, raw, shape_of, spread
 from ..rules.linear import Linear
 from ..rules.reducing import Reducing, widened
 from ..rules.stacking import leading
@@ -40,7 +40,7 @@ def _extreme(out: Any, x: Any, *, axis: Axes, keepdims: bool) -> Any:
     if type(hit) is np.ndarray and np.count_nonzero(hit) == np.size(out) and not np.isnan(np.sum(raw(out))):
         return hit  # no ties and no nan: the mask is the share
     count = sum(hit, axis=axis, keepdims=True)
-    if not raw(count).all():  # only nan is not equal to itself
+    if may_hold(count == 0):  # only nan is not equal to itself
         hit = hit | (np.isnan(x) & np.isnan(best))
         count = sum(hit, axis=axis, keepdims=True)
     return hit / count
@@ -66,7 +66,7 @@ def _share_of_exponential(out: Any, x: Any, *, axis: Axes, keepdims: bool) -> An
     """exp(x - out); where both are the same infinity, those that are share equally."""
     total = widened(out, x, axis)
     endless = np.isinf(total)
-    if not np.any(raw(endless)):
+    if not may_hold(endless):
         return np.exp(x - total)
     return np.where(endless, _extreme(out, x, axis=axis, keepdims=keepdims), np.exp(x - np.where(endless, 0.0, total)))
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..core.primitive import Primitive
 from ..core.values import cast, dtype_of, shape_of, sum_to
 from ..rules.linear import Linear
 from ..rules.stacking import all_batched, leading, padded
-from .declare import declare
+from .declare import CONSTANT, declare
 
 Axes = tuple[int, ...]
 
@@ -87,6 +88,11 @@ def _unstack(g: Any, out: Any, args: Sequence[Any], params: dict, needed: Sequen
     return [g[(..., k, *trailing)] if need else None for k, need in enumerate(needed)]
 
 
+def _astype(x: Any, *, dtype: Any) -> Any:
+    """Numbers of NumPy's stay numbers, as with its own method."""
+    return (x if isinstance(x, np.generic) else np.asarray(x)).astype(dtype)
+
+
 stack = declare(
     "stack",
     lambda *xs, axis: np.array(xs) if type(xs[0]) is float else np.stack(xs, axis),
@@ -95,7 +101,16 @@ stack = declare(
 )
 astype = declare(
     "astype",
-    lambda x, *, dtype: np.asarray(x).astype(dtype),
+    _astype,
     Linear(lambda g, out, x, *, dtype: cast(g, dtype_of(x)), structural=True),
     stacking=leading,
 )
+item = Primitive(
+    "item",
+    lambda x: x.item() if isinstance(x, (np.generic, np.ndarray)) and x.shape == () else x,
+    derivative=Linear(lambda g, out, x: cast(g, dtype_of(x)), structural=True),
+    stacking=lambda primitive, values, batched, params, size: values[0],
+)
+"""An array without axes as a Python number, whose precision gives way to that of an array."""
+constant_astype = Primitive("astype", _astype, derivative=CONSTANT, stacking=leading)
+"""To integers, truth values and text: numbers that nothing is differentiated through."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.values import Value, dtype_of, raw, shape_of
+from ..core.values import Value, dtype_of, may_hold, shape_of
 from ..rules.opaque import Opaque
 from .declare import declare
 from .decompositions import Tangents, extended, free_columns, inverse_gaps, is_told_apart, is_turned, turn_to_real
@@ -55,7 +55,7 @@ def _jvp(tangents: Tangents, out: Any, args: Sequence[Value], params: dict) -> l
     same, zero = _groups(da, s)
     du, ds, dvh = _whole(da, u, s, vh, same, zero)
     bad: Value = False
-    if has_pairs(same) or np.any(raw(zero)):
+    if has_pairs(same) or may_hold(zero):
         thin, v = u[..., :k], adjoint(vh[..., :k, :])
         inner = adjoint(thin) @ da @ v
         nonzero = ~(zero[..., :, None] | zero[..., None, :])
@@ -96,7 +96,7 @@ def _vjp(g: Any, out: Any, args: Sequence[Value], params: dict, needed: Sequence
     sides = [(c, x) for c, x in sides if c is not None]
     for c, x in sides:
         found = poisoned(found, is_turned(c, x, k))
-    if has_pairs(same) or np.any(raw(zero)):
+    if has_pairs(same) or may_hold(zero):
         thin = [(c[..., :k], x[..., :k]) for c, x in sides]
         bad = is_told_apart(gs, [c for c, _ in thin], [x for _, x in thin], same & ~_both(zero))
         for c, _ in sides:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.values import Value, dtype_of, raw, shape_of
+from ..core.values import Value, cannot_branch, dtype_of, may_hold, raw, shape_of
 from ..rules.elementwise import Elementwise
 from ..rules.stacking import aligned
 from .declare import CONSTANT, POSITIVE, Whole, declare
@@ -61,7 +61,7 @@ steady = declare(
 def has_pairs(same: Value) -> bool:
     """Whether any value is repeated at all; this is what the common case pays."""
     plain = raw(same)
-    return bool(np.count_nonzero(plain) > plain.size // max(plain.shape[-1], 1))
+    return cannot_branch(plain) or bool(np.count_nonzero(plain) > plain.size // max(plain.shape[-1], 1))
 
 
 def others(same: Value) -> Value:
@@ -84,12 +84,12 @@ def unequal_in_groups(g: Value, same: Value) -> Value:
 
 def poisoned(x: Value, bad: Value) -> Value:
     """x, and nan in every element of the matrices that are bad; a product, so that derivatives are nan too."""
-    return x * _nan_or_one(bad, x)[..., None, None] if np.any(raw(bad)) else x
+    return x * _nan_or_one(bad, x)[..., None, None] if may_hold(bad) else x
 
 
 def poisoned_columns(x: Value, bad: Value) -> Value:
     """x, and nan in the columns that are bad."""
-    return x * _nan_or_one(bad, x)[..., None, :] if np.any(raw(bad)) else x
+    return x * _nan_or_one(bad, x)[..., None, :] if may_hold(bad) else x
 
 
 def _nan_or_one(bad: Value, x: Value) -> Value:

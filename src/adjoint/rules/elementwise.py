@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.careful import Cotangent
 from ..core.errors import NotDifferentiableError, message
-from ..core.values import Value, raw
+from ..core.values import Value, may_hold
 from .compile import NAMES, compiled_at_first_use, evaluated, wanted
 from .keeping import Kept, ghost, own, sum_of_tangents
 
@@ -85,4 +85,4 @@ def refuse_unknown(primitive: Any, partials: Sequence[Any], moves: Sequence[Any]
 
 def _times_vertex(t: Value, p: Value, out: Value) -> Value:
     stays = np.isinf(p) & np.isfinite(out) & np.equal(t, 0)
-    return np.where(stays, 0.0, t * p) if np.any(raw(stays)) else t * p
+    return np.where(stays, 0.0, t * p) if may_hold(stays) else t * p

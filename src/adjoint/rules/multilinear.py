@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.careful import Cotangent
-from ..core.values import Value, raw, shape_of
+from ..core.values import Value, may_hold, shape_of
 from .keeping import Kept, ghost, own, sum_of_tangents
 
 
@@ -56,7 +56,7 @@ class Multilinear:
         args = [ones[k] if j == k else a for j, a in enumerate(args)]  # its own value has no part in it
         found.support = np.not_equal(transpose(arrived, out, *ones, **params), 0)
         wild = [np.where(np.isfinite(a), 0.0, 1.0) for a in args]
-        if any(np.any(raw(w)) for j, w in enumerate(wild) if j != k):
+        if any(may_hold(w) for j, w in enumerate(wild) if j != k):
             tame = [np.where(np.isfinite(a), a, 0.0) for a in args]
             meets = np.not_equal(transpose(arrived, out, *wild, **params), 0)
             harmless = g.mapped(lambda part: transpose(part, out, *tame, **params), support=None)

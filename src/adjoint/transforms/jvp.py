@@ -14,7 +14,7 @@ from ..core.reverse import INPUT, OUTPUT
 from ..core.trace import quiet
 from ..core.traced import Traced, snapshot
 from ..core.tree import flatten, same_structure
-from ..core.values import Value, cast, describe, dtype_of, ieee, raw, shape_of, zeros_for
+from ..core.values import Value, cast, describe, dtype_of, ieee, plain, shape_of, zeros_for
 from .recording import checked_inputs, finished, output_leaves, pair, run
 from .vjp import Recording
 
@@ -96,7 +96,7 @@ def checked_tangents(primals: Any, tangents: Any, given: list[Any], walk: str) -
 
 
 def _checked_tangent(t: Any, x: Value, walk: str) -> Value:
-    if type(t) in (float, int) and type(raw(x)) is float:
+    if type(t) in (float, int) and type(plain(x)) is float:
         return float(t)
     if shape_of(t) != shape_of(x):
         raise TangentError(
@@ -179,7 +179,7 @@ def derivative(fun: Callable[[Any], Any], n: int = 1) -> Callable[[Any], Any]:
 
     @functools.wraps(fun, assigned=("__name__", "__doc__"), updated=())
     def differentiated(x: Any) -> Any:
-        one = 1.0 if type(raw(x)) is float else np.ones(shape_of(x), dtype_of(x))
+        one = 1.0 if type(plain(x)) is float else np.ones(shape_of(x), dtype_of(x))
         return jvp(fun, (x,), (one,))[1]
 
     return derivative(differentiated, n - 1)

@@ -13,7 +13,7 @@ from ..core.reverse import ReverseTrace, all_finite, pull
 from ..core.trace import is_differentiated, quiet
 from ..core.traced import CONSTANTS, FLOAT64, Traced, snapshot
 from ..core.tree import flatten, paths
-from ..core.values import Value, cast, describe, dtype_of, shape_of, zeros_for
+from ..core.values import Value, cannot_branch, cast, describe, dtype_of, shape_of, zeros_for
 from ..numpy.constructors import depth, enter, leave
 
 
@@ -155,14 +155,15 @@ def pulled_back(trace: ReverseTrace, seeds: list[tuple[int, Value]], inputs: lis
 
 
 def _is_watched(trace: ReverseTrace, seeds: list[tuple[int, Value]], inputs: list[Value]) -> bool:
-    """Whether a derivative further out is looking on."""
+    """Whether a derivative further out is looking on, or a program that cannot choose between the two walks."""
     for x in inputs:
-        if isinstance(x, Traced) and is_differentiated(x):
+        if isinstance(x, Traced) and (is_differentiated(x) or cannot_branch(x)):
             return True
     for place, g in seeds:
         out = trace[place][3]
-        if (isinstance(g, Traced) and is_differentiated(g)) or (isinstance(out, Traced) and is_differentiated(out)):
-            return True
+        for x in (g, out):
+            if isinstance(x, Traced) and (is_differentiated(x) or cannot_branch(x)):
+                return True
     return False
 
 

@@ -12,7 +12,7 @@ from ..core.errors import DerivativeDroppedError, message
 from ..core.primitive import Primitive
 from ..core.traced import CONSTANTS, Traced
 from ..core.tree import flatten
-from ..core.values import Value, raw
+from ..core.values import Value, plain
 from ..numpy.views import own_copy
 from ..rules.opaque import Opaque
 from .recording import output_leaves
@@ -59,7 +59,7 @@ def call_as_step(
 
 def _writable(x: Value) -> Value:
     """A result that the caller may write to, also if the function returned an argument."""
-    whole = raw(x)
+    whole = plain(x)
     if not isinstance(whole, np.ndarray) or whole.flags.writeable:
         return x
     return own_copy(x) if isinstance(x, Traced) else np.array(x)
@@ -81,7 +81,10 @@ def one_by_one(flat: Flat, in_axes: tuple[int | None, ...], size: int) -> Flat:
 
 
 def _step(name: str, flat: Flat, derivative: Opaque, mapping: Mapping) -> Primitive:
-    return Primitive(name, flat, derivative=derivative, stacking=partial(_stacked, mapping), multiple=True)
+    inline = mapping is all_at_once  # NumPy code: a captured program sees the steps inside
+    return Primitive(
+        name, flat, derivative=derivative, stacking=partial(_stacked, mapping), multiple=True, inline=inline
+    )
 
 
 def _stacked(

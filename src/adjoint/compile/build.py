@@ -1,0 +1,251 @@
+"""From a program to something that runs: machine code, with NumPy in between for the steps that have none."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ir.interpret import Interpreter, own
+from ..ir.program import GUARD, Program, Step, Type
+from .classify import is_number, sort_of
+from .emit import Module
+from .engine import Code, add_symbol
+from .entry import Entry, entry_text
+from .callable import NativeCallable
+from .expand import expanded
+from .kernel import STACK, Kernel
+from .signature import Array, NumpyScalar, Output, PythonBool, PythonFloat, PythonInt, Result, Signature, Tuple
+from .threads import parallel_symbol
+
+LONG = 30_000
+"""Work, in additions, from which on the GIL is given up: some ten microseconds."""
+STRAIGHT = 4_000
+"""Lines of code above which LLVM is asked for less."""
+
+
+class Native:
+    """A program whose every step has machine code."""
+
+    hosted: list[str] = []
+
+    def __init__(self, program: Program, inputs: Sequence[Any] | None = None) -> None:
+        self.program = program
+        self.module = Module()
+        strides = _strides(program, inputs)
+        self.kernel = Kernel(self.module, program, strides)
+        self.main = _with_workspace(self.module, self.kernel)
+        self.captured = tuple([program.constants[n] for n in self.kernel.captured])
+        leaves = tuple([_leaf(program.types[n], strides.get(n)) for n in program.inputs])
+        self.outputs = tuple([_output(program.types[n]) for n in program.outputs])
+        self.release_gil = self.kernel.work > LONG
+        result = Tuple(tuple([Result(k) for k in range(len(self.outputs))]))
+        self.signature = Signature(leaves, self.outputs, result, (), self.captured, (), self.release_gil)
+        self._wanted = entry_text(self.module, "flat", self.signature, self.main)
+        self.code: Code | None = None
+        self._call: NativeCallable | None = None
+
+    def finish(self) -> Native:
+        """Translate to machine code; entries may be added before."""
+        text = self.module.text()
+        self.code = Code(text, 3 if text.count("\n") < STRAIGHT else 2 if text.count("\n") < 40_000 else 1)
+        self._call = NativeCallable(_not_taken)
+        Entry(self.code, "flat", self._wanted).install(self._call)
+        return self
+
+    def run(self, inputs: Sequence[Any]) -> list[Any] | None:
+        """The outputs, or None if a guard does not hold."""
+        assert self._call is not None
+        given = [_fitted(x, leaf) for x, leaf in zip(inputs, self.signature.arguments, strict=True)]
+        found = self._call(*given)
+        return None if found is None else list(found)
+
+    def assembly(self) -> str:
+        """The machine's instructions."""
+        assert self.code is not None
+        return self.code.assembly()
+
+
+def _not_taken(*args: Any) -> None:
+    return None
+
+
+def _fitted(x: Any, leaf: Any) -> Any:
+    """An argument as the entry wants it."""
+    if type(leaf) is NumpyScalar:
+        return x if type(x) is leaf.dtype.type else np.asarray(x, leaf.dtype)[()]
+    if type(leaf) is not Array:
+        return x
+    if type(x) is np.ndarray and x.strides == leaf.strides and x.flags.aligned:
+        return x
+    return np.require(x, leaf.dtype, ("C", "A"))
+
+
+def _strides(program: Program, inputs: Sequence[Any] | None) -> dict[int, tuple[int, ...]]:
+    """How inputs and captured arrays lie in memory, in elements, where that is not row by row."""
+    given = dict(zip(program.inputs, inputs or (), strict=False))
+    given.update({n: c for n, c in program.constants.items() if not is_number(c)})
+    found = {}
+    for n, x in given.items():
+        if isinstance(x, np.ndarray) and not x.flags.c_contiguous:
+            found[n] = tuple([s // x.itemsize for s in x.strides])
+    return found
+
+
+def _leaf(t: Type, strides: tuple[int, ...] | None) -> Any:
+    if t.weak:
+        return {"f": PythonFloat, "i": PythonInt, "b": PythonBool}[t.dtype.kind]()
+    if t.shape == ():
+        return NumpyScalar(t.dtype)
+    steps = "C" if strides is None else tuple([s * t.dtype.itemsize for s in strides])
+    return Array(t.dtype, t.shape, steps)
+
+
+def _output(t: Type) -> Output:
+    if t.weak:
+        return Output(t.dtype, (), {"f": "python float", "i": "python int", "b": "python bool"}[t.dtype.kind])
+    return Output(t.dtype, t.shape, "array" if t.shape else "numpy scalar")
+
+
+@functools.cache
+def _allocator() -> None:
+    """Let modules ask for memory."""
+    libc = ctypes.CDLL(None)
+    for name in ("malloc", "free"):
+        add_symbol(name, ctypes.cast(getattr(libc, name), ctypes.c_void_p).value or 0)
+
+
+def _with_workspace(module: Module, kernel: Kernel) -> str:
+    """The kernel with memory of its own: from the stack, or kept from one call to the next."""
+    names = [f"%a{k}" for k in range(len(kernel.program.inputs) + len(kernel.captured) + len(kernel.program.outputs))]
+    arguments = ", ".join([f"ptr {n}" for n in names])
+    inner = ", ".join([*[f"ptr {n}" for n in names], "ptr %ws"])
+    if "adjoint_parallel" in module.declarations:
+        parallel_symbol()
+    if kernel.space <= STACK:
+        body = f"  %ws = alloca [{max(kernel.space, 1)} x i8], align 64\n  %r = call i32 @{kernel.name}({inner})\n"
+        return module.function("main", "internal i32", f"({arguments}) nounwind alwaysinline {{\nentry:\n{body}  ret i32 %r\n}}")
+    _allocator()
+    module.declare("malloc", "noalias ptr {}(i64)")
+    module.declare("free", "void {}(ptr)")
+    cache = module.fresh("workspace")
+    module.functions.append(f"@{cache} = internal global ptr null")
+    body = f"""  %kept = atomicrmw xchg ptr @{cache}, ptr null acq_rel
+  %none = icmp eq ptr %kept, null
+  br i1 %none, label %new, label %ready
+new:
+  %fresh = call ptr @malloc(i64 {kernel.space + 64})
+  %failed = icmp eq ptr %fresh, null
+  br i1 %failed, label %poor, label %ready
+poor:
+  ret i32 3
+ready:
+  %raw = phi ptr [ %kept, %entry ], [ %fresh, %new ]
+  %number = ptrtoint ptr %raw to i64
+  %up = add i64 %number, 63
+  %aligned = and i64 %up, -64
+  %ws = inttoptr i64 %aligned to ptr
+  %r = call i32 @{kernel.name}({inner})
+  %old = atomicrmw xchg ptr @{cache}, ptr %raw acq_rel
+  %spare = icmp ne ptr %old, null
+  br i1 %spare, label %drop, label %end
+drop:
+  call void @free(ptr %old)
+  br label %end
+end:
+  ret i32 %r
+"""
+    return module.function("main", "internal i32", f"({arguments}) nounwind {{\nentry:\n{body}}}")
+
+
+class Mixed:
+    """A program of which NumPy takes some steps: native parts and single steps, one after the other."""
+
+    def __init__(self, program: Program, sorts: list[str | None]) -> None:
+        self.program = program
+        self.hosted = sorted({s.primitive.name for s, sort in zip(program.steps, sorts, strict=True) if sort is None})
+        self._parts = [_part(program, steps, needed) for steps, needed in _segments(program, sorts)]
+
+    def run(self, inputs: Sequence[Any]) -> list[Any] | None:
+        """The outputs, or None if a guard does not hold."""
+        program = self.program
+        values: dict[int, Any] = dict(program.constants)
+        values.update(zip(program.inputs, inputs, strict=True))
+        for part, takes, gives in self._parts:
+            found = part.run([values[n] for n in takes])
+            if found is None:
+                return None
+            values.update(zip(gives, found, strict=True))
+
+
+        return own([values[o] for o in program.outputs], [*inputs, *program.constants.values()])
+
+    def assembly(self) -> str:
+        """The machine's instructions of the native parts."""
+        return "\n".join([part.assembly() for part, _, _ in self._parts if isinstance(part, Native)])
+
+
+class _Hosted(Interpreter):
+    """Steps that NumPy takes."""
+
+
+def _part(program: Program, steps: list[Step], needed: set[int]) -> tuple[Any, list[int], list[int]]:
+    made = {o for s in steps for o in s.outs}
+    used = {a for s in steps for a in s.args}
+    constants = {n: program.constants[n] for n in used if n in program.constants}
+    takes = sorted(used - made - set(constants))
+    gives = sorted(made & needed)
+    part = Program(program.types, takes, constants, steps, gives)
+    if sort_of(program, steps[0]) is None:
+        return _Hosted(part), takes, gives
+    return Native(expanded(part)).finish(), takes, gives
+
+
+def _segments(program: Program, sorts: list[str | None]) -> list[tuple[list[Step], set[int]]]:
+    """The steps in runs of native and of other ones, with as few changes as their dependencies allow.
+
+    Guards stay before every step that comes after them and is not native: it might fail on a path not to be taken.
+    """
+    late: dict[int, int] = {}
+    runs: dict[int, list[Step]] = {}
+    barrier = 0
+    for step, sort in zip(program.steps, sorts, strict=True):
+        turn = max([late.get(a, 0) for a in step.args], default=0)
+        native = sort is not None
+        if step.primitive is GUARD or not native:
+            turn = max(turn, barrier) if not native else turn
+        if turn % 2 == (0 if not native else 1):  # even turns are native
+            turn += 1
+        if step.primitive is GUARD:
+            barrier = max(barrier, turn)
+        runs.setdefault(turn, []).append(step)
+        for o in step.outs:
+            late[o] = turn
+    found = []
+    turns = sorted(runs)
+    for k, turn in enumerate(turns):
+        later = {a for t in turns[k + 1 :] for s in runs[t] for a in s.args} | set(program.outputs)
+        found.append((runs[turn], later))
+    return found
+
+
+def build(program: Program, inputs: Sequence[Any] | None = None) -> Any:
+    """The quickest thing that runs a program."""
+    program = expanded(program)
+    sorts = [sort_of(program, step) for step in program.steps]
+    if all([sort is not None for sort in sorts]) and _fits_registers(program):
+        return Native(program, inputs)
+    if not any([sort is not None for sort in sorts]):
+        return Interpreter(program)
+    return Mixed(program, sorts)
+
+
+def _fits_registers(program: Program) -> bool:
+    from .emit import LLVM_TYPES
+
+    return all([program.types[n].dtype.name in LLVM_TYPES for n in (*program.inputs, *program.outputs)])
+
+

@@ -1,0 +1,73 @@
+"""Steps put together from others that have machine code, and outputs that are results of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..ir.program import Program, Step, Type
+from .emit import LLVM_TYPES
+
+
+class Named:
+    """Stands for a primitive by its name: all that machine code is found by."""
+
+    __slots__ = ("name",)
+    multiple = False
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+COPY: Any = Named("astype")
+BOOL = np.dtype(np.bool)
+
+
+def expanded(program: Program) -> Program:
+    """The program in the words of the compiler; every output is the result of a step, and of one output alone."""
+    work = Program(list(program.types), list(program.inputs), dict(program.constants), [], [])
+    same: dict[int, int] = {}
+    for step in program.steps:
+        step = step._replace(args=tuple([same.get(a, a) for a in step.args]))
+        if step.primitive.name == "logsumexp" and program.types[step.outs[0]].dtype.kind == "f":
+            same[step.outs[0]] = _logsumexp(work, step)
+        else:
+            work.steps.append(step)
+    made = {o for s in work.steps for o in s.outs}
+    for o in program.outputs:
+        o = same.get(o, o)
+        t = work.types[o]
+        if (o not in made or o in work.outputs) and t.dtype.name in LLVM_TYPES:
+            o = _add(work, "astype", (o,), t, dtype=t.dtype)
+        work.outputs.append(o)
+    return work
+
+
+def _add(work: Program, name: str, args: tuple[int, ...], t: Type, **params: Any) -> int:
+    out = work.new(t)
+    work.steps.append(Step(Named(name), args, params, (out,)))
+    return out
+
+
+def _number(work: Program, value: float) -> int:
+    out = work.new(Type(np.dtype(float), (), True))
+    work.constants[out] = value
+    return out
+
+
+def _logsumexp(work: Program, step: Step) -> int:
+    """log(sum(exp(x - m))) + m with the largest element m, or 0 where that is infinite."""
+    (x,), axis = step.args, step.params["axis"]
+    t, out = work.types[x], work.types[step.outs[0]]
+    axes = {a % len(t.shape) for a in axis}
+    thin = Type(t.dtype, tuple([1 if a in axes else n for a, n in enumerate(t.shape)]), False)
+    zero = _number(work, 0.0)
+    top = _add(work, "max", (x,), thin, axis=axis, keepdims=True)
+    sound = _add(work, "isfinite", (top,), thin._replace(dtype=BOOL))
+    base = _add(work, "where", (sound, top, zero), thin)
+    moved = _add(work, "subtract", (x, base), t)
+    terms = _add(work, "exp", (moved,), t)
+    total = _add(work, "sum", (terms,), thin, axis=axis, keepdims=True)
+    found = _add(work, "add", (_add(work, "log", (total,), thin), base), thin)
+    return found if step.params["keepdims"] else _add(work, "reshape", (found,), out, shape=out.shape)

@@ -1,0 +1,431 @@
+"""The kernel of a program: one function that does all of its units, with memory laid out so that it is used again."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..ir.program import Program, Step
+from .classify import CHECK, ELEMENTWISE, PAD, REDUCE, VIEW
+from .elements import Elements, load, store
+from .emit import Emitter, Module, literal, llvm_type, memory_type
+from .groups import Group, combined
+from .indices import Place, constant, row_major
+from .loops import LoopFunction, Resources, counted
+from .plan import Plan
+from .scalar_cast import cast
+from .whole import whole
+
+STACK = 1 << 15
+"""Bytes of memory that are taken from the stack."""
+ALIGNMENT = 64
+
+
+class Kernel:
+    """`i32 @name(ptr inputs..., ptr arrays among the constants..., ptr outputs..., ptr workspace)`.
+
+    It returns 0, or 1 if a guard does not hold, or 2 if an index is out of bounds.
+    """
+
+    def __init__(self, module: Module, program: Program, strides: dict[int, tuple[int, ...]] | None = None) -> None:
+        self.module = module
+        self.program = program
+        self.plan = Plan(program, strides or {})
+        self.e = Emitter(module)
+        self.work = 0
+        """About how much there is to do, in additions."""
+        self.captured = [n for n, c in program.constants.items() if _is_array(c)]
+        self.inner_space = 0
+        """Bytes that kernels inside this one need for themselves."""
+        self._parameters: dict[int, str] = {}
+        self._now = 0
+        self._lives: dict[int, list[int]] = {}
+        self._slots: dict[int, str] = {}
+        self._spare: list[tuple[str, int]] = []
+        self._scratch: dict[str, int] = {}
+        self._registers: dict[tuple[int, int], str] = {}
+        self.shares: dict[int, int] = {}
+        """Values that are written in place of another one."""
+        self.name, self.space = self._written()
+
+    # What units ask for
+
+    def pointer(self, v: int) -> str:
+        """The address of a value; one that lives in registers is written to the stack first."""
+        while v in self.shares:
+            v = self.shares[v]
+        if v in self._parameters:
+            return self._parameters[v]
+        if v in self.plan.tiny or v in self.plan.program.constants:
+            return self._spilled(v)
+        self._lives.setdefault(v, [self._now, self._now])[1] = self._now
+        return f"%m{v}"
+
+    def register(self, v: int, k: int) -> str:
+        """Element `k` of a value that lives in registers."""
+        return self._registers[v, k]
+
+    def scratch(self, size: int) -> str:
+        """Memory for the time of the unit under way."""
+        name = f"%s{len(self._scratch)}"
+        self._scratch[name] = size
+        self._lives[-1 - len(self._scratch)] = [self._now, self._now]
+        return name
+
+    def call(self, name: str, resources: Resources, result: str = "void", extra: str = "") -> str:
+        """Call a loop function."""
+        text = f"call {result} @{name}({', '.join([p for p in (extra, self.arguments(resources)) if p])})"
+        if result != "void":
+            return self.e.op(text)
+        self.e.do(text)
+        return ""
+
+    def arguments(self, resources: Resources) -> str:
+        """What a loop function asked for, as arguments of a call."""
+        parts = []
+        for key in resources.names:
+            if key[0] == "pointer":
+                parts.append(f"ptr {self.pointer(key[1])}")
+            else:
+                kind = llvm_type(self.plan.types[key[1]].dtype)
+                parts.append(f"{kind} {self.register(key[1], key[2])}")
+        return ", ".join(parts)
+
+    def call_parallel(self, name: str, resources: Resources, span: Any, rows: int, reduced: list[int], start: Any) -> None:
+        """Call a loop function for ranges of its first axis, by several threads; sums are put together in order."""
+        e, low, high = self.e, *span
+        chunks = -(-(high - low) // rows)
+        keys = list(resources.names)
+        context = self.scratch(8 * len(keys))
+        partial = {
+            v: self.scratch(chunks * self.plan.types[v].size * self.plan.types[v].dtype.itemsize) for v in reduced
+        }
+        for k, key in enumerate(keys):
+            spot = e.op(f"getelementptr i8, ptr {context}, i64 {8 * k}")
+            if key[0] == "pointer":
+                e.do(f"store ptr {partial.get(key[1]) or self.pointer(key[1])}, ptr {spot}")
+            else:
+                store(e, spot, self.register(key[1], key[2]), self.plan.types[key[1]].dtype)
+        body = _chunk_body(self, name, keys, low, high, rows, reduced, start)
+        self.module.declare("adjoint_parallel", "void {}(ptr, ptr, i64)")
+        e.do(f"call void @adjoint_parallel(ptr @{body}, ptr {context}, i64 {chunks})")
+        for v, address in partial.items():
+            t = self.plan.types[v]
+            _combine_chunks(self, v, address, self.plan.maker[v].primitive.name, t, chunks)
+
+    def fill(self, v: int, value: Any) -> None:
+        """Set all elements of a value in memory."""
+        t = self.plan.types[v]
+        number = literal(value, t.dtype)
+        if t.size <= 8:
+            for k in range(t.size):
+                spot = self.e.op(f"getelementptr {memory_type(t.dtype)}, ptr {self.pointer(v)}, i64 {k}")
+                store(self.e, spot, number, t.dtype)
+            return
+        fill_memory(self.e, self.module, self.pointer(v), number, t.dtype, t.size)
+
+    def check(self, bad: str, code: int) -> None:
+        """Leave the kernel if something does not hold."""
+        on = self.e.label("on")
+        self.e.branch(bad, f"fail{code}", on)
+        self.e.start(on)
+
+    # The function itself
+
+    def _written(self) -> tuple[str, int]:
+        program, e = self.program, self.e
+        names = [f"%a{k}" for k in range(len(program.inputs) + len(self.captured))]
+        outs = [f"%o{k}" for k in range(len(program.outputs))]
+        for n, name in zip((*program.inputs, *self.captured, *program.outputs), (*names, *outs), strict=True):
+            self._parameters[n] = name
+        self.elements = Elements(self.plan, e, 0, self)
+        for unit in self.plan.units:
+            self._now += 1
+            self.elements.level = unit.level
+            if unit.kind == "straight":
+                assert unit.step is not None
+                self._straight(unit.step)
+            elif unit.kind == "whole":
+                assert unit.step is not None
+                whole(self, unit.step)
+            else:
+                Group(self, unit).emit()
+        e.do("ret i32 0")
+        for code in (1, 2):
+            e.start(f"fail{code}")
+            e.do(f"ret i32 {code}")
+        offsets, space = _laid_out(self._lives, self._sizes())
+        head = [f"  {n} = alloca i8, i64 {size}, align 16" for n, size in self._spare]
+        for v, offset in offsets.items():
+            name = f"%m{v}" if v >= 0 else list(self._scratch)[-2 - v]
+            head.append(f"  {name} = getelementptr inbounds i8, ptr %ws, i64 {offset}")
+        if self.inner_space:
+            head.append(f"  %inner = getelementptr inbounds i8, ptr %ws, i64 {space}")
+        written = ["ptr noalias readonly " + n for n in names] + ["ptr noalias " + n for n in outs]
+        body = "\n".join([*head, *e.lines])
+        text = f"({', '.join([*written, 'ptr noalias %ws'])}) nounwind {{\nentry:\n{body}\n}}"
+        return self.module.function("kernel", "internal i32", text), space + self.inner_space
+
+    def inner_workspace(self, space: int) -> str:
+        """The part of the workspace that kernels inside this one may use: behind everything else."""
+        self.inner_space = max(self.inner_space, space)
+        return "%inner"
+
+    def _sizes(self) -> dict[int, int]:
+        found = {v: self.plan.types[v].size * self.plan.types[v].dtype.itemsize for v in self._lives if v >= 0}
+        for k, size in enumerate(self._scratch.values()):
+            found[-2 - k] = size
+        return found
+
+    def _spilled(self, v: int) -> str:
+        name = self._slots.get(v)
+        if name is None:
+            t = self.plan.types[v]
+            name = self._slots[v] = f"%t{v}"
+            self._spare.append((name, max(1, t.size) * t.dtype.itemsize))
+            value = self.plan.program.constants.get(v)
+            for k in range(t.size):
+                spot = self.e.op(f"getelementptr {memory_type(t.dtype)}, ptr {name}, i64 {k}")
+                register = self._registers[v, k] if value is None else literal(value, t.dtype)
+                store(self.e, spot, register, t.dtype)
+        return name
+
+    def define(self, v: int, registers: list[str]) -> None:
+        """Say in which registers the elements of a value are; an output goes to memory as well."""
+        t = self.plan.types[v]
+        for k, register in enumerate(registers):
+            self._registers[v, k] = register
+        if v in self._parameters:
+            for k, register in enumerate(registers):
+                spot = self.e.op(f"getelementptr {memory_type(t.dtype)}, ptr {self._parameters[v]}, i64 {k}")
+                store(self.e, spot, register, t.dtype)
+
+    def _straight(self, step: Step) -> None:
+        """A step in registers, one element after the other."""
+        plan, x = self.plan, self.elements
+        sort = plan.sorts[id(step)]
+        if sort == CHECK:
+            self._guard(step)
+            return
+        (v,) = step.outs
+        places = all_places(plan.types[v].shape)
+        if sort in (ELEMENTWISE, VIEW, PAD):
+            plan.lazy.add(v)
+            plan.tiny.discard(v)
+            found = [x.at(v, place) for place in places]
+            plan.lazy.discard(v)
+            plan.tiny.add(v)
+        elif sort == REDUCE:
+            found = self._reduced(step)
+        else:
+            found = whole_tiny(self, step)
+        self.define(v, found)
+
+    def _reduced(self, step: Step) -> list[str]:
+        plan, x = self.plan, self.elements
+        (v,), (source,) = step.outs, step.args
+        have, t = plan.types[source], plan.types[v]
+        axes = {a % len(have.shape) for a in step.params["axis"]} if have.shape else set()
+        totals: dict[Any, str] = {}
+        for place in all_places(have.shape):
+            kept = tuple([i.shift for a, i in enumerate(place) if a not in axes])
+            new = cast(self.e, x.at(source, place), have.dtype, t.dtype)
+            had = totals.get(kept)
+            totals[kept] = new if had is None else combined(self.e, step.primitive.name, t.dtype, had, new).replace(
+                " reassoc", ""
+            )
+        return list(totals.values())
+
+    def _guard(self, step: Step) -> None:
+        (v,) = step.args
+        t = self.plan.types[v]
+        expected = step.params["expected"]
+        values = expected.ravel().tolist() if hasattr(expected, "ravel") else [expected]
+        for place, value in zip(all_places(t.shape), values, strict=True):
+            self.check(differs(self.e, self.elements.at(v, place), value, t.dtype), 1)
+
+
+def differs(e: Emitter, register: str, value: Any, dtype: Any) -> str:
+    """Whether a register holds anything else than a value, to the last bit; one nan is as good as another."""
+    kind = llvm_type(dtype)
+    if dtype.kind != "f":
+        return e.op(f"icmp ne {kind} {register}, {literal(value, dtype)}")
+    if value != value:
+        return e.op(f"fcmp ord {kind} {register}, {register}")
+    whole_kind = "i64" if dtype.itemsize == 8 else "i32"
+    bits = e.op(f"bitcast {kind} {register} to {whole_kind}")
+    want = e.op(f"bitcast {kind} {literal(value, dtype)} to {whole_kind}")
+    return e.op(f"icmp ne {whole_kind} {bits}, {want}")
+
+
+def all_places(shape: tuple[int, ...]) -> list[Place]:
+    """Every place of a small array, row by row."""
+    found: list[Place] = [()]
+    for n in shape:
+        found = [(*place, constant(k)) for place in found for k in range(n)]
+    return found
+
+
+def whole_tiny(kernel: Kernel, step: Step) -> list[str]:
+    """A whole operation on values in registers: elements change places, or are multiplied and summed."""
+    plan, x = kernel.plan, kernel.elements
+    (v,) = step.outs
+    t = plan.types[v]
+    name = step.primitive.name
+    read = {a: [x.at(a, place) for place in all_places(plan.types[a].shape)] for a in step.args}
+    if name in ("stack", "concatenate"):
+        return _joined(plan, step, read)
+    if name == "matmul":
+        return _product(kernel, step, read)
+    from .indices import cuts
+
+    if name == "unindex":
+        out = [literal(0, t.dtype)] * t.size
+        value = step.args[0]
+    else:
+        out = list(read[step.args[0]])
+        if plan.types[step.args[0]].dtype != t.dtype:
+            out = [cast(kernel.e, r, plan.types[step.args[0]].dtype, t.dtype) for r in out]
+        value = step.args[1]
+    found = cuts(step.params["template"], t.shape)
+    assert found is not None
+    region = tuple([1 if a is None else found[0][a].length for a in found[1]])  # type: ignore[union-attr]
+    strides = row_major(t.shape)
+    have = plan.types[value].shape
+    for place in all_places(region):
+        spot = sum([c.start * s for c, s in zip(found[0], strides, strict=True) if c is not None])
+        for i, a in zip(place, found[1], strict=True):
+            if a is not None:
+                spot += i.shift * found[0][a].step * strides[a]  # type: ignore[union-attr]
+        source = place[len(place) - len(have) :] if len(have) <= len(place) else (constant(0),) * (len(have) - len(place)) + place
+        k = sum([0 if n == 1 else i.shift * s for i, n, s in zip(source, have, row_major(have), strict=True)])
+        out[spot] = cast(kernel.e, read[value][k], plan.types[value].dtype, t.dtype)
+    return out
+
+
+def _joined(plan: Plan, step: Step, read: dict[int, list[str]]) -> list[str]:
+    (v,) = step.outs
+    shape, axis = plan.types[v].shape, step.params["axis"] % len(plan.types[v].shape)
+    parts = []
+    for a in step.args:
+        length = 1 if step.primitive.name == "stack" else plan.types[a].shape[axis]
+        parts.append((length * math.prod(shape[axis + 1 :]), read[a]))
+    found: list[str] = []
+    for row in range(math.prod(shape[:axis])):
+        for width, registers in parts:
+            found += registers[row * width : (row + 1) * width]
+    return found
+
+
+def _product(kernel: Kernel, step: Step, read: dict[int, list[str]]) -> list[str]:
+    e, (x, y) = kernel.e, step.args
+    types = kernel.plan.types
+    (v,) = step.outs
+    kind = llvm_type(types[v].dtype)
+    a, b = types[x].shape, types[y].shape
+    rows, inner, columns = (a[-2] if len(a) > 1 else 1), a[-1], (b[-1] if len(b) > 1 else 1)
+    found = []
+    for n in range(max(math.prod(a[:-2]), math.prod(b[:-2]))):
+        na = n % math.prod(a[:-2]) * rows * inner if math.prod(a[:-2]) > 1 else 0
+        nb = n % math.prod(b[:-2]) * inner * columns if math.prod(b[:-2]) > 1 else 0
+        for i in range(rows):
+            for j in range(columns):
+                total = ""
+                for k in range(inner):
+                    term = e.op(f"fmul {kind} {read[x][na + i * inner + k]}, {read[y][nb + k * columns + j]}")
+                    total = term if not total else e.op(f"fadd {kind} {total}, {term}")
+                found.append(total)
+    return found
+
+
+def _laid_out(lives: dict[int, list[int]], sizes: dict[int, int]) -> tuple[dict[int, int], int]:
+    """Offsets into one piece of memory, in which values that never live at the same time may share a place."""
+    offsets: dict[int, int] = {}
+    space = 0
+    for v in sorted(lives, key=lambda v: (-sizes[v], v)):
+        first, last = lives[v]
+        taken = sorted(
+            [(offsets[w], offsets[w] + sizes[w]) for w in offsets if lives[w][0] <= last and first <= lives[w][1]]
+        )
+        offset = 0
+        for low, high in taken:
+            if offset + sizes[v] <= low:
+                break
+            offset = max(offset, -(-high // ALIGNMENT) * ALIGNMENT)
+        offsets[v] = offset
+        space = max(space, offset + sizes[v])
+    return offsets, -(-space // ALIGNMENT) * ALIGNMENT
+
+
+def fill_memory(e: Emitter, module: Module, address: str, number: str, dtype: Any, size: int) -> None:
+    """Set `size` elements from an address on."""
+    inside = Emitter(module)
+    kind = llvm_type(dtype)
+
+    def body(i: str) -> None:
+        spot = inside.op(f"getelementptr inbounds {memory_type(dtype)}, ptr %p, i64 {i}")
+        store(inside, spot, "%x", dtype)
+
+    counted(inside, "0", "%n", body)
+    text = f"(ptr noalias %p, {kind} %x, i64 %n) nounwind {{\nentry:\n" + "\n".join(inside.lines) + "\n  ret void\n}"
+    name = module.function("fill", "internal void", text)
+    e.do(f"call void @{name}(ptr {address}, {kind} {number}, i64 {size})")
+
+
+def _combine_chunks(kernel: Kernel, v: int, address: str, name: str, t: Any, chunks: int) -> None:
+    """Put the chunks' shares of a reduction together, in order."""
+    e = Emitter(kernel.module)
+    kind = memory_type(t.dtype)
+
+    def chunk(c: str) -> None:
+        first = e.op(f"mul nsw i64 {c}, {t.size}")
+
+        def element(k: str) -> None:
+            place = e.op(f"add nsw i64 {first}, {k}")
+            source = e.op(f"getelementptr inbounds {kind}, ptr %from, i64 {place}")
+            target = e.op(f"getelementptr inbounds {kind}, ptr %to, i64 {k}")
+            new = combined(e, name, t.dtype, load(e, target, t.dtype), load(e, source, t.dtype))
+            store(e, target, new, t.dtype)
+
+        counted(e, "0", str(t.size), element)
+
+    counted(e, "0", str(chunks), chunk)
+    text = "(ptr noalias %to, ptr noalias %from) nounwind {\nentry:\n" + "\n".join(e.lines) + "\n  ret void\n}"
+    found = kernel.module.function("combine", "internal void", text)
+    kernel.e.do(f"call void @{found}(ptr {kernel.pointer(v)}, ptr {address})")
+
+
+def _chunk_body(kernel: Kernel, name: str, keys: list[Any], low: int, high: int, rows: int, reduced: list[int], start: Any) -> str:
+    """`void body(ptr context, i64 chunk)`: reads the pointers, finds the range, starts its own sums."""
+    e = Emitter(kernel.module)
+    types = kernel.plan.types
+    first = e.op(f"mul nsw i64 %chunk, {rows}")
+    first = first if low == 0 else e.op(f"add nsw i64 {first}, {low}")
+    end = e.op(f"add nsw i64 {first}, {rows}")
+    short = e.op(f"icmp slt i64 {end}, {high}")
+    end = e.op(f"select i1 {short}, i64 {end}, i64 {high}")
+    args = [f"i64 {first}", f"i64 {end}"]
+    for k, key in enumerate(keys):
+        spot = e.op(f"getelementptr i8, ptr %context, i64 {8 * k}")
+        t = types[key[1]]
+        if key[0] != "pointer":
+            args.append(f"{llvm_type(t.dtype)} {load(e, spot, t.dtype)}")
+            continue
+        address = e.op(f"load ptr, ptr {spot}")
+        if key[1] in reduced:
+            shift = e.op(f"mul nsw i64 %chunk, {t.size}")
+            address = e.op(f"getelementptr {memory_type(t.dtype)}, ptr {address}, i64 {shift}")
+            fill_memory(e, kernel.module, address, literal(start(key[1]), t.dtype), t.dtype, t.size)
+        args.append(f"ptr {address}")
+    e.do(f"call void @{name}({', '.join(args)})")
+    text = "(ptr %context, i64 %chunk) nounwind {\nentry:\n" + "\n".join(e.lines) + "\n  ret void\n}"
+    return kernel.module.function("chunk", "internal void", text)
+
+
+def _is_array(value: Any) -> bool:
+    from .classify import is_number
+
+    return not is_number(value)
+
+
+__all__ = ["STACK", "Kernel", "LoopFunction", "all_places"]

@@ -1,0 +1,372 @@
+"""Matrix products: small ones as loops over vectors held in registers, large ones by BLAS."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..ir.program import Step
+from .emit import Emitter, llvm_type
+from .engine import add_symbol, has_feature
+from .indices import row_major
+from .loops import counted
+
+SMALL = 48**3
+"""Multiplications up to which no call of BLAS pays."""
+ROWS = 4
+"""Rows of the result that are held in registers together."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A label of a contraction: its length, and its strides in the two operands and in the result."""
+
+    length: int
+    strides: tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Product:
+    """C[i, j] (+)= sum over k of A[i, k] B[k, j], for every combination of the outer axes."""
+
+    rows: Axis
+    columns: Axis
+    inner: Axis
+    outer: tuple[Axis, ...]
+    adds: bool
+    dtype: np.dtype
+
+    @property
+    def work(self) -> int:
+        """Multiplications in one of the products."""
+        return self.rows.length * self.columns.length * self.inner.length
+
+
+ONE = Axis(1, (0, 0, 0))
+
+
+def product(kernel: Any, step: Step) -> None:
+    """`matmul` and `contract`."""
+    plan = kernel.plan
+    (v,) = step.outs
+    places = [plan.layout(a) for a in step.args]
+    labels = _labels(plan, step)
+    pointers = [_moved(kernel, base, offset) for base, offset, _ in places]
+    made = _product(plan.types, step, labels, [p[2] for p in places], plan.types[v])
+    if made.adds:
+        kernel.fill(v, 0)
+    _emit(kernel, made, pointers[0], pointers[1], kernel.pointer(v))
+    kernel.work += made.work * math.prod([a.length for a in made.outer])
+
+
+def _moved(kernel: Any, base: int, offset: int) -> str:
+    address = kernel.pointer(base)
+    if offset == 0:
+        return str(address)
+    kind = llvm_type(kernel.plan.types[base].dtype)
+    return str(kernel.e.op(f"getelementptr {kind}, ptr {address}, i64 {offset}"))
+
+
+def _labels(plan: Any, step: Step) -> tuple[list[Any], list[Any], list[Any]]:
+    """A name for each axis of the operands and of the result."""
+    if step.primitive.name == "contract":
+        return tuple([list(step.params[k]) for k in ("first", "second", "result")])  # type: ignore[return-value]
+    a, b = (plan.types[n].shape for n in step.args)
+    batch = max(len(a), len(b), 2) - 2
+    first = [("b", batch - (len(a) - 2) + n) for n in range(len(a) - 2)] + (["i"] if len(a) > 1 else []) + ["k"]
+    second = [("b", batch - (len(b) - 2) + n) for n in range(len(b) - 2)] + ["k"] + (["j"] if len(b) > 1 else [])
+    result: list[Any] = [("b", n) for n in range(batch)]
+    return first, second, result + (["i"] if len(a) > 1 else []) + (["j"] if len(b) > 1 else [])
+
+
+def _product(types: Any, step: Step, labels: Any, strides: Any, out: Any) -> Product:
+    shapes = [types[a].shape for a in step.args] + [out.shape]
+    found: dict[Any, Axis] = {}
+    for which, (names, shape, steps) in enumerate(zip(labels, shapes, [*strides, row_major(out.shape)], strict=True)):
+        for name, n, s in zip(names, shape, steps, strict=True):
+            axis = found.get(name, ONE)
+            new = list(axis.strides)
+            new[which] = 0 if n == 1 else s
+            found[name] = Axis(max(axis.length, n), (new[0], new[1], new[2]))
+    first, second, result = (set(names) for names in labels)
+    groups: dict[str, list[Axis]] = {"rows": [], "columns": [], "inner": [], "outer": []}
+    for name, axis in found.items():
+        if axis.length == 1:
+            continue
+        kind = "inner" if name not in result else "outer" if name in first and name in second else (
+            "rows" if name in first else "columns"
+        )
+        groups[kind].append(axis)
+    merged = {kind: _merged(axes) for kind, axes in groups.items()}
+    chosen = {kind: merged[kind].pop() if merged[kind] else ONE for kind in ("rows", "columns", "inner")}
+    outer = tuple([*merged["outer"], *merged["rows"], *merged["columns"], *merged["inner"]])
+    made = Product(chosen["rows"], chosen["columns"], chosen["inner"], outer, bool(merged["inner"]), out.dtype)
+    if made.columns.strides[2] > 1 and made.rows.strides[2] == 1 or (made.columns.length == 1 and made.rows.length > 1):
+        made = replace(made, rows=_swapped(made.columns), columns=_swapped(made.rows), inner=_swapped(made.inner),
+                       outer=tuple([_swapped(a) for a in made.outer]))  # fmt: skip
+        object.__setattr__(made, "_is_swapped", True)
+    return made
+
+
+def _swapped(axis: Axis) -> Axis:
+    a, b, c = axis.strides
+    return Axis(axis.length, (b, a, c))
+
+
+def _merged(axes: list[Axis]) -> list[Axis]:
+    """Neighbours that are one axis in every operand, made one; the longest comes last."""
+    found: list[Axis] = []
+    for axis in sorted(axes, key=lambda a: [-s for s in a.strides]):
+        if found and all([p == s * axis.length for p, s in zip(found[-1].strides, axis.strides, strict=True)]):
+            found[-1] = Axis(found[-1].length * axis.length, axis.strides)
+        else:
+            found.append(axis)
+    return sorted(found, key=lambda a: a.length)
+
+
+def _emit(kernel: Any, p: Product, a: str, b: str, c: str) -> None:
+    if getattr(p, "_is_swapped", False):
+        a, b = b, a
+    e = Emitter(kernel.module)
+    kind = llvm_type(p.dtype)
+    pack = 0
+    fits_blas = p.work > SMALL and blas_is_available() and not (p.rows.length == 1 or p.columns.length == 1)
+    if fits_blas:
+        fits_blas = p.columns.strides[2] in (0, 1) or p.columns.length == 1
+    b_strides = (p.inner.strides[1], p.columns.strides[1])
+    a_strides = (p.rows.strides[0], p.inner.strides[0])
+    if fits_blas:
+        fits_blas = all([1 in s or 0 in s for s in (a_strides, b_strides)])
+    dot = not fits_blas and p.columns.strides[1] != 1 and p.inner.strides == (1, 1, 0) and p.rows.length < ROWS
+    if not fits_blas and not dot and p.columns.length > 1 and p.columns.strides[1] != 1:
+        pack = p.inner.length * p.columns.length
+
+    def inside(pa: str, pb: str, pc: str) -> None:
+        if fits_blas:
+            _blas(e, p, pa, pb, pc)
+        elif dot:
+            _dots(e, p, pa, pb, pc)
+        elif pack:
+            _packed(e, p, pb)
+            _blocks(e, _after_packing(p), pa, "%pack", pc)
+        else:
+            _blocks(e, p, pa, pb, pc)
+
+    _outer(e, kind, list(p.outer), ("%a", "%b", "%c"), inside)
+    parameters = "ptr noalias readonly %a, ptr noalias readonly %b, ptr noalias %c, ptr noalias %pack"
+    text = f"({parameters}) nounwind {{\nentry:\n" + "\n".join(e.lines) + "\n  ret void\n}"
+    name = kernel.module.function("product", "internal void", text)
+    scratch = kernel.scratch(pack * p.dtype.itemsize) if pack else "null"
+    kernel.e.do(f"call void @{name}(ptr {a}, ptr {b}, ptr {c}, ptr {scratch})")
+
+
+def _after_packing(p: Product) -> Product:
+    n = p.columns.length
+    columns = Axis(n, (p.columns.strides[0], 1, p.columns.strides[2]))
+    inner = Axis(p.inner.length, (p.inner.strides[0], n, p.inner.strides[2]))
+    return replace(p, columns=columns, inner=inner)
+
+
+def _outer(e: Emitter, kind: str, axes: list[Axis], pointers: tuple[str, str, str], inside: Any) -> None:
+    """Loops over the outer axes, each moving the three pointers."""
+    if not axes:
+        inside(*pointers)
+        return
+
+    def body(i: str) -> None:
+        moved = [at(e, kind, p, (i, s)) for p, s in zip(pointers, axes[0].strides, strict=True)]
+        _outer(e, kind, axes[1:], (moved[0], moved[1], moved[2]), inside)
+
+    counted(e, "0", str(axes[0].length), body)
+
+
+def at(e: Emitter, kind: str, pointer: str, *steps: tuple[str, int]) -> str:
+    """A pointer moved by indices times strides."""
+    total = ""
+    for i, s in steps:
+        if s == 0 or i == "0":
+            continue
+        term = i if s == 1 else str(int(i) * s) if i.isdigit() else e.op(f"mul nsw i64 {i}, {s}")
+        total = term if not total else e.op(f"add nsw i64 {total}, {term}")
+    return pointer if not total else e.op(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {total}")
+
+
+def _packed(e: Emitter, p: Product, b: str) -> None:
+    """B copied row by row, so that its rows can be read as vectors."""
+    kind, n = llvm_type(p.dtype), p.columns.length
+
+    def column(j: str) -> None:
+        def row(k: str) -> None:
+            value = e.op(f"load {kind}, ptr {at(e, kind, b, (k, p.inner.strides[1]), (j, p.columns.strides[1]))}")
+            e.do(f"store {kind} {value}, ptr {at(e, kind, '%pack', (k, n), (j, 1))}")
+
+        counted(e, "0", str(p.inner.length), row)
+
+    counted(e, "0", str(n), column)
+
+
+@functools.cache
+def lanes(itemsize: int) -> int:
+    """Numbers in one vector register."""
+    return (64 if has_feature("avx512f") else 32 if has_feature("avx2") else 16) // itemsize
+
+
+def _blocks(e: Emitter, p: Product, a: str, b: str, c: str) -> None:
+    """Blocks of rows times one vector of columns, summed in registers."""
+    width = lanes(p.dtype.itemsize)
+    start = 0
+    n = p.columns.length
+    pieces: list[tuple[int, int, int]] = []
+    if n >= 2 * width:
+        count = n // (2 * width)
+        pieces.append((0, count, 2 * width))
+        start = count * 2 * width
+    while start < n:
+        w = 1 << min((n - start).bit_length() - 1, width.bit_length() - 1)
+        pieces.append((start, 1, w))
+        start += w
+    for first, count, w in pieces:
+
+        def columns(j: str, first: int = first, w: int = w) -> None:
+            column = str(first) if j == "0" else e.op(f"mul nsw i64 {j}, {w}")
+            _columns(e, p, a, b, c, column, w, width)
+
+        if count > 1:
+            counted(e, "0", str(count), columns)
+        else:
+            columns("0")
+
+
+def _columns(e: Emitter, p: Product, a: str, b: str, c: str, column: str, w: int, width: int) -> None:
+    full, rest = divmod(p.rows.length, ROWS)
+    if full:
+
+        def rows(i: str) -> None:
+            _tile(e, p, a, b, c, e.op(f"mul nsw i64 {i}, {ROWS}") if full > 1 else "0", ROWS, column, w, width)
+
+        if full > 1:
+            counted(e, "0", str(full), rows)
+        else:
+            rows("0")
+    if rest:
+        _tile(e, p, a, b, c, str(full * ROWS), rest, column, w, width)
+
+
+def _tile(
+    e: Emitter, p: Product, a: str, b: str, c: str, row: str, rows: int, column: str, w: int, width: int
+) -> None:
+    """`rows` x `w` elements of the result."""
+    kind = llvm_type(p.dtype)
+    parts = max(1, w // width)
+    step = min(w, width)
+    vector = f"<{step} x {kind}>"
+    suffix = f"v{step}f{8 * p.dtype.itemsize}"
+    fma = e.module.declare(f"llvm.fma.{suffix}", f"{vector} {{}}({vector}, {vector}, {vector})")
+    align = p.dtype.itemsize
+
+    def term(k: str, *sums: str) -> list[str]:
+        row_of_b = at(e, kind, b, (k, p.inner.strides[1]), (column, p.columns.strides[1]))
+        vectors = []
+        for part in range(parts):
+            place = at(e, kind, row_of_b, (str(part * step), 1))
+            vectors.append(e.op(f"load {vector}, ptr {place}, align {align}"))
+        new = []
+        for r in range(rows):
+            place = at(e, kind, a, (row, p.rows.strides[0]), (str(r), p.rows.strides[0]), (k, p.inner.strides[0]))
+            one = e.op(f"load {kind}, ptr {place}")
+            first = e.op(f"insertelement {vector} poison, {kind} {one}, i64 0")
+            spread = e.op(f"shufflevector {vector} {first}, {vector} poison, <{step} x i32> zeroinitializer")
+            for part in range(parts):
+                total = sums[r * parts + part]
+                new.append(
+                    e.op(f"call {vector} {fma}({vector} {spread}, {vector} {vectors[part]}, {vector} {total})")
+                )
+        return new
+
+    def spot(r: int, part: int) -> str:
+        return at(
+            e, kind, c,
+            (row, p.rows.strides[2]), (str(r), p.rows.strides[2]), (column, p.columns.strides[2]), (str(part * step), 1),
+        )  # fmt: skip
+
+    zero = "zeroinitializer"
+    starts = [
+        e.op(f"load {vector}, ptr {spot(r, part)}, align {align}") if p.adds else zero
+        for r in range(rows)
+        for part in range(parts)
+    ]
+    sums = counted(e, "0", str(p.inner.length), term, carried=[(vector, s) for s in starts])
+    for r in range(rows):
+        for part in range(parts):
+            e.do(f"store {vector} {sums[r * parts + part]}, ptr {spot(r, part)}, align {align}")
+
+
+def _dots(e: Emitter, p: Product, a: str, b: str, c: str) -> None:
+    """Sums of products along rows of both operands."""
+    kind = llvm_type(p.dtype)
+
+    def row(i: str) -> None:
+        def column(j: str) -> None:
+            def term(k: str, total: str) -> list[str]:
+                x = e.op(f"load {kind}, ptr {at(e, kind, a, (i, p.rows.strides[0]), (k, 1))}")
+                y = e.op(f"load {kind}, ptr {at(e, kind, b, (j, p.columns.strides[1]), (k, 1))}")
+                return [e.op(f"fadd reassoc {kind} {total}, {e.op(f'fmul contract {kind} {x}, {y}')}")]
+
+            (total,) = counted(e, "0", str(p.inner.length), term, carried=[(kind, "0.0")])
+            spot = at(e, kind, c, (i, p.rows.strides[2]), (j, p.columns.strides[2]))
+            if p.adds:
+                total = e.op(f"fadd {kind} {total}, {e.op(f'load {kind}, ptr {spot}')}")
+            e.do(f"store {kind} {total}, ptr {spot}")
+
+        counted(e, "0", str(p.columns.length), column)
+
+    counted(e, "0", str(p.rows.length), row)
+
+
+@functools.cache
+def blas_is_available() -> bool:
+    """Find SciPy's BLAS and let modules call it by name."""
+    try:
+        from scipy.linalg import cython_blas
+    except ImportError:
+        return False
+    name_of, pointer_of = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+    name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    for name in ("dgemm", "sgemm"):
+        capsule = cython_blas.__pyx_capi__[name]
+        add_symbol(f"adjoint_{name}", pointer_of(capsule, name_of(capsule)))
+    return True
+
+
+def _blas(e: Emitter, p: Product, a: str, b: str, c: str) -> None:
+    """BLAS counts columns first, so it is asked for the transposed product of the transposed operands."""
+    kind = llvm_type(p.dtype)
+    name = "adjoint_dgemm" if kind == "double" else "adjoint_sgemm"
+    e.module.declare(name, "void {}(" + ", ".join(["ptr"] * 13) + ")")
+
+    def of(text: str, value: Any) -> str:
+        slot = e.op(f"alloca {text}")
+        e.do(f"store {text} {value}, ptr {slot}")
+        return f"ptr {slot}"
+
+    def turned(down: int, across: int, rows: int, columns: int) -> tuple[str, int]:
+        """Whether an operand lies the other way round, and the distance of its rows."""
+        if across == 1 or columns == 1:
+            return "N", max(down, columns, 1)
+        return "T", max(across, rows, 1)
+
+    m, n, k = p.rows.length, p.columns.length, p.inner.length
+    turn_a, lda = turned(p.rows.strides[0], p.inner.strides[0], m, k)
+    turn_b, ldb = turned(p.inner.strides[1], p.columns.strides[1], k, n)
+    args = [
+        of("i8", ord(turn_b)), of("i8", ord(turn_a)), of("i32", n), of("i32", m), of("i32", k), of(kind, "1.0"),
+        f"ptr {b}", of("i32", ldb), f"ptr {a}", of("i32", lda), of(kind, "1.0" if p.adds else "0.0"),
+        f"ptr {c}", of("i32", max(p.rows.strides[2], n)),
+    ]  # fmt: skip
+    e.do(f"call void @{name}({', '.join(args)})")

@@ -1,0 +1,184 @@
+"""What a compiled function takes, relies on and gives back: the data that the text of its entry is written from.
+
+Every part is frozen and compared by identity: it names Python objects, and equal ones may differ tomorrow.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class PythonFloat:
+    """An exact `float`; the kernel gets a pointer to one double."""
+
+
+@dataclass(frozen=True, eq=False)
+class PythonInt:
+    """An exact `int` that fits 64 bits; the kernel gets a pointer to one i64."""
+
+
+@dataclass(frozen=True, eq=False)
+class PythonBool:
+    """`True` or `False`; the kernel gets a pointer to one byte."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumpyScalar:
+    """A scalar of exactly this dtype's type; the kernel gets a pointer to one element."""
+
+    dtype: np.dtype
+
+
+@dataclass(frozen=True, eq=False)
+class Array:
+    """An exact `ndarray`, native and aligned; the kernel gets its data pointer.
+
+    `strides` in bytes, or "C" / "F" for contiguous arrays. Strides of axes of length one are not looked at, as they are
+    never used; an array without elements has any.
+    """
+
+    dtype: np.dtype
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | str = "C"
+    writeable: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Static:
+    """An object as it is; for an exact int, float or str another of the same value will do. The kernel gets nothing."""
+
+    value: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Tuple:
+    """An exact tuple of these, as argument or as result."""
+
+    items: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class List:
+    """An exact list of these, as argument or as result."""
+
+    items: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Dict:
+    """An exact dict with these keys and no others, as argument or as result.
+
+    Keys are compared as `Static` objects are. In an argument they may come in another order if `any_order`, and all
+    keys are exact str or int. A result has the order given here.
+    """
+
+    keys: tuple[Any, ...]
+    items: tuple[Any, ...]
+    any_order: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """In the result tree: the output with this number."""
+
+    index: int
+
+
+@dataclass(frozen=True, eq=False)
+class Input:
+    """In the result tree: the argument leaf with this number, itself; static leaves count too."""
+
+    index: int
+
+
+@dataclass(frozen=True, eq=False)
+class Constant:
+    """In the result tree: this very object."""
+
+    value: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """What the kernel writes: a new array, or one element that becomes a scalar.
+
+    `kind` is "array", "numpy scalar", "python float", "python int" or "python bool"; the element of a Python scalar is
+    a double, an i64 or a byte, whatever `dtype` says.
+    """
+
+    dtype: np.dtype
+    shape: tuple[int, ...] = ()
+    kind: str = "array"
+    order: str = "C"
+
+
+@dataclass(frozen=True, eq=False)
+class CellIs:
+    """A variable of an enclosing function still holds this object."""
+
+    cell: types.CellType
+    value: Any
+
+
+@dataclass(frozen=True, eq=False)
+class DictIs:
+    """A dict (a module's globals, an instance's `__dict__`) still has this object under this key."""
+
+    mapping: dict
+    key: Any
+    value: Any
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeIs:
+    """`getattr(owner, name)` still gives this object."""
+
+    owner: Any
+    name: str
+    value: Any
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayIs:
+    """An array's dtype, shape and strides are what they were when the signature was written; its values may differ."""
+
+    array: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Signature:
+    """All that an entry checks and does.
+
+    `keywords` names the last of the arguments, given by keyword in this order. `captured` arrays are checked as by
+    `ArrayIs`, and their data pointers go to the kernel between the inputs and the outputs. `release_gil` lets other
+    threads run during the kernel.
+    """
+
+    arguments: tuple[Any, ...]
+    outputs: tuple[Output, ...]
+    result: Any
+    watches: tuple[Any, ...] = ()
+    captured: tuple[np.ndarray, ...] = ()
+    keywords: tuple[str, ...] = ()
+    release_gil: bool = False
+
+
+def leaves(tree: Any) -> Iterator[Any]:
+    """The leaves of an argument or result tree, from left to right: the order in which `Input` counts them."""
+    if isinstance(tree, (Tuple, List, Dict)):
+        for item in tree.items:
+            yield from leaves(item)
+    else:
+        yield tree
+
+
+def array_of(array: np.ndarray) -> Array:
+    """The leaf that describes this array."""
+    strides = "C" if array.flags.c_contiguous else "F" if array.flags.f_contiguous else array.strides
+    return Array(array.dtype, array.shape, strides)

@@ -1,0 +1,179 @@
+"""The capturing walk: evaluate every step on real values and write it down, with a guard for each decision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import user_line
+from ..core.primitive import Primitive
+from ..core.trace import new_level
+from ..core.traced import CONSTANTS, Traced, snapshot
+from .program import GUARD, Program, Step, type_of
+
+NUMBERS = (bool, int, float, complex, np.generic)
+
+class ForeignValueError(Exception):
+    """The function uses a traced value of another walk, which is not among its arguments."""
+
+
+class GuardRefusedError(Exception):
+    """A decision was taken where a program must not have any: inside the body of a loop."""
+
+
+class CaptureTrace:
+    """The outermost walk of a recording: its handles hold real values, and numbers of a `Program`."""
+
+    __slots__ = ("arrays", "foreign", "guards_allowed", "level", "lift", "numbers", "program")
+    lead = 0
+    is_capture = True
+
+    def __init__(self, *, guards: bool = True, lift: bool = False) -> None:
+        self.level = new_level()
+        self.program = Program()
+        self.guards_allowed = guards
+        self.lift = lift
+        self.foreign: list[tuple[Traced, int]] = []
+        """Values of walks further out, and the inputs that stand for them."""
+        self.arrays: dict[int, tuple[Any, Any, int]] = {}
+        """Plain arrays by identity: the array, a copy as it was when it was used, its number."""
+        self.numbers: dict[Any, int] = {}
+
+    def input(self, value: Any) -> Traced:
+        """A fresh argument of the program."""
+        number = self.program.new(type_of(value))
+        self.program.inputs.append(number)
+        return Traced(value, self, number)
+
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """Evaluate on the real values, and write the step down."""
+        if primitive.inline:
+            return primitive.evaluate(*args, **params)
+        numbers, values = [], []
+        for a in args:
+            number, value = self.number_of(a)
+            numbers.append(number)
+            values.append(value)
+        for name, p in params.items():
+            if isinstance(p, Traced):
+                params = {**params, name: self.decided(p)}
+        out = primitive.evaluate(*values, **params)
+        if not primitive.multiple:
+            return self.write(primitive, numbers, params, (out,))[0]
+        return self.write(primitive, numbers, params, tuple(out))
+
+    def unary(self, primitive: Primitive, x: Traced) -> Any:
+        """`process`, under the name the operators use."""
+        return self.process(primitive, (x,), {})
+
+    def write(self, primitive: Any, numbers: list[int], params: dict[str, Any], outs: tuple[Any, ...]) -> tuple:
+        """Append a step; its results as handles."""
+        program = self.program
+        places = tuple([program.new(type_of(o)) for o in outs])
+        program.steps.append(Step(primitive, tuple(numbers), params, places))
+        return tuple([Traced(o, self, place) for o, place in zip(outs, places, strict=True)])
+
+    def number_of(self, a: Any) -> tuple[int, Any]:
+        """The number of an argument in the program, and its real value."""
+        if isinstance(a, Traced):
+            a = a if type(a) is Traced else a.current()  # type: ignore[attr-defined]
+            if a.walk is self:
+                return a.node, a.value
+            if a.walk is not CONSTANTS:
+                return self._foreign(snapshot(a))
+            a = a.value
+        return self.constant(a), a
+
+    def constant(self, a: Any) -> int:
+        """The number of a plain value: numbers by value, arrays by identity for as long as nobody writes to them."""
+        program = self.program
+        if isinstance(a, np.ndarray):
+            known = self.arrays.get(id(a))
+            if known is not None and same_bits(known[1], a):
+                return known[2]
+            number = program.new(type_of(a))
+            program.constants[number] = a
+            self.arrays[id(a)] = (a, a.copy(), number)
+            if known is not None:  # changed after its first use: what was used then is kept as it was
+                program.constants[known[2]] = known[1]
+            return number
+        if not isinstance(a, NUMBERS):
+            a = np.asarray(a)
+            number = program.new(type_of(a))
+            program.constants[number] = a
+            return number
+        key = (type(a), a.tobytes() if isinstance(a, np.generic) else repr(a))
+        number = self.numbers.get(key)
+        if number is None:
+            number = self.numbers[key] = program.new(type_of(a))
+            program.constants[number] = a
+        return number
+
+    def settle(self) -> None:
+        """At the end of the recording: arrays that were written to since their last use are kept as they were."""
+        for array, copy, number in self.arrays.values():
+            if not same_bits(copy, array):
+                self.program.constants[number] = copy
+
+    def _foreign(self, a: Traced) -> tuple[int, Any]:
+        if not self.lift:
+            raise ForeignValueError
+        for known, number in self.foreign:
+            if known.value is a.value and known.walk is a.walk and known.node is a.node:
+                return number, example(a)
+        value = example(a)
+        number = self.program.new(type_of(value))
+        self.foreign.append((a, number))
+        return number, value
+
+    def decided(self, x: Traced) -> Any:
+        """The plain value of a handle, on which the program from here on relies: a guard is written down."""
+        if not self.guards_allowed:
+            raise GuardRefusedError
+        number, value = self.number_of(x)
+        if number in self.program.constants:
+            return value
+        line = user_line() or ""
+        self.program.steps.append(Step(GUARD, (number,), {"expected": frozen(value)}, (), line))
+        return value
+
+
+def frozen(value: Any) -> Any:
+    """A copy that stays as it is."""
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def example(x: Any) -> Any:
+    """The plain value under every walk, of the first example where there is a batch."""
+    if not isinstance(x, Traced):
+        return x
+    inner = example(x.value)
+    if not x.walk.lead:
+        return inner
+    return inner[0] if len(inner) else np.zeros(inner.shape[1:], inner.dtype)[()]
+
+
+def same_bits(a: Any, b: Any) -> bool:
+    """Whether two arrays of one shape hold the same, nan included."""
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if a.dtype.hasobject:
+        return a is b
+    return a.tobytes() == b.tobytes() if a.size < 4096 else bool(np.array_equal(_bits(a), _bits(b)))
+
+
+def _bits(a: Any) -> Any:
+    return np.ascontiguousarray(a).view(np.uint8)
+
+
+def is_captured(x: Any) -> bool:
+    """Whether a capturing walk is under this value."""
+    while isinstance(x, Traced):
+        if x.walk.is_capture:
+            return True
+        x = x.value
+    return False
+
+
+__all__ = ["CaptureTrace", "ForeignValueError", "GuardRefusedError", "example", "is_captured", "same_bits"]

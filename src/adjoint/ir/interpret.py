@@ -1,0 +1,125 @@
+"""Running a program step by step: with NumPy, or through the walks that its arguments belong to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.values import LARGE
+from .program import GUARD, Program, Step, type_of
+
+
+def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
+    """Take every step again through its primitive, so that traced inputs are differentiated, batched or captured."""
+    values: dict[int, Any] = dict(program.constants)
+    values.update(zip(program.inputs, inputs, strict=True))
+    for step in program.steps:
+        out = step.primitive(*[values[a] for a in step.args], **step.params)
+        for number, o in zip(step.outs, out if step.primitive.multiple else (out,), strict=True):
+            values[number] = o
+    return [values[o] for o in program.outputs]
+
+
+class Interpreter:
+    """A program that NumPy runs; large results are written to memory that is no longer needed."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._plan = _planned(program)
+        self.hosted = sorted({s.primitive.name for s in program.steps if s.primitive is not GUARD})
+
+    def run(self, inputs: Sequence[Any]) -> list[Any] | None:
+        """The outputs, or None if a guard does not hold; every output is an array or a number of its own."""
+        program = self.program
+        values: list[Any] = [None] * len(program.types)
+        for number, constant in program.constants.items():
+            values[number] = constant
+        for number, given in zip(program.inputs, inputs, strict=True):
+            values[number] = given
+        with np.errstate(all="ignore"):
+            for step, ufunc, reuse, dead in self._plan:
+                args = [values[a] for a in step.args]
+                if step.primitive is GUARD:
+                    if not holds(args[0], step.params["expected"]):
+                        return None
+                elif ufunc is not None:
+                    values[step.outs[0]] = ufunc(*args, out=None if reuse is None else values[reuse])
+                else:
+                    out = step.primitive.evaluate(*args, **step.params)
+                    if step.primitive.multiple:
+                        for number, o in zip(step.outs, out, strict=True):
+                            values[number] = o
+                    else:
+                        values[step.outs[0]] = out
+                    if not _as_recorded(program, step, values):
+                        return None
+                for number in dead:
+                    values[number] = None
+        return own([values[o] for o in program.outputs], [*inputs, *program.constants.values()])
+
+
+def own(outputs: list[Any], others: Sequence[Any]) -> list[Any]:
+    """Results that share memory with nothing else, so that the caller may write to them."""
+    taken = [o for o in others if isinstance(o, np.ndarray)]
+    for k, o in enumerate(outputs):
+        if isinstance(o, np.ndarray):
+            if o.base is not None or not o.flags.writeable or any(o is t for t in taken):
+                outputs[k] = o = np.array(o)
+            taken.append(o)
+    return outputs
+
+
+def holds(value: Any, expected: Any) -> bool:
+    """Whether a guarded value is what the recording relies on, to the last bit."""
+    if isinstance(expected, np.ndarray):
+        from .capture import same_bits
+
+        return isinstance(value, np.ndarray) and same_bits(value, expected)
+    if isinstance(expected, (float, np.floating)):
+        return (value == expected and math.copysign(1.0, value) == math.copysign(1.0, expected)) or (
+            value != value and expected != expected
+        )
+    return bool(value == expected) or (value != value and expected != expected)
+
+
+def _as_recorded(program: Program, step: Step, values: list[Any]) -> bool:
+    """Whether the results have the types they had: the shape of `x[mask]` depends on values."""
+    for o in step.outs:
+        now, then = type_of(values[o]), program.types[o]
+        if now.shape != then.shape or now.dtype != then.dtype:
+            return False
+    return True
+
+
+def _planned(program: Program) -> list[tuple[Step, Any, int | None, list[int]]]:
+    """For each step: the universal function that can write to given memory, whose memory that is, who dies after it."""
+    last: dict[int, int] = {}
+    for k, step in enumerate(program.steps):
+        for a in step.args:
+            last[a] = k
+    kept = {*program.outputs, *program.inputs, *program.constants}
+    ufuncs = [_ufunc(program, step) for step in program.steps]
+    viewed = {a for step, u in zip(program.steps, ufuncs, strict=True) if u is None for a in step.args}
+    fresh = {step.outs[0] for step, u in zip(program.steps, ufuncs, strict=True) if u is not None}
+    plan: list[tuple[Step, Any, int | None, list[int]]] = []
+    for k, (step, ufunc) in enumerate(zip(program.steps, ufuncs, strict=True)):
+        dying = [a for a in dict.fromkeys(step.args) if last[a] == k and a not in kept]
+        reuse = None
+        if ufunc is not None:
+            for a in dying:
+                if a in fresh and a not in viewed and program.types[a] == program.types[step.outs[0]]:
+                    reuse = a
+                    break
+        plan.append((step, ufunc, reuse, dying))
+    return plan
+
+
+def _ufunc(program: Program, step: Step) -> Any:
+    """The universal function of a large elementwise step."""
+    if step.primitive is GUARD or step.params or len(step.outs) != 1 or program.types[step.outs[0]].size <= LARGE:
+        return None
+    found = getattr(np, step.primitive.name, None)
+    return found if isinstance(found, np.ufunc) and found.nout == 1 and found.signature is None else None

@@ -1,0 +1,91 @@
+"""Making a program smaller without changing what it computes: common steps once, unused steps never."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .program import GUARD, Program, Step
+
+
+def simplified(program: Program) -> Program:
+    """All passes, in order."""
+    return without_dead(without_repeated(program))
+
+
+def without_repeated(program: Program) -> Program:
+    """Steps with the same primitive, arguments and parameters are taken once."""
+    first: dict[Any, tuple[int, ...]] = {}
+    same: dict[int, int] = {}
+    steps: list[Step] = []
+    for step in program.steps:
+        args = tuple([same.get(a, a) for a in step.args])
+        key = (id(step.primitive), args, _key(step.params))
+        known = first.get(key)
+        if known is not None:
+            same.update(zip(step.outs, known, strict=True))
+            continue
+        if (step.primitive.name in NEUTRAL) and (kept := _unchanged(program, step, args)) is not None:
+            same[step.outs[0]] = kept
+            continue
+        first[key] = step.outs
+        steps.append(step._replace(args=args))
+    return program.with_steps(steps, [same.get(o, o) for o in program.outputs])
+
+
+NEUTRAL = {"multiply": 1.0, "divide": 1.0, "positive": None, "astype": None, "reshape": None, "broadcast_to": None}
+"""Steps that may change nothing: by a neutral number on the right (or left, of a product), or by their type."""
+
+
+def _unchanged(program: Program, step: Step, args: tuple[int, ...]) -> int | None:
+    """The argument that is the result already. Signed zeros and nan stay: x + 0.0 is not neutral, x * 1.0 is."""
+    out = program.types[step.outs[0]]
+    neutral = NEUTRAL[step.primitive.name]
+    x = args[0]
+    if neutral is None:
+        have = program.types[x]
+        return x if have.dtype == out.dtype and have.shape == out.shape and have.weak == out.weak else None
+    places = ((0, 1), (1, 0)) if step.primitive.name == "multiply" else ((0, 1),)
+    for kept, other in places:
+        value = program.constants.get(args[other])
+        if (
+            value is not None
+            and type(value) in (float, int, np.float64)
+            and value == neutral
+            and program.types[args[kept]] == out
+        ):
+            return args[kept]
+    return None
+
+
+
+
+def without_dead(program: Program) -> Program:
+    """Steps whose results nobody uses are left out; guards stay, with what they look at."""
+    needed = set(program.outputs)
+    kept: list[Step] = []
+    for step in reversed(program.steps):
+        if step.primitive is GUARD or any(o in needed for o in step.outs):
+            needed.update(step.args)
+            kept.append(step)
+    return program.with_steps(kept[::-1])
+
+
+def _key(x: Any) -> Any:
+    """Parameters as something that can be compared and hashed."""
+    if isinstance(x, dict):
+        return tuple([(k, _key(v)) for k, v in x.items()])
+    if isinstance(x, (list, tuple)):
+        return (type(x), tuple([_key(v) for v in x]))
+    if isinstance(x, slice):
+        return ("slice", x.start, x.stop, x.step)
+    if isinstance(x, np.ndarray):
+        return (x.shape, x.dtype.str, x.tobytes())
+    if isinstance(x, (float, np.floating)):
+        return (type(x), repr(x))
+    try:
+        hash(x)
+    except TypeError:
+        return id(x)
+    return (type(x), x)

@@ -1,0 +1,39 @@
+"""A program as text, one step a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .program import GUARD, Program
+
+
+def show(program: Program) -> str:
+    """The program as a reader wants it: `v3: float64[10] = multiply(v1, 2.0)`."""
+    names = {n: _constant(program, n) for n in program.constants}
+    inputs = ", ".join(f"v{n}: {program.types[n]}" for n in program.inputs)
+    lines = [f"program({inputs}):"]
+    for step in program.steps:
+        args = ", ".join(names.get(a, f"v{a}") for a in step.args)
+        if step.primitive is GUARD:
+            lines.append(f"    guard {args} is {_short(step.params['expected'])}    # {step.line}")
+            continue
+        params = "".join(f", {k}={_short(v)}" for k, v in step.params.items())
+        results = ", ".join(f"v{o}: {program.types[o]}" for o in step.outs)
+        lines.append(f"    {results} = {step.primitive.name}({args}{params})")
+    results = ", ".join(names.get(o, f"v{o}") for o in program.outputs)
+    return "\n".join([*lines, f"    return {results}"])
+
+
+def _constant(program: Program, number: int) -> str:
+    value = program.constants[number]
+    return f"<{program.types[number]}>" if isinstance(value, np.ndarray) and value.size > 4 else _short(value)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, Program):
+        return f"<program of {len(value.steps)} steps>"
+    text = np.array2string(value, separator=",") if isinstance(value, np.ndarray) else repr(value)
+    text = " ".join(text.split())
+    return text if len(text) <= 40 else text[:37] + "..."

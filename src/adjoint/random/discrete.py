@@ -1,0 +1,290 @@
+"""Discrete distributions and orders. What is drawn is piecewise constant, so the parameters have no derivative."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import message
+from ..core.values import describe, dtype_of, shape_of
+from ..numpy.registry import as_value, axis_of, ndim_of
+from ..ops.declare import CONSTANT, declare
+from ..rules.stacking import leading, one_by_one
+from .draws import BLOCK, FLOAT64, shape_for, standard_between, standard_exponential, standard_gumbel
+from .keys import checked
+from .words import stream, words
+
+Shape = int | tuple[int, ...] | None
+INT64 = np.dtype(np.int64)
+HALF = np.uint64(32)
+LOW_HALF = np.uint64(2**32 - 1)
+
+
+def integers(key: Any, low: Any, high: Any = None, shape: Shape = None, dtype: Any = int) -> Any:
+    """Whole numbers from `low` to `high - 1`, all equally likely; with one number, from 0.
+
+    Parameters
+    ----------
+    key : a key, used for this draw alone.
+    low, high : whole numbers or arrays of them, which are broadcast.
+    shape : of the result; without it, that of the parameters.
+    dtype : of the result, any of NumPy's integers.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> ad.random.integers(ad.random.key(0), 0, 10, 5)
+    array([0, 4, 9, 9, 0])
+    """
+    low, high = (0, low) if high is None else (low, high)
+    low, high = as_value(low), as_value(high)
+    for end in (low, high):
+        if dtype_of(end).kind not in "iu":
+            raise TypeError(
+                message("The ends have to be whole numbers.", got=describe(end), fix="Convert them with  .astype(int).")
+            )
+    dtype = np.dtype(dtype)
+    if dtype.kind not in "iu":
+        raise TypeError(
+            message(
+                "Whole numbers are drawn as one of NumPy's integers.",
+                got=f"dtype {dtype.name}",
+                fix="Use  ad.random.bernoulli  for truth values and  ad.random.uniform  for real numbers.",
+            )
+        )
+    return _integers(checked(key), low, high, shape=shape_for(shape, low, high), dtype=dtype)
+
+
+def bernoulli(key: Any, p: Any = 0.5, shape: Shape = None) -> Any:
+    """True with probability `p`, else False.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> ad.random.bernoulli(ad.random.key(0), 0.5, 5)
+    array([ True,  True,  True,  True, False])
+    """
+    p = as_value(p)
+    return _bernoulli(checked(key), p, shape=shape_for(shape, p))
+
+
+def categorical(key: Any, logits: Any, axis: int = -1, shape: Shape = None) -> Any:
+    """The number of a category, drawn with probabilities softmax(logits) along `axis`: argmax(logits + gumbel).
+
+    Parameters
+    ----------
+    key : a key, used for this draw alone.
+    logits : logarithms of the probabilities, up to a constant; -inf for what is impossible.
+    axis : of the categories.
+    shape : of the result; without it, that of `logits` without `axis`.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> ad.random.categorical(ad.random.key(0), np.log([0.1, 0.2, 0.7]), shape=8)
+    array([2, 1, 0, 2, 1, 1, 2, 2])
+    """
+    logits = as_value(logits)
+    rank = ndim_of(logits)
+    if rank == 0 or shape_of(logits)[axis] == 0:
+        raise ValueError(
+            message(
+                "There is no category to draw.",
+                got=describe(logits),
+                fix="Pass one logit for each category, in an array.",
+            )
+        )
+    last = np.moveaxis(logits, axis_of(axis, rank), -1)
+    return _categorical(checked(key), last, shape=shape_for(shape, np.empty(shape_of(last)[:-1])))
+
+
+def permutation(key: Any, x: Any, axis: int = 0) -> Any:
+    """The numbers below `x` in random order; or the array `x` with its entries along `axis` in random order.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> ad.random.permutation(ad.random.key(0), 5)
+    array([0, 3, 1, 2, 4])
+    >>> ad.grad(lambda x: ad.random.permutation(ad.random.key(0), x)[1])(np.ones(5))
+    array([0., 0., 0., 1., 0.])
+    """
+    x = as_value(x)
+    if ndim_of(x) == 0:
+        return _order(checked(key), n=_how_many(x))
+    return np.take(x, _order(checked(key), n=shape_of(x)[axis_of(axis, ndim_of(x))]), axis)
+
+
+def choice(key: Any, a: Any, shape: Shape = (), replace: bool = True, p: Any = None, axis: int = 0) -> Any:
+    """Entries of `a` along `axis`, or numbers below `a`.
+
+    Parameters
+    ----------
+    key : a key, used for this draw alone.
+    a : an array, or a number that stands for `np.arange(a)`.
+    shape : how many are drawn, in which arrangement.
+    replace : whether one entry may be drawn more than once.
+    p : how likely each is, up to a factor; all equally likely without it.
+    axis : along which entries are drawn.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> ad.random.choice(ad.random.key(0), np.array([10.0, 20.0, 30.0]), 8, p=[0.5, 0.25, 0.25])
+    array([10., 10., 10., 10., 30., 10., 30., 10.])
+    >>> ad.random.choice(ad.random.key(0), 5, 3, replace=False)
+    array([0, 3, 1])
+    """
+    a = as_value(a)
+    n = _how_many(a) if ndim_of(a) == 0 else shape_of(a)[axis_of(axis, ndim_of(a))]
+    size = shape_for(() if shape is None else shape)
+    count = math.prod(size)
+    if (n == 0 and count) or (not replace and count > n):
+        raise ValueError(
+            message(
+                f"{count} entries cannot be drawn from {n}" + ("." if replace else " without repetition."),
+                got=describe(a),
+                fix="Ask for fewer, or write  replace=True." if n else "Pass something to choose from.",
+            )
+        )
+    if p is not None:
+        p = as_value(p)
+        if shape_of(p) != (n,):
+            raise ValueError(
+                message(
+                    f"Each of the {n} entries needs its probability.", got=describe(p), fix=f"Pass an array of {n}."
+                )
+            )
+        places = _pick(checked(key), p, shape=size, replace=bool(replace))
+    elif replace:
+        places = _integers(checked(key), 0, n, shape=size, dtype=INT64)
+    else:
+        places = np.reshape(_order(checked(key), n=n)[:count], size)
+    return places if ndim_of(a) == 0 else np.take(a, places, axis)
+
+
+def _how_many(n: Any) -> int:
+    if isinstance(n, (bool, np.bool)) or dtype_of(n).kind not in "iu" or n < 0:
+        raise TypeError(
+            message(
+                "A number that stands for all below it has to be whole and not negative.",
+                got=describe(n),
+                fix="Pass such a number, or an array of what is to be drawn.",
+            )
+        )
+    return int(n)
+
+
+def _draw_integers(key: Any, low: Any, high: Any, *, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    bounds = np.iinfo(dtype)
+    if np.any(np.asarray(low) >= np.asarray(high)):
+        raise ValueError(
+            message(
+                "There is no whole number between the ends.",
+                got=f"low={low!r}, high={high!r}",
+                fix="low  is included and  high  is not: it has to be larger.",
+            )
+        )
+    if np.any(np.asarray(low) < bounds.min) or np.any(np.asarray(high) - 1 > bounds.max):
+        raise ValueError(
+            message(
+                f"The ends do not fit into {dtype.name}.", got=f"low={low!r}, high={high!r}", fix="Pass another  dtype."
+            )
+        )
+    start, stop = (np.asarray(end).astype(np.uint64) for end in (low, high))  # modulo 2**64, as is all that follows
+    out = np.empty(shape, np.uint64)
+    flat, philox = out.reshape(-1), stream(key)
+    spans = _flat(stop - start, shape)
+    for i in range(0, flat.size, BLOCK):
+        block = flat[i : i + BLOCK]
+        w = philox.random_raw(2 * block.size)
+        block[...] = _scaled(w[0::2], w[1::2], spans[i : i + BLOCK] if spans.ndim else spans)
+    out += start
+    return out.astype(dtype)[()]
+
+
+def _flat(x: Any, shape: tuple[int, ...]) -> Any:
+    return x if x.ndim == 0 else np.broadcast_to(x, shape).reshape(-1)
+
+
+def _scaled(w: Any, extra: Any, span: Any) -> Any:
+    """span * r for a fraction r of 128 bits, rounded down: all results are equally likely but for 2**-64."""
+    carried = _high_product(extra, span)
+    return _high_product(w, span) + (w * span + carried < carried)
+
+
+def _high_product(x: Any, y: Any) -> Any:
+    """The upper 64 of the 128 bits of a product."""
+    x_low, x_high, y_low, y_high = x & LOW_HALF, x >> HALF, y & LOW_HALF, y >> HALF
+    middle = x_high * y_low + (x_low * y_low >> HALF)
+    return x_high * y_high + (middle >> HALF) + (x_low * y_high + (middle & LOW_HALF) >> HALF)
+
+
+def _draw_bernoulli(key: Any, p: Any, *, shape: tuple[int, ...]) -> Any:
+    if not np.all((np.asarray(p) >= 0) & (np.asarray(p) <= 1)):
+        raise ValueError(
+            message("A probability is between 0 and 1.", got=_worst(p), fix="Clip it with  np.clip(p, 0.0, 1.0).")
+        )
+    return standard_between.evaluate(key, shape=shape, dtype=FLOAT64) < p
+
+
+def _worst(p: Any) -> str:
+    p = np.asarray(p)
+    return f"{p[~((p >= 0) & (p <= 1))].flat[0]}"
+
+
+def _draw_categorical(key: Any, logits: Any, *, shape: tuple[int, ...]) -> Any:
+    top = np.max(logits, axis=-1)
+    if not np.all(top > -np.inf):  # not a number, or impossible all over
+        raise ValueError(
+            message(
+                "No category is possible: the logits are all -inf, or one is nan.",
+                got=describe(np.asarray(logits)),
+                fix="Let at least one logit of each draw be finite.",
+            )
+        )
+    gumbel = standard_gumbel.evaluate(key, shape=(*shape, logits.shape[-1]), dtype=FLOAT64)
+    return np.argmax(logits + gumbel, axis=-1)
+
+
+def _draw_pick(key: Any, p: Any, *, shape: tuple[int, ...], replace: bool) -> Any:
+    p = np.asarray(p, float)
+    total, possible = p.sum(), np.count_nonzero(p)
+    if not (np.all(p >= 0) and 0 < total < np.inf):
+        raise ValueError(
+            message("Probabilities are not negative, and not all zero.", got=f"{p!r}", fix="They need not sum to 1.")
+        )
+    if replace:
+        sums = np.cumsum(p)
+        u = standard_between.evaluate(key, shape=shape, dtype=FLOAT64)
+        places = np.searchsorted(sums, u * sums[-1], side="right")
+        return np.minimum(places, np.flatnonzero(p)[-1])  # a product may round up to the sum
+    count = math.prod(shape)
+    if possible < count:
+        raise ValueError(
+            message(
+                f"{count} entries cannot be drawn without repetition from {possible} that are possible.",
+                got=f"{p.size} probabilities, of which {p.size - possible} are zero",
+                fix="Ask for fewer, or write  replace=True.",
+            )
+        )
+    with np.errstate(
+        divide="ignore", invalid="ignore"
+    ):  # a race: the entry of rate p arrives after an exponential time of mean 1 / p
+        times = standard_exponential.evaluate(key, shape=p.shape, dtype=FLOAT64) / p
+    return np.argsort(times, kind="stable")[:count].reshape(shape)[()]
+
+
+def _by_key(primitive: Any, values: Sequence[Any], batched: Sequence[bool], params: dict, size: int) -> Any:
+    """Keys alone may have a leading axis; parameters that differ between examples are taken one by one."""
+    return (one_by_one if any(batched[1:]) else leading)(primitive, values, batched, params, size)
+
+
+_integers = declare("random_integers", _draw_integers, CONSTANT, stacking=one_by_one)
+_bernoulli = declare("random_bernoulli", _draw_bernoulli, CONSTANT, stacking=_by_key)
+_categorical = declare("random_categorical", _draw_categorical, CONSTANT, stacking=_by_key)
+_pick = declare("random_choice", _draw_pick, CONSTANT, stacking=one_by_one)
+_order = declare("random_order", lambda keys, *, n: np.argsort(words(keys, n)), CONSTANT)

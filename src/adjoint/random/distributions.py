@@ -1,0 +1,174 @@
+"""Continuous distributions: a draw without parameters, moved and stretched, so that the parameters have derivatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import message
+from ..core.primitive import Primitive
+from ..core.values import cast
+from ..numpy.registry import as_value
+from . import draws
+from .draws import real_dtype, shape_for
+from .keys import checked
+
+Shape = int | tuple[int, ...] | None
+
+
+def uniform(key: Any, shape: Shape = None, low: Any = 0.0, high: Any = 1.0, dtype: Any = float) -> Any:
+    """Numbers spread evenly over [low, high): low + (high - low) u.
+
+    Parameters
+    ----------
+    key : a key, used for this draw alone.
+    shape : of the result; without it, that of the parameters.
+    low, high : the ends; arrays are broadcast.
+    dtype : of the result, float64 or float32.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> ad.random.uniform(ad.random.key(0), 3).round(4)
+    array([0.0141, 0.2578, 0.4716])
+    >>> round(ad.grad(lambda high: ad.random.uniform(ad.random.key(0), high=high))(2.0), 4)
+    0.0141
+    """
+    low, high = as_value(low), as_value(high)
+    u = _drawn(draws.standard_uniform, key, shape, dtype, low, high)
+    return u if _is(low, 0.0) and _is(high, 1.0) else cast(low + (high - low) * u, np.dtype(dtype))
+
+
+def normal(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtype: Any = float) -> Any:
+    """Normal numbers: loc + scale z.
+
+    Parameters
+    ----------
+    key : a key, used for this draw alone.
+    shape : of the result; without it, that of the parameters.
+    loc, scale : mean and standard deviation; arrays are broadcast.
+    dtype : of the result, float64 or float32.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> key = ad.random.key(0)
+    >>> ad.random.normal(key, 3).round(4)
+    array([-0.1425,  2.9168,  1.0294])
+    >>> round(ad.grad(lambda scale: ad.random.normal(key, loc=1.0, scale=scale))(2.0), 4)
+    -0.1425
+    """
+    return _located(draws.standard_normal, key, shape, loc, scale, dtype)
+
+
+def exponential(key: Any, shape: Shape = None, scale: Any = 1.0, dtype: Any = float) -> Any:
+    """Waiting times of mean `scale`: -scale log(1 - u). For a rate, write `scale=1 / rate`.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> ad.random.exponential(ad.random.key(0), 3).round(4)
+    array([0.0142, 0.2981, 0.6378])
+    """
+    return _located(draws.standard_exponential, key, shape, 0.0, scale, dtype)
+
+
+def gumbel(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtype: Any = float) -> Any:
+    """The largest of many: loc - scale log(-log u).
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> ad.random.gumbel(ad.random.key(0), 3).round(4)
+    array([-1.4502, -0.3043,  0.2854])
+    """
+    return _located(draws.standard_gumbel, key, shape, loc, scale, dtype)
+
+
+def laplace(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtype: Any = float) -> Any:
+    """Exponential on both sides of `loc`.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> ad.random.laplace(ad.random.key(0), 3).round(4)
+    array([-3.5708, -0.6626, -0.0586])
+    """
+    return _located(draws.standard_laplace, key, shape, loc, scale, dtype)
+
+
+def logistic(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtype: Any = float) -> Any:
+    """loc + scale log(u / (1 - u)).
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> ad.random.logistic(ad.random.key(0), 3).round(4)
+    array([-4.2498, -1.0576, -0.1139])
+    """
+    return _located(draws.standard_logistic, key, shape, loc, scale, dtype)
+
+
+def cauchy(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtype: Any = float) -> Any:
+    """loc + scale tan(pi (u - 1/2)), which has no mean.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> ad.random.cauchy(ad.random.key(0), 3).round(4)
+    array([-22.6133,  -0.9524,  -0.0896])
+    """
+    return _located(draws.standard_cauchy, key, shape, loc, scale, dtype)
+
+
+def truncated_normal(key: Any, low: Any = -np.inf, high: Any = np.inf, shape: Shape = None, dtype: Any = float) -> Any:
+    """Standard normal numbers between `low` and `high`: the quantile of a uniform number between their probabilities.
+
+    The ends may be infinite and have derivatives. For another mean and width write
+    `loc + scale * truncated_normal(key, (low - loc) / scale, (high - loc) / scale)`. Needs SciPy.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> ad.random.truncated_normal(ad.random.key(0), 1.0, 2.0, 3).round(4)
+    array([1.9658, 1.5737, 1.3605])
+    """
+    try:
+        from scipy.special import ndtri
+    except ImportError as error:
+        raise ImportError(
+            message("ad.random.truncated_normal needs SciPy.", fix="Install it with  pip install scipy.")
+        ) from error
+    low, high = as_value(low), as_value(high)
+    u = _drawn(draws.standard_between, key, shape, float, low, high)  # in single precision it might become 1
+    # in the upper half the probabilities are all close to 1: the mirror image has all digits
+    mirrored = low > 0
+    bottom, top = np.where(mirrored, -high, low), np.where(mirrored, -low, high)
+    base = _probability(bottom)
+    z = np.clip(ndtri(base + (_probability(top) - base) * u), bottom, top)
+    return cast(np.where(mirrored, -z, z), real_dtype(dtype))
+
+
+def _probability(x: Any) -> Any:
+    """How likely a normal number is below x; at infinity without the slopes, of which the second is not a number."""
+    from scipy.special import ndtr
+
+    finite = np.isfinite(x)
+    return np.where(finite, ndtr(np.where(finite, x, 0.0)), np.where(x > 0, 1.0, 0.0))
+
+
+def _located(primitive: Primitive, key: Any, shape: Shape, loc: Any, scale: Any, dtype: Any) -> Any:
+    loc, scale = as_value(loc), as_value(scale)
+    z = _drawn(primitive, key, shape, dtype, loc, scale)
+    z = z if _is(scale, 1.0) else scale * z
+    return cast(z if _is(loc, 0.0) else loc + z, np.dtype(dtype))
+
+
+def _drawn(primitive: Primitive, key: Any, shape: Shape, dtype: Any, *parameters: Any) -> Any:
+    return primitive(checked(key), shape=shape_for(shape, *parameters), dtype=real_dtype(dtype))
+
+
+def _is(x: Any, number: float) -> bool:
+    """Whether a parameter was left at its default, so that nothing has to be done."""
+    return type(x) is float and x == number

@@ -1,0 +1,144 @@
+"""Draws without parameters: element i is made of word i of the key's stream, whatever the shape and dtype.
+
+The formulas are the library's own, not those of `numpy.random.Generator`, which may change from release to release.
+Single precision is double precision rounded, so it has the same tails; a uniform number is cut off, to stay below 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import message
+from ..core.primitive import Primitive
+from ..core.values import shape_of
+from ..ops.declare import CONSTANT, declare
+from .keys import checked, count_of
+from .words import stream, words
+
+BLOCK = 8192
+"""How many elements are made at a time, so that what is between word and number stays in the cache. Even."""
+
+FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
+
+
+def bits(key: Any, shape: Any = ()) -> Any:
+    """Random words of 64 bits: the stream itself.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> ad.random.bits(ad.random.key(0), 2)
+    array([ 259491006799949737, 4754966410622352325], dtype=uint64)
+    """
+    return _bits(checked(key), shape=shape_for(shape))
+
+
+def open_uniform(w: Any) -> Any:
+    """Numbers between 0 and 1 that are neither, symmetric about 1/2: the middles of 2**52 equal intervals."""
+    return ((w >> 12) + 0.5) * 2.0**-52
+
+
+def paired_normal(w: Any) -> Any:
+    """Box and Muller: two words, the length and the angle, give two normal numbers. The number of words is even."""
+    length = np.sqrt(-2.0 * np.log(open_uniform(w[0::2])))
+    angle = (2.0 * math.pi) * open_uniform(w[1::2])
+    out = np.empty(w.shape)
+    np.multiply(length, np.cos(angle), out=out[0::2])
+    np.multiply(length, np.sin(angle), out=out[1::2])
+    return out
+
+
+def _laplace(w: Any) -> Any:
+    u = open_uniform(w)
+    return np.where(u < 0.5, np.log(2.0 * u), -np.log(2.0 * (1.0 - u)))
+
+
+def _logistic(w: Any) -> Any:
+    u = open_uniform(w)
+    return np.log(u) - np.log1p(-u)
+
+
+def _filled(keys: Any, shape: tuple[int, ...], dtype: Any, formula: Callable[[Any], Any]) -> Any:
+    """An array of numbers for a key, or for each of an array of keys in leading axes."""
+    count = math.prod(shape)
+    if keys.ndim > 1:
+        w = words(keys, count + count % 2)
+        numbers = formula(w.reshape(-1)).astype(dtype, copy=False).reshape(w.shape)
+        return numbers[..., :count].reshape(*w.shape[:-1], *shape)
+    out = np.empty(shape, dtype)
+    flat, philox = out.reshape(-1), stream(keys)
+    for start in range(0, count, BLOCK):
+        block = flat[start : start + BLOCK]
+        block[...] = formula(philox.random_raw(block.size + block.size % 2))[: block.size]
+    return out[()]
+
+
+def _standard(name: str, formula: Callable[[Any], Any]) -> Primitive:
+    """Enter the draw of a distribution without parameters."""
+
+    def evaluate(key: Any, *, shape: tuple[int, ...], dtype: Any) -> Any:
+        return _filled(key, shape, dtype, formula)
+
+    return declare(f"random_{name}", evaluate, CONSTANT)
+
+
+def _uniform(key: Any, *, shape: tuple[int, ...], dtype: Any) -> Any:
+    if dtype == FLOAT32:
+        return _filled(key, shape, dtype, lambda w: (w >> 40) * 2.0**-24)
+    return _filled(key, shape, dtype, lambda w: (w >> 11) * 2.0**-53)
+
+
+def _raw(keys: Any, *, shape: tuple[int, ...]) -> Any:
+    return words(keys, math.prod(shape)).reshape(*keys.shape[:-1], *shape)[()]
+
+
+_bits = declare("random_bits", _raw, CONSTANT)
+standard_uniform = declare("random_uniform", _uniform, CONSTANT)
+standard_between = _standard("open_uniform", open_uniform)
+standard_normal = _standard("normal", paired_normal)
+standard_exponential = _standard("exponential", lambda w: -np.log1p(-((w >> 11) * 2.0**-53)))
+standard_gumbel = _standard("gumbel", lambda w: -np.log(-np.log(open_uniform(w))))
+standard_laplace = _standard("laplace", _laplace)
+standard_logistic = _standard("logistic", _logistic)
+standard_cauchy = _standard("cauchy", lambda w: np.tan(math.pi * (open_uniform(w) - 0.5)))
+
+
+def shape_for(shape: Any, *parameters: Any) -> tuple[int, ...]:
+    """The shape asked for, into which the parameters have to fit; None for that of the parameters."""
+    shapes = [shape_of(p) for p in parameters]
+    needed = np.broadcast_shapes(*shapes) if any(shapes) else ()
+    if shape is None:
+        return needed
+    asked = shape if isinstance(shape, (tuple, list)) else (shape,)
+    full = tuple([count_of(n, "draws of a shape") for n in asked])
+    try:
+        fits = needed == () or np.broadcast_shapes(full, needed) == full
+    except ValueError:
+        fits = False
+    if not fits:  # one draw would stand for many elements, or the result would have another shape than asked
+        raise ValueError(
+            message(
+                "The parameters do not fit into the shape of the draw.",
+                got=f"shape {full} for parameters of shape {needed}",
+                fix=f"Leave  shape  out to draw one number for each parameter, {needed}, or give a shape that ends so.",
+            )
+        )
+    return full
+
+
+def real_dtype(dtype: Any) -> np.dtype:
+    """`dtype` of a draw of real numbers."""
+    found = np.dtype(dtype)
+    if found not in (FLOAT64, FLOAT32):
+        raise TypeError(
+            message(
+                "Random real numbers are drawn as float64 or float32.",
+                got=f"dtype {found.name}",
+                fix="Draw float32 and convert with  .astype(dtype);  for whole numbers use  ad.random.integers.",
+            )
+        )
+    return found
