@@ -73,7 +73,7 @@ def drawn(rows: dict[str, dict[str, Any]]) -> dict[str, dict[str, float]]:
 def panel(axis: Any, rows: dict[str, dict[str, float]], height: int, longest: float) -> None:
     """Groups of bars, one group a row, from the top."""
     step = len(SHOWN) + 1.5
-    for i, (row, times) in enumerate(rows.items()):
+    for i, times in enumerate(rows.values()):
         best = min(times.values())
         top = i * step + (len(SHOWN) - len(times)) / 2
         for j, (name, time) in enumerate(times.items()):

@@ -13,15 +13,18 @@ from .eager import COST, COST_ASKED, IMPORT_ASKED
 from .sets import ALL, SETS, TEAMS
 from .verdict import FIRST_ASKED, asked, limit_of, short, verdict
 
-INTRODUCTION = f"""Time of one call of value and gradient (or what the row says), with how many times longer than adjoint it \
-takes in brackets. Double precision unless a row says otherwise. Each contestant runs in its own process with {THREADS} \
-threads; they take turns, and the smallest time counts. Before that all results of a row are compared with the one worked \
-out by hand, and that one with differences of the plain function; a row where they disagree says so. adjoint takes and \
-gives NumPy arrays and Python floats; JAX has its own device arrays from the start and is waited for; PyTorch has its own \
-tensors. By hand is the derivative worked out by a person: in NumPy, in Python with `math`, in C (`gcc -O3 \
--march=native`, an extension function; OpenMP with {THREADS} threads from 10,000 elements), and in the same C with glibc's \
-vector functions, which gcc does not use by itself. First calls are timed apart, compilers started: recording, compiling \
-and running once. Run `python -m benchmarks` to make this page, its numbers (results.json) and the chart."""
+INTRODUCTION = (
+    "Time of one call of value and gradient (or what the row says); in brackets how many times the time of adjoint it is. "
+    "Double precision unless a row says otherwise. Each contestant runs in its own process with "
+    f"{THREADS} threads; they take turns, and the smallest time counts. Before that all results of a row are compared with "
+    "the one worked out by hand, and that one with differences of the plain function; a row where they disagree says so. "
+    "adjoint takes and gives NumPy arrays and Python floats; JAX has its own device arrays from the start and is waited "
+    "for; PyTorch has its own tensors. By hand is the derivative worked out by a person: in NumPy, in Python with `math`, "
+    "in C (`gcc -O3 -march=native`, an extension function; OpenMP with "
+    f"{THREADS} threads from 10,000 elements), and in the same C with glibc's vector functions, which gcc does not use "
+    "by itself. First calls are timed apart, compilers started: recording, compiling and running once. "
+    "Run `python -m benchmarks` to make this page, its numbers (results.json) and the chart."
+)
 
 HEADINGS = {
     "jit": "Compiled",
@@ -30,8 +33,8 @@ HEADINGS = {
 }
 WORDS = {
     "jit": f"Of every row is also asked that its first call takes at most 1/{FIRST_ASKED:g} of JAX's.",
-    "families": "Of every row is asked to be first or second, never more than twice behind the best, and that its first "
-    f"call takes at most 1/{FIRST_ASKED:g} of JAX's.",
+    "families": "Of every row is asked to be first or second, never more than twice behind the best, and that its "
+    f"first call takes at most 1/{FIRST_ASKED:g} of JAX's.",
     "eager": "How the library does while it records, prints and branches freely.",
 }
 
@@ -70,7 +73,8 @@ def table(kind: str, rows: dict[str, dict[str, Any]]) -> str:
     us, *others = TEAMS[kind]
     others = [name for name in others if any(name in found["times"] | found["failed"] for found in rows.values())]
     firsts = [name for name in COMPILING if name in TEAMS[kind]]
-    head = ["work", us, *others, *[f"first call {name}" for name in firsts], "asked", "verdict"]
+    first = [f"first call: {', '.join(firsts)}"] if firsts else []
+    head = ["work", us, *others, *first, "asked", "verdict"]
     lines = [head, ["---", *["---:"] * (len(head) - 3), "---", "---"]]
     for row, found in rows.items():
         lines.append(
@@ -78,7 +82,7 @@ def table(kind: str, rows: dict[str, dict[str, Any]]) -> str:
                 ALL[row].title,
                 cell(us, us, found),
                 *[cell(name, us, found) for name in others],
-                *[first_cell(name, found) for name in firsts],
+                *([first_cell(firsts, found)] if firsts else []),
                 asked(row, kind),
                 verdict(row, kind, found),
             ]
@@ -99,9 +103,9 @@ def cell(name: str, us: str, found: dict[str, Any]) -> str:
     return f"{shown(times[name])} ({times[name] / times[us]:.3g}x)"
 
 
-def first_cell(name: str, found: dict[str, Any]) -> str:
-    """Seconds of the first call."""
-    return shown(found["first"][name]) if name in found["first"] else found["failed"].get(name, "")[:12] and "none"
+def first_cell(names: list[str], found: dict[str, Any]) -> str:
+    """Seconds of the first calls."""
+    return ", ".join(shown(found["first"][name]) if name in found["first"] else "-" for name in names)
 
 
 def notes(kind: str, rows: dict[str, dict[str, Any]]) -> list[str]:

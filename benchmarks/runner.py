@@ -13,7 +13,7 @@ import numpy as np
 from .contestants import COMPILING, takes_part
 from .eager import COST
 from .sets import ALL
-from .worker import TimeoutExpired, Worker
+from .worker import TimeLimitError, Worker
 
 FRESH = 3
 """First calls are timed in so many fresh processes, and the smallest counts."""
@@ -47,7 +47,7 @@ class Field:
                 continue
             try:
                 found["first"][name], results[name] = self.first(name, row)
-            except TimeoutExpired:
+            except TimeLimitError:
                 found["failed"][name] = f"not in {self.limit:g} s"
                 del self.workers[name]
             except RuntimeError as error:

@@ -16,7 +16,7 @@ SLICE = 0.02
 THREADS = 2
 
 
-class TimeoutExpired(Exception):
+class TimeLimitError(Exception):
     """The contestant was given a limit, and did not answer within it."""
 
 
@@ -36,8 +36,9 @@ class Worker:
         )
 
     def ask(self, task: str, row: str, limit: float | None = None, **more: Any) -> Any:
-        """The answer to one question about a row; TimeoutExpired after so many seconds, RuntimeError if it failed."""
-        assert self.process.stdin is not None and self.process.stdout is not None
+        """The answer to one question about a row; TimeLimitError after so many seconds, RuntimeError if it failed."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         self.process.stdin.write(json.dumps({"task": task, "row": row, **more}) + "\n")
         self.process.stdin.flush()
         if limit is not None:
@@ -46,7 +47,7 @@ class Worker:
                 if not ready.select(limit):
                     self.process.kill()
                     self.process.wait()
-                    raise TimeoutExpired
+                    raise TimeLimitError
         line = self.process.stdout.readline()
         if not line:
             raise RuntimeError(f"the process ended with {self.process.wait()}")

@@ -40,6 +40,5 @@ ROWS = {
         determinant,
         point,
         by_hand,
-        without={"torch.compile": "compiles for minutes"},
     )
 }

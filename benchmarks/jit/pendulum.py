@@ -119,7 +119,6 @@ ROWS = {
         in_c="pendulum",
         asked={"autograd": 100.0},
         compile_limit=1.5,
-        without={"torch.compile": "compiles for minutes"},
     ),
     "pendulum-scan": Row(
         "pendulum, 10,000 steps of RK4 with scan",

@@ -34,7 +34,8 @@ def module() -> ModuleType:
             run([compiler, *FLAGS, *extra, *includes, "-c", str(here / source), "-o", parts[-1]])
         run([compiler, *FLAGS, *parts, "-o", str(built), "-lmvec", "-lm"])
         spec = importlib.util.spec_from_file_location("by_hand", built)
-        assert spec is not None and spec.loader is not None
+        assert spec is not None
+        assert spec.loader is not None
         made = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(made)
         return made

@@ -19,6 +19,7 @@ from .transforms.grad import grad, value_and_grad
 from .transforms.jacobian import hessian, hvp, jacfwd, jacobian, jacrev
 from .transforms.jit import jit
 from .transforms.jvp import derivative, jvp, linearize
+from .transforms.loops import cond, fori_loop, map, scan, while_loop
 from .transforms.stop import stop_gradient, value
 from .transforms.vjp import linear_transpose, vjp
 from .transforms.vmap import vmap
@@ -26,9 +27,9 @@ from .transforms.vmap import vmap
 __version__ = "0.1.0"
 
 __all__ = [
-    "AdjointError", "checkpoint", "custom_rule", "derivative", "errors", "grad", "hessian", "hvp", "jacfwd", "jacobian",
-    "jacrev", "jit", "jvp", "linear_transpose", "linearize", "numerical", "numpy", "stop_gradient", "testing", "value",
-    "value_and_grad", "vjp", "vmap",
+    "AdjointError", "checkpoint", "cond", "custom_rule", "derivative", "errors", "fori_loop", "grad", "hessian",
+    "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linear_transpose", "linearize", "map", "numerical",
+    "numpy", "scan", "stop_gradient", "testing", "value", "value_and_grad", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 
 

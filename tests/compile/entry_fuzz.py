@@ -8,12 +8,14 @@ import gc
 import pickle
 import random
 import sys
+import threading
 
 import numpy as np
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from tests.compile.entries import Slow, echo, fits, same
 
+from adjoint.compile import arguments
 from adjoint.compile.signature import (
     Array,
     Dict,
@@ -297,10 +299,42 @@ def evil_keys(function, trees, values):
 def by_chance(number, calls, start):
     for k in range(number):
         rng = random.Random(start + k)
+        arguments.ARRAYS_INLINE = rng.choice([0, 1, 8])
         one_signature(rng, calls)
 
 
-def by_hypothesis():
+def in_threads(rounds):
+    """Containers that one thread keeps changing while others call: every result is of one moment, or the slow way's."""
+    leaf = Array(np.dtype("f8"), (64,))
+    function = echo([List((leaf, leaf)), Dict(("k",), (leaf,))], release_gil=True)
+    rows, table, wrong, stop = [], {}, [], threading.Event()
+
+    def caller():
+        while not stop.is_set():
+            result = function(rows, table)
+            if not isinstance(result, Slow):
+                (first, second), third = result[0], result[1]["k"]
+                if any([np.ptp(array) != 0 for array in (first, second, third)]) or first[0] != second[0]:
+                    wrong.append(result)
+
+    threads = [threading.Thread(target=caller) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for k in range(rounds):
+        value = float(k)
+        rows[:] = [np.full(64, value), np.full(64, value)]
+        table["k"] = np.full(64, value)
+        if k % 3 == 0:
+            rows.clear()
+        elif k % 3 == 1:
+            table.clear()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def by_hypothesis(examples):
     trees = (
         Array(np.dtype("f8"), (2, 3)),
         PythonFloat(),
@@ -330,7 +364,7 @@ def by_hypothesis():
     )
 
     @seed(1)
-    @settings(max_examples=1500, deadline=None, database=None)
+    @settings(max_examples=examples, deadline=None, database=None)
     @given(st.one_of(likely, st.lists(anything, max_size=6)))
     def run(args):
         check(function, trees, list(args))
@@ -339,8 +373,9 @@ def by_hypothesis():
 
 
 if __name__ == "__main__":
-    number, calls, start = [int(a) for a in sys.argv[1:4]]
+    number, calls, examples, start = [int(a) for a in sys.argv[1:5]]
     with np.errstate(all="ignore"):
         by_chance(number, calls, start)
-    by_hypothesis()
+    by_hypothesis(examples)
+    in_threads(100 * number)
     sys.stdout.write(f"survived {COUNTS}")

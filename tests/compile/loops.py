@@ -33,8 +33,9 @@ WIDTH = """!0 = distinct !{{!0, !1, !2}}
 class Loop:
     """A compiled loop; calling it with arrays of one length gives the array of results."""
 
-    def __init__(self, emit, operands, result, *, width=None, attributes=""):
+    def __init__(self, emit, operands, result, *, width=None, straight=False, attributes=""):
         module = Module()
+        module.straight = straight
         e = Emitter(module)
         args = [_load(e, f"%p{k}", dtype) for k, dtype in enumerate(operands)]
         _store(e, emit(e, args), result)
@@ -60,7 +61,7 @@ class Loop:
         return out
 
 
-def loop_of(name, dtypes, *, literals=None, width=None, attributes="", **params):
+def loop_of(name, dtypes, *, literals=None, width=None, straight=False, attributes="", **params):
     """The loop of a primitive for operands of these types; `literals` are written into the code."""
     scalar = SCALARS[name]
     known = literals or {}
@@ -74,7 +75,7 @@ def loop_of(name, dtypes, *, literals=None, width=None, attributes="", **params)
         return scalar(e, texts, found.dtype, **params)
 
     operands = [found.operands[k] for k in free]
-    return Loop(emit, operands, found.result, width=width, attributes=attributes)
+    return Loop(emit, operands, found.result, width=width, straight=straight, attributes=attributes)
 
 
 def _load(e, pointer, dtype):

@@ -120,6 +120,14 @@ def test_without_a_slow_way():
         NativeCallable.__new__(NativeCallable)(1)
 
 
+def test_endless_recursion():
+    """Ends as in Python."""
+    f = NativeCallable(lambda x: f(x))
+    entry(Signature((PythonFloat(),), (FLOAT,), Result(0)), SQUARE).install(f)
+    with pytest.raises(RecursionError):
+        f(1)
+
+
 def test_cycles_are_collected():
     """A callable that its own slow way refers to goes away, with its code, also if it is called on the way."""
     seen = []

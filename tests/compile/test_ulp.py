@@ -103,17 +103,17 @@ def error(found, true, largest=0.0):
     return np.where(ordinary, np.abs(found.astype(WIDE) - true) / np.where(ordinary, unit, 1), 0)
 
 
-def measured(name, dtype, width=None):
+def measured(name, dtype, width=None, straight=False):
     """The distances to NumPy's results and the errors, then the arguments, the results and NumPy's."""
     arity = 1 if SCALARS[name].loop([dtype]) else 2
     columns = [points(dtype)] if arity == 1 else pairs(dtype)
-    found = loop_of(name, [dtype] * arity, width=width)(*columns)
+    found = loop_of(name, [dtype] * arity, width=width, straight=straight)(*columns)
     wanted = WANTED[name](*columns)
     steps = distance(found, wanted)
     true = TRUE.get(name, WANTED[name])
     wide = None if true is None else true(*[c.astype(WIDE) for c in columns])
     if name in CANCELLING:
-        largest = np.maximum(*[np.abs(c) for c in columns])
+        largest = np.maximum(*[np.where(np.isfinite(c), np.abs(c), 0) for c in columns])
         ordinary = np.isfinite(found) & np.isfinite(wanted)
         steps = np.where(ordinary, error(found, wanted.astype(WIDE), largest), steps)
         return steps, error(found, wide, largest), columns, found, wanted
@@ -125,9 +125,9 @@ def widths(dtype):
     return [1, *[bits // (8 * dtype.itemsize) for bits in (128, 256, 512)]]
 
 
-def hold(name, dtype, width):
+def hold(name, dtype, width=None, straight=False):
     """Fail with the worst argument if a result is further off than documented."""
-    steps, errors, columns, found, wanted = measured(name, dtype, width)
+    steps, errors, columns, found, wanted = measured(name, dtype, width, straight)
     for bound, values in zip(TABLE[name, dtype.name], (steps, errors), strict=True):
         if bound is not None:
             k = int(np.argmax(values))
@@ -142,7 +142,7 @@ IDS = [f"{name}-{dtype}" for name, dtype in ROWS]
 @pytest.mark.parametrize(("name", "dtype"), ROWS, ids=IDS)
 def test_within_the_documented_bound(name, dtype):
     """In the loop as LLVM makes it: vectors, and single elements at its end."""
-    hold(name, dtype, None)
+    hold(name, dtype)
 
 
 @pytest.mark.slow
@@ -150,6 +150,14 @@ def test_within_the_documented_bound(name, dtype):
 def test_within_the_documented_bound_for_every_length_of_vector(name, dtype):
     for width in widths(dtype):
         hold(name, dtype, width)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("name", ["exp", "expm1", "log", "tanh", "sech_squared", "logistic", "logaddexp", "xlogy"])
+def test_called_instead_of_written_out(name, dtype):
+    """As in long code without loops, and on processors without fused multiply-add."""
+    for width in widths(dtype):
+        hold(name, dtype, width, straight=True)
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
@@ -164,14 +172,13 @@ def test_powers_with_a_literal_exponent(dtype):
         assert steps[k] <= bound, f"{x[k]!r} ** {exponent} = {found[k]!r}, NumPy {x[k] ** exponent!r}"
 
 
-@pytest.mark.parametrize("base", [2.0, 10.0, 0.5, 3.0])
-def test_powers_of_a_literal_base_are_vectorised(base):
-    """LLVM turns some of them into other functions, for which there must be a vector version too."""
+@pytest.mark.parametrize("base", [2.0, 10.0, 0.5, 8.0, 3.0, 1.0, 0.0, -2.0])
+def test_powers_of_a_literal_base(base):
+    """Powers of two among them: LLVM must not turn 8**x into exp2(3 x), which is hundreds of ulp off."""
     dtype = np.dtype(np.float64)
-    loop = loop_of("power", [float, dtype], literals={0: base})
-    assert "_ZGV" not in loop.code.optimised() or "call <" in loop.code.optimised()
     x = points(dtype)
-    assert distance(loop(x), base**x).max() <= 4
+    loop = loop_of("power", [float, dtype], literals={0: base})
+    assert distance(loop(x), base**x).max() <= 2
 
 
 def test_every_inexact_primitive_is_documented():

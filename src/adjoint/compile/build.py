@@ -12,7 +12,7 @@ import numpy as np
 from ..ir.interpret import Interpreter, own
 from ..ir.program import GUARD, Program, Step, Type
 from .classify import is_number, sort_of
-from .emit import Module
+from .emit import Module, is_known
 from .engine import Code, add_symbol
 from .entry import Entry, entry_text
 from .callable import NativeCallable
@@ -244,8 +244,6 @@ def build(program: Program, inputs: Sequence[Any] | None = None) -> Any:
 
 
 def _fits_registers(program: Program) -> bool:
-    from .emit import LLVM_TYPES
-
-    return all([program.types[n].dtype.name in LLVM_TYPES for n in (*program.inputs, *program.outputs)])
+    return all([is_known(program.types[n].dtype) for n in (*program.inputs, *program.outputs)])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.program import GUARD, Program, Step
-from .emit import LLVM_TYPES
+from .emit import is_known
 from .indices import cuts
 from .scalars import SCALARS, Loop
 
@@ -17,13 +17,13 @@ TINY = 9
 ELEMENTWISE, VIEW, PAD, REDUCE, WHOLE, CHECK = "elementwise", "view", "pad", "reduce", "whole", "check"
 REDUCTIONS = ("sum", "max", "min", "any", "all", "prod")
 VIEWS = ("reshape", "transpose", "broadcast_to", "flip")
-LOOPS = ("scan", "while_loop", "cond", "while_pull")
+LOOPS = ("scan", "while_loop", "cond")
 
 
 def sort_of(program: Program, step: Step) -> str | None:
     """The sort of a step; None if NumPy has to take it."""
     types = [program.types[n] for n in (*step.args, *step.outs)]
-    if any([t.dtype.name not in LLVM_TYPES for t in types]):
+    if any([not is_known(t.dtype) for t in types]):
         return None
     if step.primitive is GUARD:
         return CHECK if types[0].shape == () or types[0].size <= TINY else None
@@ -53,7 +53,9 @@ def sort_of(program: Program, step: Step) -> str | None:
     if name in ("take_along", "put_along"):
         return WHOLE if types[1].dtype.name == "int64" else None
     if name in LOOPS:
-        return WHOLE if _all_native(step) else None
+        from .control import is_fit
+
+        return WHOLE if is_fit(program, step) and _all_native(step) else None
     return None
 
 

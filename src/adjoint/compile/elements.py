@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.program import Step
-from .classify import ELEMENTWISE, PAD, is_number, loop_of
+from .classify import ELEMENTWISE, PAD, is_number
 from .emit import Emitter, literal, memory_type
 from .indices import ZERO, Index, Loaded, Place, broadcast, constant, cuts, row_major, squeezed
 from .plan import Plan
@@ -71,8 +71,7 @@ class Elements:
     def compute(self, step: Step, args: list[str]) -> str:
         """The code of an elementwise step for one element."""
         plan = self.plan
-        loop = loop_of(plan.program, step)
-        assert loop is not None
+        loop = plan.loop(step)
         operands = []
         for a, register, want in zip(step.args, args, loop.operands, strict=True):
             value = plan.program.constants.get(a)

@@ -24,14 +24,23 @@ LLVM_TYPES = {
 """The types values have in registers, by NumPy's name; a truth value is one bit here and one byte in memory."""
 
 
+_BY_NUMBER = {np.dtype(kind).num: LLVM_TYPES[np.dtype(kind).name] for kind in "?bhilqBHILQfd"}
+"""The same by NumPy's number, which is much quicker to ask for than the name."""
+
+
+def is_known(dtype: np.dtype) -> bool:
+    """Whether values of a dtype can be in registers."""
+    return dtype.num in _BY_NUMBER and dtype.isnative
+
+
 def llvm_type(dtype: np.dtype) -> str:
     """The type of a value in a register."""
-    return LLVM_TYPES[dtype.name]
+    return _BY_NUMBER[dtype.num]
 
 
 def memory_type(dtype: np.dtype) -> str:
     """The type of a value in memory."""
-    return "i8" if dtype.kind == "b" else LLVM_TYPES[dtype.name]
+    return "i8" if dtype.kind == "b" else _BY_NUMBER[dtype.num]
 
 
 def literal(value: Any, dtype: np.dtype) -> str:

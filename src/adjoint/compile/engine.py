@@ -70,11 +70,11 @@ class Code:
             self.module.triple = machine.triple
             self.module.data_layout = str(machine.target_data)
             options = llvm.create_pipeline_tuning_options(speed_level=level)
-            options.loop_vectorization = options.slp_vectorization = level > 1
-            options.loop_unrolling = options.loop_interleaving = level > 1
+            # unrolling and packing of straight code cost most of the time and gain next to nothing here
+            options.loop_vectorization = options.loop_interleaving = level > 1
+            options.slp_vectorization = options.loop_unrolling = False
             builder = llvm.create_pass_builder(machine, options)
             builder.getModulePassManager().run(self.module, builder)
-            self._text = str(self.module)
             # an engine owns its target machine, and the shared one must outlive it
             self._engine = llvm.create_mcjit_compiler(self.module, target_machine(level))
             self._engine.finalize_object()
@@ -85,10 +85,11 @@ class Code:
 
     def optimised(self) -> str:
         """The module after LLVM's passes."""
-        return self._text
+        with _lock:
+            return str(self.module)
 
     def assembly(self) -> str:
         """The machine's own instructions, as text."""
         with _lock:
-            module = llvm.parse_assembly(self._text)
+            module = llvm.parse_assembly(str(self.module))
             return str(target_machine(3).emit_assembly(module))

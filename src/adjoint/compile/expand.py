@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.program import Program, Step, Type
-from .emit import LLVM_TYPES
+from .emit import is_known
 
 
 class Named:
@@ -38,7 +38,7 @@ def expanded(program: Program) -> Program:
     for o in program.outputs:
         o = same.get(o, o)
         t = work.types[o]
-        if (o not in made or o in work.outputs) and t.dtype.name in LLVM_TYPES:
+        if (o not in made or o in work.outputs) and is_known(t.dtype):
             o = _add(work, "astype", (o,), t, dtype=t.dtype)
         work.outputs.append(o)
     return work

@@ -37,6 +37,7 @@ class Kernel:
         self.captured = [n for n, c in program.constants.items() if _is_array(c)]
         self.inner_space = 0
         """Bytes that kernels inside this one need for themselves."""
+        self._has_inner = False
         self._parameters: dict[int, str] = {}
         self._now = 0
         self._lives: dict[int, list[int]] = {}
@@ -159,7 +160,7 @@ class Kernel:
         for v, offset in offsets.items():
             name = f"%m{v}" if v >= 0 else list(self._scratch)[-2 - v]
             head.append(f"  {name} = getelementptr inbounds i8, ptr %ws, i64 {offset}")
-        if self.inner_space:
+        if self._has_inner:
             head.append(f"  %inner = getelementptr inbounds i8, ptr %ws, i64 {space}")
         written = ["ptr noalias readonly " + n for n in names] + ["ptr noalias " + n for n in outs]
         body = "\n".join([*head, *e.lines])
@@ -168,7 +169,7 @@ class Kernel:
 
     def inner_workspace(self, space: int) -> str:
         """The part of the workspace that kernels inside this one may use: behind everything else."""
-        self.inner_space = max(self.inner_space, space)
+        self.inner_space, self._has_inner = max(self.inner_space, space), True
         return "%inner"
 
     def _sizes(self) -> dict[int, int]:

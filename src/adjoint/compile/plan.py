@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..ir.program import Program, Step
-from .classify import CHECK, ELEMENTWISE, LOOPS, PAD, REDUCE, TINY, VIEW, WHOLE, cost_of, sort_of
+from .classify import CHECK, ELEMENTWISE, LOOPS, PAD, REDUCE, TINY, VIEW, WHOLE, cost_of, loop_of, sort_of
 from .indices import cuts, row_major, squeezed
+from .scalars import Loop
 
 CHEAP = 2
 """Recomputing so many additions is better than memory."""
@@ -56,11 +57,21 @@ class Plan:
         self._depth: dict[int, int] = {}
         self._readers: dict[int, list[Step]] = {}
         self._crowd: dict[Any, int] = {}
+        self._loops: dict[int, Loop] = {}
         for step in program.steps:
             for a in set(step.args):
                 self._readers.setdefault(a, []).append(step)
         self._outputs = set(program.outputs)
         self.units = self._ordered()
+
+    def loop(self, step: Step) -> Loop:
+        """The types an elementwise step computes with."""
+        found = self._loops.get(id(step))
+        if found is None:
+            found = loop_of(self.program, step)
+            assert found is not None
+            self._loops[id(step)] = found
+        return found
 
     # Where values are
 

@@ -11,7 +11,7 @@ INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
 def cast(e: Emitter, value: str, from_dtype: np.dtype, to_dtype: np.dtype) -> str:
     """`value.astype(to_dtype)`."""
-    if from_dtype.name == to_dtype.name:
+    if from_dtype is to_dtype or from_dtype == to_dtype:
         return value
     if to_dtype.kind == "b":
         return truth(e, value, from_dtype)

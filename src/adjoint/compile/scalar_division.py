@@ -10,7 +10,7 @@ from .emit import Emitter, literal, llvm_type
 from .scalar_basic import DIVIDE, MULTIPLY, call_intrinsic, compare, select
 from .vector_math import call
 
-SMALL_POWERS = {3: (2, 1), 4: (2, 2), 5: (4, 1), 6: (3, 3), 7: (6, 1), 8: (4, 4)}
+SMALL_POWERS = {3: (2, 1), 4: (2, 2), 5: (4, 1), 6: (3, 3)}
 """Exponents done by multiplication, with the two factors: at most three roundings deep, within the bound of `power`."""
 
 
@@ -102,9 +102,9 @@ def power(e: Emitter, args: list[str], dtype: np.dtype) -> str:
 def float_power(e: Emitter, args: list[str], dtype: np.dtype) -> str:
     """`np.float_power`, the same without NumPy's short cut for square roots."""
     base, exponent = literal_value(args[0], dtype), literal_value(args[1], dtype)
-    if exponent in (0.0, 1.0, 2.0):
-        return _repeated(e, args[0], int(exponent), dtype)
-    if exponent in SMALL_POWERS:
+    if base == 1.0:
+        return literal(1, dtype)
+    if exponent in (0.0, 1.0, 2.0) or exponent in SMALL_POWERS:
         return _repeated(e, args[0], int(exponent), dtype)
     if exponent in (-1.0, -2.0, -3.0):
         # the reciprocal first: the power could overflow where its reciprocal is a number

@@ -12,7 +12,7 @@ import numpy as np
 from . import scalar_basic as basic
 from . import scalar_division as division
 from . import scalar_math as math_
-from .emit import LLVM_TYPES, Emitter
+from .emit import Emitter, is_known
 from .scalar_cast import cast
 from .scalar_math import libm
 
@@ -70,7 +70,7 @@ def _conversion(from_dtype: Any, to_dtype: np.dtype) -> Loop | None:
 
 
 def _known(*dtypes: np.dtype) -> bool:
-    return all([d.name in LLVM_TYPES for d in dtypes])
+    return all([is_known(d) for d in dtypes])
 
 
 def _never_negative(literals: Sequence[Any]) -> bool:

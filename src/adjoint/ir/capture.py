@@ -10,9 +10,11 @@ from ..core.errors import user_line
 from ..core.primitive import Primitive
 from ..core.trace import new_level
 from ..core.traced import CONSTANTS, Traced, snapshot
+from .bits import same_bits
 from .program import GUARD, Program, Step, type_of
 
 NUMBERS = (bool, int, float, complex, np.generic)
+
 
 class ForeignValueError(Exception):
     """The function uses a traced value of another walk, which is not among its arguments."""
@@ -152,19 +154,6 @@ def example(x: Any) -> Any:
     if not x.walk.lead:
         return inner
     return inner[0] if len(inner) else np.zeros(inner.shape[1:], inner.dtype)[()]
-
-
-def same_bits(a: Any, b: Any) -> bool:
-    """Whether two arrays of one shape hold the same, nan included."""
-    if a.shape != b.shape or a.dtype != b.dtype:
-        return False
-    if a.dtype.hasobject:
-        return a is b
-    return a.tobytes() == b.tobytes() if a.size < 4096 else bool(np.array_equal(_bits(a), _bits(b)))
-
-
-def _bits(a: Any) -> Any:
-    return np.ascontiguousarray(a).view(np.uint8)
 
 
 def is_captured(x: Any) -> bool:

@@ -59,8 +59,6 @@ def _unchanged(program: Program, step: Step, args: tuple[int, ...]) -> int | Non
     return None
 
 
-
-
 def without_dead(program: Program) -> Program:
     """Steps whose results nobody uses are left out; guards stay, with what they look at."""
     needed = set(program.outputs)

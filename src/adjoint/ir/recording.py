@@ -2,124 +2,168 @@
 
 from __future__ import annotations
 
-import random
+import enum
+import functools
+import threading
+import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..core.errors import ImpureError, message
+from ..core.errors import ImpureError, OutputError, message
 from ..core.traced import Traced, snapshot
 from ..core.tree import flatten
 from .capture import CaptureTrace
+from .chance import Chance
+from .interpret import own
 from .program import Program
 from .watch import Watch
 
 DYNAMIC = (float, complex, np.ndarray, np.generic)
 """Leaves whose values a program takes anew at each run; everything else is part of what was recorded."""
 
+KINDS = "fciub"
+"""The kinds of dtype a program computes with."""
+
+Run = Callable[[Any, Any, dict[str, Any]], Any]
+"""How a function is called on handles."""
+
 
 def is_dynamic(leaf: Any) -> bool:
     """Whether a leaf is a number or an array that a program can take."""
     if isinstance(leaf, np.ndarray):
-        return type(leaf) is np.ndarray and leaf.dtype.kind in "fciub"
-    return isinstance(leaf, DYNAMIC) and not (isinstance(leaf, np.generic) and leaf.dtype.kind not in "fciub")
+        return type(leaf) is np.ndarray and leaf.dtype.kind in KINDS
+    return isinstance(leaf, DYNAMIC) and not (isinstance(leaf, np.generic) and leaf.dtype.kind not in KINDS)
 
 
 class Recording:
     """A program, what surrounds it, and how its outputs become the function's result."""
 
-    __slots__ = ("derived", "outputs", "program", "restore", "watch")
+    __slots__ = ("outputs", "program", "restore", "watch")
 
-    def __init__(self, program: Program, watch: Watch, outputs: list[Any], restore: Any, derived: bool) -> None:
+    def __init__(self, program: Program, watch: Watch, outputs: list[Any], restore: Any) -> None:
         self.program = program
         self.watch = watch
         self.outputs = outputs
-        """For each leaf of the result: its place among the program's outputs, or `Fixed`."""
+        """For each leaf of the result, `Computed` or `Fixed`."""
         self.restore = restore
-        self.derived = derived
-        """Whether the program has arrays that may have been computed from captured ones."""
 
     def is_valid(self) -> bool:
         """Whether everything the recording relies on is still as it was."""
-        return not self.watch.changed() and not (self.derived and self.watch.rewritten())
+        return not self.watch.changed() and not self.watch.rewritten()
 
     def result(self, found: list[Any]) -> Any:
         """The function's result, from the program's outputs."""
-        return self.restore([o.value if isinstance(o, Fixed) else found[o] for o in self.outputs])
+        return self.restore([o.of(found) for o in self.outputs])
+
+
+class Computed:
+    """A leaf of the result that the program computes."""
+
+    __slots__ = ("is_array", "place")
+
+    def __init__(self, place: int, is_array: bool) -> None:
+        self.place = place
+        self.is_array = is_array
+        """Whether it is an array without axes, which a program does not tell from a number."""
+
+    def of(self, found: list[Any]) -> Any:
+        """The leaf, given the program's outputs."""
+        value = found[self.place]
+        return np.asarray(value) if self.is_array else value
 
 
 class Fixed:
-    """A leaf of the result that is not computed: a string, None, an object."""
+    """A leaf of the result that is not computed: a string, None, an array of text."""
 
-    __slots__ = ("value",)
+    __slots__ = ("_value",)
 
     def __init__(self, value: Any) -> None:
-        self.value = value
+        self._value = value
+
+    def of(self, found: list[Any]) -> Any:
+        """The leaf; the caller may write to it."""
+        return self._value.copy() if isinstance(self._value, (np.ndarray, set)) else self._value
 
 
-def record(
-    run: Callable[[Any, Any, dict[str, Any]], Any], fun: Any, leaves: list[Any], rebuild: Any, *extra: Any
-) -> tuple[Recording, Any]:
+def record(run: Run, fun: Any, leaves: list[Any], rebuild: Any, *extra: Any) -> tuple[Recording, Any]:
     """Call `fun` on handles; the recording, and the result of this very call."""
+    recording, values, drawn = _recorded(run, fun, leaves, rebuild, extra)
+    if drawn and threading.active_count() > 1:  # by another thread, unless the numbers differ the next time as well
+        again, _, drawn_again = _recorded(run, fun, leaves, rebuild, extra)
+        drawn = "" if not drawn_again or _same_constants(recording.program, again.program) else drawn
+    if drawn:
+        raise ImpureError(
+            message(
+                f"The function draws from {drawn}, so a recording would repeat the same numbers.",
+                fix="Draw with  ad.random.normal(key, shape)  and give the key as an argument,\n"
+                "or draw outside and pass the numbers.",
+            )
+        )
+    return recording, recording.result(own(values, [*leaves, *recording.program.constants.values()]))
+
+
+def _recorded(run: Run, fun: Any, leaves: list[Any], rebuild: Any, extra: Any) -> tuple[Recording, list[Any], str]:
     watch = Watch(fun, *extra)
-    chance = _chance()
     capture = CaptureTrace()
     handles = [capture.input(x) if is_dynamic(x) else x for x in leaves]
     args, kwargs = rebuild(handles)
-    result = run(fun, args, kwargs)
-    _check_pure(watch, chance)
+    with Chance() as chance:
+        result = run(fun, args, kwargs)
+        drawn = chance.drawn()
+    drawn = drawn or _check_pure(watch)
     _check_arguments(args, kwargs, handles, leaves)
     outputs, restore = flatten(result)
-    program = capture.program
     places: list[Any] = []
     values: list[Any] = []
     for leaf in outputs:
         leaf = snapshot(leaf)
-        if isinstance(leaf, Traced) or isinstance(leaf, (np.ndarray, *DYNAMIC)):
+        if isinstance(leaf, Traced) or is_dynamic(leaf):
             number, value = capture.number_of(leaf)
-            places.append(len(program.outputs))
-            program.outputs.append(number)
+            places.append(Computed(len(capture.program.outputs), type(value) is np.ndarray and value.ndim == 0))
+            capture.program.outputs.append(number)
             values.append(value)
         else:
-            places.append(Fixed(leaf))
+            places.append(_fixed(leaf, watch, leaves))
     capture.settle()
-    watched = {id(a) for a, _ in watch.arrays}
-    arrays = [c for c in program.constants.values() if isinstance(c, np.ndarray)]
-    derived = bool(watched) and any(id(c) not in watched for c in arrays)
-    if not derived:
-        watch.arrays = []
-    recording = Recording(program, watch, places, restore, derived)
-    from .interpret import own
-
-    return recording, recording.result(own(values, [*leaves, *program.constants.values()]))
+    return Recording(capture.program, watch, places, restore), values, drawn
 
 
-def _chance() -> tuple[Any, ...]:
-    """The states of the two hidden generators."""
-    state = np.random.get_state(legacy=False)
-    return state["state"]["key"].copy(), state["state"]["pos"], state.get("has_gauss"), random.getstate()
+ANYTHING = (str, bytes, bool, int, type(None), enum.Enum, type, np.dtype, np.generic, np.ndarray, slice, range)
 
 
-def _check_pure(watch: Watch, chance: tuple[Any, ...]) -> None:
-    now = _chance()
-    if not np.array_equal(chance[0], now[0]) or chance[1:] != now[1:]:
-        raise ImpureError(
-            message(
-                "The function draws from a hidden random generator, so a recording would repeat the same numbers.",
-                fix="Draw with  ad.random.normal(key, shape)  and give the key as an argument,\n"
-                "or draw outside and pass the numbers.",
-            )
-        )
+def _fixed(leaf: Any, watch: Watch, leaves: list[Any]) -> Fixed:
+    """A leaf that a recording may give back each time; refused if it may hold what was computed."""
+    if isinstance(leaf, ANYTHING) or watch.knows(leaf) or any(leaf is given for given in leaves):
+        return Fixed(leaf)
+    if isinstance(leaf, (set, frozenset)) and all(isinstance(x, ANYTHING) for x in leaf):
+        return Fixed(leaf)
+    if isinstance(leaf, (types.BuiltinFunctionType, np.ufunc, types.ModuleType)):
+        return Fixed(leaf)
+    fix = "Return numbers, arrays, or containers of them: tuples, lists, dicts, dataclasses."
+    if isinstance(leaf, (types.FunctionType, types.MethodType, functools.partial)):
+        fix = "Return the arrays that it needs, and make it outside."
+    elif hasattr(leaf, "__next__") or hasattr(leaf, "cr_await"):
+        fix = "Run it inside the function, as in  return list(result)."
+    raise OutputError(
+        message("jit cannot return an object that was made by the function.", got=type(leaf).__name__, fix=fix)
+    )
+
+
+def _same_constants(one: Program, other: Program) -> bool:
+    """Whether two recordings of one call rely on the same numbers."""
+
+    def facts(program: Program) -> list[Any]:
+        return [c.tobytes() if isinstance(c, np.ndarray) else repr(c) for c in program.constants.values()]
+
+    return facts(one) == facts(other)
+
+
+def _check_pure(watch: Watch) -> str:
     what = watch.changed() or watch.rewritten()
-    if what.endswith(("Generator", "RandomState")):
-        raise ImpureError(
-            message(
-                f"The function draws from {what}, so a recording would repeat the same numbers.",
-                fix="Draw with  ad.random.normal(key, shape)  and give the key as an argument,\n"
-                "or draw outside and pass the numbers.",
-            )
-        )
+    if "Generator" in what or "RandomState" in what:
+        return what
     if what:
         raise ImpureError(
             message(
@@ -127,11 +171,13 @@ def _check_pure(watch: Watch, chance: tuple[Any, ...]) -> None:
                 fix="Return the new value as a result instead; what is only counted or collected belongs outside.",
             )
         )
+    return ""
 
 
 def _check_arguments(args: Any, kwargs: Any, handles: list[Any], leaves: list[Any]) -> None:
     after, _ = flatten((args, kwargs))
-    same = len(after) == len(handles) and all(a is h for a, h in zip(after, handles, strict=True))
+    before = [h for h in handles if h is not None]  # None is a leaf to jit alone
+    same = len(after) == len(before) and all(a is h for a, h in zip(after, before, strict=True))
     for handle, leaf in zip(handles, leaves, strict=True):
         same = same and not (isinstance(handle, Traced) and handle.value is not leaf)
     if not same:
@@ -141,4 +187,3 @@ def _check_arguments(args: Any, kwargs: Any, handles: list[Any], leaves: list[An
                 fix="Work on a copy,  x = x.copy(),  and return it.",
             )
         )
-

@@ -6,11 +6,13 @@ after a recording what the function itself has changed.
 
 from __future__ import annotations
 
+import array
+import collections
 import functools
 import os.path
 import sysconfig
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,12 +20,23 @@ import numpy as np
 from ..core.errors import LIBRARIES
 from ..core.primitive import Primitive
 from ..core.traced import Traced
-from .capture import same_bits
+from .bits import Copy
 
-STANDARD = tuple({os.path.realpath(sysconfig.get_paths()[k]) + os.sep for k in ("stdlib", "purelib", "platlib")})
+PACKAGES = ("numpy", "scipy", "optree", "llvmlite", "adjoint", "pandas", "matplotlib", "sklearn", "torch", "jax")
+"""Packages whose own globals are not looked at: they are not the user's to change."""
+
+_paths = sysconfig.get_paths()
+STANDARD = tuple({os.path.realpath(_paths[k]) + os.sep for k in ("stdlib", "platstdlib")})
+INSTALLED = tuple({os.path.realpath(_paths[k]) + os.sep for k in ("purelib", "platlib")})
+FOREIGN = tuple([root + package for root in INSTALLED for package in PACKAGES])
 NUMBERS = (int, float, complex, str, bytes, bool, type(None), np.generic, np.dtype)
-MOST = 5_000
-"""Objects that are looked at; who captures more of them pays for a longer look at each call, not for a wrong result."""
+SEQUENCES = (list, tuple, set, frozenset, dict, collections.deque, bytearray, array.array)
+FIXED = (tuple, frozenset)
+MOST = 20_000
+"""Objects that are looked at; a function that can reach more is not recorded."""
+
+Found = tuple[Any, str]
+"""An object, and how the user would name it."""
 
 
 class Watch:
@@ -31,111 +44,158 @@ class Watch:
 
     def __init__(self, *roots: Any) -> None:
         self.cells: list[tuple[Any, Any, str]] = []
-        self.entries: list[tuple[dict[Any, Any], Any, Any]] = []
-        self.containers: list[tuple[Any, tuple[Any, ...]]] = []
-        self.arrays: list[tuple[np.ndarray, Any]] = []
-        self.generators: list[tuple[Any, str]] = []
+        self.entries: list[tuple[Mapping[Any, Any], Any, Any, str]] = []
+        self.attributes: list[tuple[Any, str, Any, str]] = []
+        self.containers: list[tuple[Any, tuple[Any, ...], str]] = []
+        self.arrays: list[tuple[np.ndarray, Copy, str]] = []
+        self.generators: list[tuple[Any, str, str]] = []
         self._seen: dict[int, Any] = {}
-        self._look([*roots])
+        self.is_complete = self._look([(root, "") for root in roots])
 
     def changed(self) -> str:
         """What is no longer as it was, in words; empty if everything is."""
         for cell, was, name in self.cells:
             if not _same(_content(cell), was):
                 return f"the captured variable {name!r}"
-        for owner, key, was in self.entries:
+        for owner, key, was, name in self.entries:
             if not _same(owner.get(key, _MISSING), was):
-                return f"{key!r}"
-        for container, was in self.containers:
+                return name
+        for x, attribute, was, name in self.attributes:
+            if not _same(getattr(x, attribute, _MISSING), was):
+                return name
+        for container, was, name in self.containers:
             now = _items(container)
             if len(now) != len(was) or not all(map(_same, now, was)):
-                return f"a captured {type(container).__name__}"
-        for generator, state in self.generators:
+                return f"the captured {type(container).__name__}{name}"
+        for generator, state, name in self.generators:
             if repr(_state(generator)) != state:
-                return f"a captured {type(generator).__name__}"
+                return f"the captured {type(generator).__name__}{name}"
         return ""
 
     def rewritten(self) -> str:
         """Which captured array holds other numbers than before; empty if none does."""
-        for array, copy in self.arrays:
-            if not same_bits(array, copy):
-                return f"a captured array of shape {array.shape}"
+        for x, copy, name in self.arrays:
+            if not copy.is_like(x):
+                return f"the captured array{name} of shape {x.shape}"
         return ""
 
-    def _look(self, stack: list[Any]) -> None:
+    def knows(self, x: Any) -> bool:
+        """Whether an object is part of the surroundings."""
+        return self._seen.get(id(x)) is x
+
+    def _look(self, stack: list[Found]) -> bool:
         """Walk through everything that can be reached; a loop, as structures may be deep."""
-        while stack and len(self._seen) < MOST:
-            x = stack.pop()
+        while stack:
+            x, name = stack.pop()
             if isinstance(x, (*NUMBERS, Primitive, np.ufunc, Traced)) or id(x) in self._seen:
                 continue
             self._seen[id(x)] = x
-            stack.extend(self._inside(x))
+            if len(self._seen) > MOST:
+                return False
+            stack.extend(self._inside(x, name))
+        return True
 
-    def _inside(self, x: Any) -> Iterator[Any]:
+    def _inside(self, x: Any, name: str) -> Iterator[Found]:
         if isinstance(x, np.ndarray):
-            self.arrays.append((x, x.copy()))
+            self.arrays.append((x, Copy(x), name))
         elif isinstance(x, types.FunctionType):
             yield from self._function(x)
         elif isinstance(x, types.MethodType):
-            yield from (x.__func__, x.__self__)
+            yield from ((x.__func__, name), (x.__self__, name))
         elif isinstance(x, functools.partial):
-            yield from (x.func, *x.args, *x.keywords.values())
-        elif isinstance(x, (list, tuple, set, frozenset, dict)):
-            if not isinstance(x, (tuple, frozenset)):
-                self.containers.append((x, _items(x)))
-            yield from _items(x)
+            yield from [(part, name) for part in (x.func, *x.args, *x.keywords.values())]
+        elif isinstance(x, (staticmethod, classmethod)):
+            yield x.__func__, name
+        elif isinstance(x, property):
+            yield from [(part, name) for part in (x.fget, x.fset)]
+        elif isinstance(x, SEQUENCES):
+            items = _items(x)
+            if not isinstance(x, FIXED):
+                self.containers.append((x, items, name))
+            yield from [(item, name) for item in items]
         elif isinstance(x, (np.random.Generator, np.random.RandomState)):
-            self.generators.append((x, repr(_state(x))))
-        elif isinstance(x, (type, types.ModuleType, types.BuiltinFunctionType)):
-            return
-        else:
-            yield from self._attributes(x)
+            self.generators.append((x, repr(_state(x)), name))
+        elif isinstance(x, type):
+            yield from self._class(x)
+        elif not isinstance(x, (types.ModuleType, types.BuiltinFunctionType)):
+            yield from self._attributes(x, name)
 
-    def _function(self, f: types.FunctionType) -> Iterator[Any]:
+    def _function(self, f: types.FunctionType) -> Iterator[Found]:
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
             content = _content(cell)
             self.cells.append((cell, content, name))
-            yield content
-        yield from f.__defaults__ or ()
-        yield from (f.__kwdefaults__ or {}).values()
-        path = os.path.realpath(f.__code__.co_filename)
-        if path.startswith(LIBRARIES) or path.startswith(STANDARD):
+            yield content, f" {name!r}"
+        self.attributes.append((f, "__defaults__", f.__defaults__, f"the defaults of {f.__name__!r}"))
+        yield from [(x, f" among the defaults of {f.__name__!r}") for x in f.__defaults__ or ()]
+        yield from [(x, f" {name!r}") for name, x in (f.__kwdefaults__ or {}).items()]
+        if _is_foreign(f.__code__.co_filename):
             return
         names = _names(f.__code__)
         for name in names:
             if name in f.__globals__:
-                yield from self._entry(f.__globals__, name, names)
+                yield from self._entry(f.__globals__, name, names, f"the global variable {name!r}")
 
-    def _entry(self, owner: dict[Any, Any], name: Any, names: set[str]) -> Iterator[Any]:
-        found = owner[name]
-        if isinstance(found, types.ModuleType):
-            path = getattr(found, "__file__", None) or ""
-            if path and not os.path.realpath(path).startswith((*LIBRARIES, *STANDARD)):
-                for inner in names & set(vars(found)):
-                    if not isinstance(vars(found)[inner], types.ModuleType):
-                        self.entries.append((vars(found), inner, vars(found)[inner]))
-                        yield vars(found)[inner]
+    def _entry(self, owner: dict[Any, Any], key: str, names: set[str], name: str) -> Iterator[Found]:
+        found = owner[key]
+        self.entries.append((owner, key, found, name))
+        if not isinstance(found, types.ModuleType):
+            yield found, f" {key!r}"
             return
-        self.entries.append((owner, name, found))
-        yield found
+        path = getattr(found, "__file__", None) or ""
+        if id(found) in self._seen or not path or _is_foreign(path):
+            return
+        self._seen[id(found)] = found
+        for inner in names & set(vars(found)):
+            yield from self._entry(vars(found), inner, names, f"{key}.{inner}")
 
-    def _attributes(self, x: Any) -> Iterator[Any]:
+    def _class(self, kind: type) -> Iterator[Found]:
+        """What a class of the user's own holds: methods, and attributes that all its objects share."""
+        if kind.__module__.split(".")[0] in (*PACKAGES, "builtins") or _is_foreign(_file_of(kind)):
+            return
+        for key, value in list(vars(kind).items()):
+            if key not in ("__dict__", "__weakref__", "__doc__", "__module__", "__abstractmethods__", "_abc_impl"):
+                self.entries.append((vars(kind), key, value, f"{kind.__name__}.{key}"))
+                yield value, f" {kind.__name__}.{key}"
+        yield from [(base, "") for base in kind.__bases__]
+
+    def _attributes(self, x: Any, name: str) -> Iterator[Found]:
         """The attributes of an object of the user's own class, or of a wrapper of this library."""
-        attributes = getattr(x, "__dict__", None)
-        if not isinstance(attributes, dict):
+        kind = type(x)
+        module = kind.__module__.split(".")[0]
+        if module == "adjoint":
+            yield from [(getattr(x, part, None), name) for part in ("fun", "jvp_rule", "vjp_rule")]
             return
-        module = type(x).__module__.split(".")[0]
-        if module in ("numpy", "scipy", "optree", "llvmlite"):
+        if module in PACKAGES:
             return
-        for name, value in list(attributes.items()):
-            if module != "adjoint":
-                self.entries.append((attributes, name, value))
-            elif name not in ("fun", "jvp_rule", "vjp_rule"):
-                continue
-            yield value
+        yield kind, ""
+        for key, value in list((getattr(x, "__dict__", None) or {}).items()):
+            self.entries.append((vars(x), key, value, f"the attribute {key!r} of a {kind.__name__}"))
+            yield value, f" in the attribute {key!r} of a {kind.__name__}"
+        for key in [key for base in kind.__mro__ for key in _slots(base)]:
+            value = getattr(x, key, _MISSING)
+            self.attributes.append((x, key, value, f"the attribute {key!r} of a {kind.__name__}"))
+            yield value, f" in the attribute {key!r} of a {kind.__name__}"
 
 
 _MISSING = object()
+
+
+@functools.cache
+def _is_foreign(path: str) -> bool:
+    """Whether a file is not the user's: of this library, the standard library or a package that keeps to itself."""
+    path = os.path.realpath(path)
+    return path.startswith((*LIBRARIES, *FOREIGN)) or (path.startswith(STANDARD) and not path.startswith(INSTALLED))
+
+
+def _file_of(kind: type) -> str:
+    import sys
+
+    return getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    slots = vars(kind).get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple([s for s in slots if s not in ("__dict__", "__weakref__")])
 
 
 def _content(cell: Any) -> Any:

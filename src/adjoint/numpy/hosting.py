@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ..core.errors import UnsupportedError, message
 from ..core.primitive import Primitive
 from ..core.traced import CONSTANTS, Traced, snapshot
 from ..core.tree import flatten
-from ..ops.declare import CONSTANT
+from ..rules.opaque import Opaque
 from ..rules.stacking import one_by_one
 
 NUMBERS = (np.ndarray, np.generic, bool, int, float, complex)
@@ -28,13 +29,26 @@ KEPT_WHOLE: frozenset[Any] = frozenset((
 """Functions of NumPy that are one step of a program, although they have a derivative."""
 
 
+def _refuse(*facts: Any) -> Any:
+    raise UnsupportedError(
+        message(
+            "A function without a derivative rule is in the way.",
+            fix="If no derivative is wanted, pass  ad.stop_gradient(x)  to it; "
+            "if it is, give the rule with  ad.custom_rule.",
+        )
+    )
+
+
+UNKNOWN = Opaque(_refuse)
+
+
 class Hosted(Primitive):
     """The step of one call of a function: arrays come in anew at each run, everything else is as it was."""
 
     __slots__ = ("call",)
 
     def __init__(self, name: str, call: Callable[..., Any]) -> None:
-        super().__init__(name, call, derivative=CONSTANT, stacking=one_by_one, multiple=True)
+        super().__init__(name, call, derivative=UNKNOWN, stacking=one_by_one, multiple=True)
         self.call = call
 
     def __call__(self, *args: Any, **params: Any) -> Any:
@@ -91,4 +105,3 @@ def hosted(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> A
 
 class NotNumbersError(Exception):
     """A function that was to be a step returned something a program cannot hold."""
-

@@ -114,7 +114,11 @@ def _python(x: Any) -> Any:
 
 def tolist(self: Traced) -> Any:
     """`x.tolist()`: nested lists of traced numbers."""
-    return _python(self) if self.shape == () else [tolist(part) if isinstance(part, Traced) else part for part in iterate(self)]
+    return (
+        _python(self)
+        if self.shape == ()
+        else [tolist(part) if isinstance(part, Traced) else part for part in iterate(self)]
+    )
 
 
 def iterate(self: Traced) -> Iterator[Any]:

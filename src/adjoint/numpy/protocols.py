@@ -44,7 +44,7 @@ def array_function(self: Traced, function: Any, types: Any, args: Any, kwargs: A
     implementation = FUNCTIONS.get(function) or implementation_of(function)
     if implementation is None:
         return _plainly(function, args, kwargs)
-    if function in KEPT_WHOLE and self.walk.is_capture:
+    if function in KEPT_WHOLE and self.walk.is_capture and self.walk.guards_allowed:
         found = hosted(_name(function), function, args, kwargs)
         if found is not NotImplemented:
             return found

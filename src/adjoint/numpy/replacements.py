@@ -17,6 +17,7 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from ..core.traced import Traced
+from ..ir.chance import SettingAside
 from .hosting import hosted
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -79,7 +80,8 @@ def _call_chosen(*args: Any, _chosen: Callable[..., Any], **kwargs: Any) -> Any:
 def _choose(original: Callable[..., Any], ours: Callable[..., Any], module: str, /, *args: Any, **kwargs: Any) -> Any:
     if holds_traced(args) or (kwargs and holds_traced(kwargs.values())):
         if module == "scipy.linalg":  # with its checks, unless a derivative has to look inside
-            found = hosted(f"{module}.{original.__name__}", original, args, kwargs)
+            with SettingAside():
+                found = hosted(f"{module}.{original.__name__}", original, args, kwargs)
             if found is not NotImplemented:
                 return found
         return ours(*args, **kwargs)

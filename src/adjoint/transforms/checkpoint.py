@@ -10,7 +10,7 @@ from ..core.tree import flatten
 from ..core.values import Value, is_inexact, zeros_for
 from ..rules.opaque import Opaque
 from .jvp import jvp as push_forward
-from .step import all_at_once, call_as_step
+from .step import all_at_once, call_as_step, conjugated
 from .vjp import vjp as pull_back
 
 
@@ -64,9 +64,9 @@ def _rules(fun: Callable[..., Any], rebuild: Callable[[list[Value]], Any], kwarg
         flat, primals = of_moving(args, needed)
         values, pullback = pull_back(flat, *primals)
         cotangents = tuple([
-            zeros_for(v) if c is None or not is_inexact(v) else c for c, v in zip(g, values, strict=True)
+            zeros_for(v) if c is None or not is_inexact(v) else conjugated(c) for c, v in zip(g, values, strict=True)
         ])  # fmt: skip
         found = iter(pullback(cotangents))
-        return [next(found) if need else None for need in needed]
+        return [conjugated(next(found)) if need else None for need in needed]
 
     return Opaque(jvp, vjp)

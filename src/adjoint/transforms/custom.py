@@ -6,14 +6,12 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..core.errors import TangentError, UnsupportedError, message
 from ..core.tree import flatten
-from ..core.values import Value, describe, dtype_of, is_inexact, shape_of, zeros_for
+from ..core.values import Value, describe, is_inexact, shape_of, zeros_for
 from ..rules.opaque import Opaque
 from .recording import run
-from .step import Rebuild, call_as_step, one_by_one
+from .step import Rebuild, call_as_step, conjugated, one_by_one
 
 
 class CustomRule:
@@ -59,7 +57,7 @@ class CustomRule:
             g: Sequence[Value], out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]
         ) -> list[Value]:
             primals, result = rebuild(list(args)), restore(list(out))
-            cotangents = [zeros_for(o) if c is None else _conjugated(c) for c, o in zip(g, out, strict=True)]
+            cotangents = [zeros_for(o) if c is None else conjugated(c) for c, o in zip(g, out, strict=True)]
             found = run(self.vjp_rule, (primals, result, restore(cotangents)), {})
             if not isinstance(found, tuple) or len(found) != len(primals):
                 raise TangentError(
@@ -74,16 +72,11 @@ class CustomRule:
                 own, _ = flatten(primal)
                 leaves += [None] * len(own) if cotangent is None else flatten(cotangent)[0]
             return [
-                None if c is None or not need else _conjugated(_checked(c, a, self.fun.__name__, "cotangent"))
+                None if c is None or not need else conjugated(_checked(c, a, self.fun.__name__, "cotangent"))
                 for c, a, need in zip(leaves, args, needed, strict=True)
             ]
 
         return Opaque(jvp if self.jvp_rule else None, vjp if self.vjp_rule else None)
-
-
-def _conjugated(c: Value) -> Value:
-    """Walks use plain transposes; users see conjugated ones."""
-    return np.conjugate(c) if dtype_of(c).kind == "c" else c
 
 
 def _checked(c: Value, value: Value, name: str, kind: str) -> Value:

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import functools
+import sys
 import threading
+import types
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-
-from ..core.errors import InputError, message
+from ..core.errors import InputError, _is_library, message
 from ..core.traced import CONSTANTS, Traced
-from ..core.tree import flatten
 from ..core.values import describe
 from ..ir.capture import ForeignValueError, is_captured
 from ..ir.interpret import Interpreter
 from ..ir.passes import simplified
-from ..ir.program import GUARD
+from ..ir.program import GUARD, Program
 from ..ir.recording import Recording, is_dynamic, record
+from .jit_keys import Call, Static, taken_apart
+from .jit_show import Lowered, Stats, stats_of
+from .jit_step import call_inside
 from .recording import run
 
 MAX_PATHS = 32
-"""Recordings for arguments of one kind, which differ by the branches taken; one more, and the function runs eagerly."""
+"""Recordings for arguments of one kind, which differ by the branches taken; any other branch runs eagerly."""
+MAX_CHANGES = 8
+"""Recordings after changes of one captured variable; one more, and the function runs eagerly."""
+MAX_STATICS = 64
+"""Different static values of a function; calls with any other run eagerly."""
 
 
 class Path:
@@ -30,10 +37,10 @@ class Path:
 
     __slots__ = ("executable", "program", "recording")
 
-    def __init__(self, recording: Recording, builder: Any) -> None:
+    def __init__(self, recording: Recording, inputs: list[Any]) -> None:
         self.recording = recording
         self.program = simplified(recording.program)
-        self.executable = builder(self.program)
+        self.executable = _builder()(self.program, inputs)
 
 
 class Jitted:
@@ -44,183 +51,178 @@ class Jitted:
         self.fun = fun
         self.static_argnums = tuple(static_argnums)
         self.static_argnames = frozenset(static_argnames)
-        self._paths: dict[Any, list[Path]] = {}
-        self._eager: dict[Any, str] = {}
+        self._paths: dict[Any, tuple[Path, ...]] = {}
+        self._statics: set[Any] = set()
+        self._changes: Counter[str] = Counter()
         self._derived: dict[Any, Jitted] = {}
+        self._eager: dict[Any, str] = {}
+        self._given_up = ""
+        self._recordings = 0
         self._lock = threading.RLock()
-        self._compiled = 0
         self._warned = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the recording that fits; record where none does."""
-        leaves, rebuild, key = self._sorted(args, kwargs)
-        for leaf in leaves:
-            if isinstance(leaf, Traced):
-                return self._traced(args, kwargs, leaves)
-        paths = self._paths.get(key)
-        if paths:
-            dynamic = [x for x in leaves if is_dynamic(x)]
-            for path in list(paths):
-                if not path.recording.is_valid():
-                    continue
-                found = _attempted(path, dynamic)
-                if found is not None:
-                    return path.recording.result(found)
-        if key in self._eager:
+        try:
+            return self.on_plain(*args, **kwargs)
+        except ForeignValueError:  # the function itself is right for any value it closes over
             return self.fun(*args, **kwargs)
-        return self._record(args, kwargs, leaves, rebuild, key)
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:
         """Bind as a function does, so that methods can be jitted."""
-        return self if owner is None else functools.partial(self, owner)
+        return self if owner is None else types.MethodType(self, owner)
 
-    def _sorted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any, Any]:
-        """The leaves that may vary, how to put them back, and the key of the recordings for such arguments."""
-        fixed = {k % len(args): args[k] for k in self.static_argnums if -len(args) <= k < len(args)}
-        named = {k: v for k, v in kwargs.items() if k in self.static_argnames}
-        free = tuple([None if k in fixed else a for k, a in enumerate(args)])
-        loose = {k: v for k, v in kwargs.items() if k not in named}
-        leaves, structure = _flattened((free, loose))
+    def __copy__(self) -> Jitted:
+        return self
 
-        def rebuild(new: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-            given, words = structure.unflatten(new)
-            return tuple([fixed.get(k, a) for k, a in enumerate(given)]), {**words, **named}
+    def __deepcopy__(self, memo: Any) -> Jitted:
+        return self
 
-        key = (structure, tuple([_kind(x) for x in leaves]), *_statics(fixed, named))
-        return leaves, rebuild, key
-
-    def _record(self, args: Any, kwargs: Any, leaves: list[Any], rebuild: Any, key: Any) -> Any:
-        with self._lock:
-            paths = self._paths.setdefault(key, [])
-            paths[:] = [p for p in paths if p.recording.is_valid()]
-            try:
-                recording, result = record(run, self.fun, leaves, rebuild, *[x for x in leaves if not is_dynamic(x)])
-            except ForeignValueError:
-                return self.fun(*args, **kwargs)
-            self._compiled += 1
-            if len(paths) >= MAX_PATHS:
-                self._give_up(key, recording)
-                return result
-            paths.append(Path(recording, _builder()))
-            return result
-
-    def _give_up(self, key: Any, recording: Recording) -> None:
-        lines = [s.line for s in recording.program.steps if s.primitive is GUARD]
-        self._eager[key] = lines[-1] if lines else ""
-        if not self._warned:
-            self._warned = True
-            warnings.warn(
-                f"{self.fun.__name__!r} has taken {MAX_PATHS} different paths, so it now runs without jit.\n"
-                f"  The last decision was at {self._eager[key]}\n"
-                "  Use  ad.while_loop, ad.scan  or  ad.cond  for a loop or branch that depends on values, "
-                "or  np.where.",
-                RuntimeWarning,
-                stacklevel=3,
-            )
-
-    def _traced(self, args: Any, kwargs: Any, leaves: list[Any]) -> Any:
-        """Inside another walk: part of the recording under way, or one step with derivatives that are jitted too."""
-        if any(is_captured(x) or (isinstance(x, Traced) and x.walk is CONSTANTS) for x in leaves):
+    def on_plain(self, *args: Any, **kwargs: Any) -> Any:
+        """As a call, but the caller has to see to a function that closes over a traced value."""
+        if self._given_up:
             return self.fun(*args, **kwargs)
-        return self.fun(*args, **kwargs)
+        call = taken_apart(args, kwargs, self.static_argnums, self.static_argnames)
+        for leaf in call.leaves:
+            if isinstance(leaf, Traced):
+                return self._inside(args, kwargs, call)
+        paths = self._paths.get(call.key, ())
+        if paths:
+            found = self._attempted(call, paths)
+            if found is not None:
+                return found[0].recording.result(found[1])
+        if call.key in self._eager:
+            return self.fun(*args, **kwargs)
+        return self._record(args, kwargs, call, paths)
 
-    def stats(self) -> dict[str, Any]:
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """The program for such arguments, for eyes: `.program`, `.optimised`, `.assembly`, or print the whole.
+
+        Examples
+        --------
+        >>> import numpy as np, adjoint as ad
+        >>> print(ad.jit(lambda x: 2.0 * np.sin(x)).lower(1.0).optimised)
+        program(v0: python float64):
+            v1: python float64 = sin(v0)
+            v3: python float64 = multiply(2.0, v1)
+            return v3
+        """
+        call = taken_apart(args, kwargs, self.static_argnums, self.static_argnames)
+        recording, _ = record(run, self.fun, call.leaves, call.rebuild, *_watched(call))
+        path = Path(recording, [x for x in call.leaves if is_dynamic(x)])
+        return Lowered(recording.program, path.program, path.executable)
+
+    def stats(self) -> Stats:
         """How often it was recorded, which paths exist, and what runs without machine code."""
-        paths = [p for group in self._paths.values() for p in group]
-        return {
-            "recordings": self._compiled,
-            "signatures": len(self._paths),
-            "paths": len(paths),
-            "guards": [[f"{s.line}" for s in p.program.steps if s.primitive is GUARD] for p in paths],
-            "called by NumPy": sorted({name for p in paths for name in p.executable.hosted}),
-            "eager": sorted(set(self._eager.values())),
-        }
+        eager = [*self._eager.values(), *([self._given_up] if self._given_up else [])]
+        return stats_of(self._recordings, list(self._paths.values()), eager)
 
+    def derived(self, key: Any, make: Callable[[], Callable[..., Any]]) -> Jitted:
+        """A jitted function that belongs to this one: a derivative or a batch of it."""
+        found = self._derived.get(key)
+        if found is None:
+            found = self._derived.setdefault(key, Jitted(make(), (), ()))
+        return found
 
-def _attempted(path: Path, dynamic: list[Any]) -> list[Any] | None:
-    """Run a recording; an error inside it may come from a branch that is not to be taken, so it is no result."""
-    try:
-        return path.executable.run(dynamic)
-    except (ArithmeticError, ValueError, IndexError, TypeError, np.linalg.LinAlgError):
+    def _inside(self, args: Any, kwargs: Any, call: Call) -> Any:
+        """Inside another walk: part of the recording under way, or one step with rules that are jitted too."""
+        traced = [x for x in call.leaves if isinstance(x, Traced)]
+        if any(x.walk is CONSTANTS for x in traced):
+            plain = [x.value if isinstance(x, Traced) and x.walk is CONSTANTS else x for x in call.leaves]
+            args, kwargs = call.rebuild(plain)
+            return self.on_plain(*args, **kwargs)
+        if any(is_captured(x) for x in traced):
+            return self.fun(*args, **kwargs)
+        return call_inside(self, call)
+
+    def _attempted(self, call: Call, paths: tuple[Path, ...]) -> tuple[Path, list[Any]] | None:
+        """The first path whose guards hold, with its outputs; an error may come from a branch that is not to be taken."""
+        dynamic = [x for x in call.leaves if is_dynamic(x)]
+        for k, path in enumerate(paths):
+            if not path.recording.is_valid():
+                continue
+            try:
+                found = path.executable.run(dynamic)
+            except Exception:  # noqa: S112  (the function itself, called next, raises it where it is due)
+                continue
+            if found is not None:
+                if k:  # the next call is likely to take the same path
+                    with self._lock:
+                        now = self._paths.get(call.key, ())
+                        self._paths[call.key] = (path, *[p for p in now if p is not path])
+                return path, found
         return None
 
+    def _record(self, args: Any, kwargs: Any, call: Call, paths: tuple[Path, ...]) -> Any:
+        """Record one more path. Nothing is locked meanwhile, as the function may wait for others that are jitted."""
+        if self._is_too_much(call, paths):
+            return self.fun(*args, **kwargs)
+        recording, result = record(run, self.fun, call.leaves, call.rebuild, *_watched(call))
+        if not recording.watch.is_complete:
+            self._give_up("what it can reach is too much to be watched", "Pass what it needs as arguments.")
+            return result
+        self._recordings += 1
+        path = Path(recording, [x for x in call.leaves if is_dynamic(x)])
+        with self._lock:
+            now = self._paths.get(call.key, ())
+            new = tuple([p for p in now if not any(p is old for old in paths)])
+            if new and self._attempted(call, new):  # another thread was quicker
+                return result
+            self._statics.add(call.statics)
+            stale = [p for p in now if not p.recording.is_valid()][2:]  # a few, as variables are often set to and fro
+            self._paths[call.key] = (path, *[p for p in now if p not in stale])
+        return result
 
-def _flattened(tree: Any) -> tuple[list[Any], Any]:
-    import optree
-
-    flatten(tree)  # teaches optree the dataclasses in it
-    return optree.tree_flatten(tree, namespace="adjoint", none_is_leaf=True)
-
-
-def _kind(leaf: Any) -> Any:
-    """What of a leaf decides which recording fits."""
-    kind = type(leaf)
-    if kind is float:
-        return float
-    if kind is np.ndarray:
-        if leaf.dtype.kind in "fciub":
-            return (leaf.dtype, leaf.shape)
-        raise InputError(
-            message(
-                "jit takes arrays of numbers and truth values.",
-                got=describe(leaf),
-                fix="Convert it with  x.astype(float),  or declare the argument with  static_argnums.",
+    def _is_too_much(self, call: Call, paths: tuple[Path, ...]) -> bool:
+        """Whether recording once more would not pay."""
+        changes = {p.recording.watch.changed() or p.recording.watch.rewritten() for p in paths} - {""}
+        for what in changes:
+            self._changes[what] += 1
+            if self._changes[what] > MAX_CHANGES:
+                self._give_up(f"{what} is changed between calls", "Pass it as an argument.")
+                return True
+        if len(paths) - len(changes) >= MAX_PATHS:
+            lines = [s.line for p in paths[:1] for s in p.recording.program.steps if s.primitive is GUARD]
+            self._eager[call.key] = lines[-1] if lines else ""
+            self._warn(
+                f"has taken {MAX_PATHS} different paths, so it now runs without jit where none of them fits.\n"
+                f"  The last decision was at {self._eager[call.key]}",
+                "Use  ad.while_loop, ad.scan  or  ad.cond  for a loop or branch that depends on values, or  np.where.",
             )
-        )
-    if isinstance(leaf, np.ndarray):
-        raise InputError(
-            message(
-                "jit does not take subclasses of ndarray: their arithmetic is their own.",
-                got=f"{kind.__module__}.{kind.__name__}",
-                fix="Pass  np.asarray(x).",
+            return True
+        if len(self._statics) >= MAX_STATICS and call.statics not in self._statics:
+            self._eager[call.key] = "static values"
+            self._warn(
+                f"has been called with {MAX_STATICS} different static values, so it now runs without jit for others.",
+                "Integers, strings and objects are static: pass numbers that vary as floats or arrays.",
             )
-        )
-    if is_dynamic(leaf):
-        return kind
-    return _Static(leaf)
+            return True
+        return False
+
+    def _give_up(self, why: str, fix: str) -> None:
+        self._given_up = why
+        self._warn(f"now runs without jit: {why}.", fix)
+
+    def _warn(self, what: str, fix: str) -> None:
+        if self._warned:
+            return
+        self._warned = True
+        level, frame = 1, sys._getframe()
+        while frame.f_back is not None and _is_library(frame.f_code.co_filename):
+            level, frame = level + 1, frame.f_back
+        name = getattr(self.fun, "__name__", type(self.fun).__name__)
+        warnings.warn(f"{name!r} {what}\n  {fix}", RuntimeWarning, stacklevel=level)
 
 
-class _Static:
-    """A value that belongs to the key, compared by type and value; what cannot be compared, by identity."""
-
-    __slots__ = ("hash", "value")
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-        try:
-            self.hash = hash((type(value), value))
-        except TypeError:
-            self.hash = id(value)
-
-    def __hash__(self) -> int:
-        return self.hash
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Static) or type(self.value) is not type(other.value) or self.hash != other.hash:
-            return False
-        return self.value is other.value or (self.hash != id(self.value) and bool(self.value == other.value))
+def _watched(call: Call) -> list[Any]:
+    """The arguments that a recording relies on as they are."""
+    declared = [value.value for _, value in call.key[2:] if isinstance(value, Static)]
+    return [*[x for x in call.leaves if not is_dynamic(x)], *declared]
 
 
-def _statics(fixed: dict[int, Any], named: dict[str, Any]) -> tuple[Any, ...]:
-    for name, value in [*fixed.items(), *named.items()]:
-        try:
-            hash(value)
-        except TypeError:
-            raise InputError(
-                message(
-                    f"The static argument {name!r} cannot be hashed, so no recording could be found for it again.",
-                    got=describe(value),
-                    fix="Pass a tuple instead of a list, or let the argument be traced.",
-                )
-            ) from None
-    return (
-        tuple([(k, _Static(v)) for k, v in fixed.items()]),
-        tuple([(k, _Static(named[k])) for k in sorted(named)]),
-    )
-
-
-def _builder() -> Any:
-    return Interpreter
+def _builder() -> Callable[[Program, list[Any]], Any]:
+    """What makes an executable of a program, given arguments like those it will get."""
+    return lambda program, inputs: Interpreter(program)
 
 
 def jit(
@@ -231,10 +233,20 @@ def jit(
 ) -> Any:
     """The same function, recorded at its first call and run as machine code from then on.
 
+    There is one recording for each structure, dtype, shape and layout of the arguments, and for each way the function
+    took through its branches: a decision on a value is guarded, and where it falls out otherwise another recording is
+    looked for or made. What the function uses besides its arguments may change between calls; the next call sees it.
+    See `docs/jit.md`.
+
     Parameters
     ----------
-    fun : the function; plain NumPy code, which may branch on values.
+    fun : the function; plain NumPy code, which may branch on values. It must not change anything but its result.
     static_argnums, static_argnames : arguments that are not numbers to compute with; each value has its own recording.
+
+    Returns
+    -------
+    A function with the arguments of `fun`, and two methods: `lower(*args)` shows the program for such arguments,
+    `stats()` how often it was recorded, which paths exist and what runs without machine code.
 
     Examples
     --------
@@ -242,6 +254,8 @@ def jit(
     >>> step = ad.jit(ad.grad(lambda x: np.sum(np.sin(x) ** 2)))
     >>> step(np.array([0.0, 1.0]))
     array([0.        , 0.90929743])
+    >>> ad.grad(ad.jit(lambda x: x**3 if x > 0 else -x))(2.0)
+    12.0
     """
     if fun is None:
         return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames)

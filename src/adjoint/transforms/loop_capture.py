@@ -124,6 +124,21 @@ def executable(program: Program) -> Function:
     return entry.run
 
 
+class Same:
+    """A program as part of a key: it is equal to itself alone, and stays alive."""
+
+    __slots__ = ("program",)
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self.program is other.program
+
+    def __hash__(self) -> int:
+        return id(self.program)
+
+
 def derived(program: Program, key: Any, make: Callable[[], T]) -> T:
     """What `make` finds for a program, once."""
     entry = _entry(program)

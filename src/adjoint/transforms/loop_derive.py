@@ -133,7 +133,11 @@ def step_back(
         carry = (PLAIN,) * sum(moving)
         ys = tuple([None if p is None else PLAIN for p in ys])
     key = ("back", sizes, tuple(moves), ys, carry, careful)
-    return derived(program, key, lambda: _step_back(program, sizes, [numpys(v) for v in examples()], moves, ys, carry, careful))
+
+    def make() -> Back:
+        return _step_back(program, sizes, [numpys(v) for v in examples()], moves, ys, carry, careful)
+
+    return derived(program, key, make)
 
 
 def _step_back(
@@ -191,7 +195,9 @@ def zeros_of(program: Program, number: int) -> Value:
     return np.zeros(type_.shape, type_.dtype)[()]
 
 
-def batched(program: Program, examples: Callable[[], Values], marks: Sequence[bool], outs: Sequence[bool], size: int) -> Body:
+def batched(
+    program: Program, examples: Callable[[], Values], marks: Sequence[bool], outs: Sequence[bool], size: int
+) -> Body:
     """The program for a whole batch: marked inputs and outputs have the batch axis in front."""
 
     def step(*values: Value) -> list[Value]:

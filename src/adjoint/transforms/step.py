@@ -12,7 +12,7 @@ from ..core.errors import DerivativeDroppedError, message
 from ..core.primitive import Primitive
 from ..core.traced import CONSTANTS, Traced
 from ..core.tree import flatten
-from ..core.values import Value, plain
+from ..core.values import Value, dtype_of, plain
 from ..numpy.views import own_copy
 from ..rules.opaque import Opaque
 from .recording import output_leaves
@@ -51,13 +51,18 @@ def call_as_step(
         outputs, shape = output_leaves(fun(*rebuild([read_only(v) for v in values])), name)
         shapes.append(shape)
         own = {id(walk) for v in values for walk in _walks(v)}
-        return tuple([_writable(_without_strangers(o, own, name)) for o in outputs])
+        return tuple([writable(_without_strangers(o, own, name)) for o in outputs])
 
     found = _step(name, flat, rules(rebuild, lambda parts: shapes[-1](parts)), mapping)(*leaves)
     return shapes[-1](list(found))
 
 
-def _writable(x: Value) -> Value:
+def conjugated(c: Value) -> Value:
+    """Walks use plain transposes; users see conjugated ones."""
+    return np.conjugate(c) if dtype_of(c).kind == "c" else c
+
+
+def writable(x: Value) -> Value:
     """A result that the caller may write to, also if the function returned an argument."""
     whole = plain(x)
     if not isinstance(whole, np.ndarray) or whole.flags.writeable:

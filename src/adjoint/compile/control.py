@@ -1,0 +1,252 @@
+"""Loops and choices whose bodies are programs: each body becomes a kernel, called from machine code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ir.program import Program, Step, Type
+from .emit import Emitter, memory_type
+from .expand import expanded
+from .indices import row_major
+from .loops import counted
+
+TINY_BYTES = 128
+"""Carries up to this size are put on the stack, from where LLVM moves them into registers."""
+
+
+def loop(kernel: Any, step: Step) -> None:
+    """Write the code of `scan`, `while_loop` or `cond`."""
+    {"scan": _scan, "while_loop": _while, "cond": _cond}[step.primitive.name](kernel, step)
+
+
+def is_fit(program: Program, step: Step) -> bool:
+    """Whether the bodies take exactly what they are given: types are the same and all arrays come in as arguments."""
+    from .classify import inner_programs, is_number
+
+    for body in inner_programs(step):
+        if not all([is_number(c) for c in body.constants.values()]):
+            return False
+    types = [program.types[a] for a in step.args]
+    name, params = step.primitive.name, step.params
+    if name == "scan":
+        body, whole = params["body"], params["n_consts"] + params["n_carry"]
+        want = [body.types[n] for n in body.inputs]
+        have = [t if k < whole else Type(t.dtype, t.shape[1:], t.weak) for k, t in enumerate(types)]
+        carries = range(params["n_consts"], whole)
+        ends = [body.types[o] for o in body.outputs]
+        starts = [have[k] for k in carries]
+        return params["length"] > 0 and _same(want, have) and _same(starts, ends[: params["n_carry"]])
+    if name == "while_loop":
+        cond, body = params["cond"], params["body"]
+        n_cond, n_body = params["n_cond"], params["n_body"]
+        of_cond, of_body, carry = types[:n_cond], types[n_cond : n_cond + n_body], types[n_cond + n_body :]
+        return (
+            _same([cond.types[n] for n in cond.inputs], [*of_cond, *carry])
+            and _same([body.types[n] for n in body.inputs], [*of_body, *carry])
+            and _same([body.types[o] for o in body.outputs], carry)
+            and cond.types[cond.outputs[0]].dtype.kind == "b"
+        )
+    if name == "cond":
+        return types[0].dtype.kind in "bi" and types[0].size == 1 and all(
+            [_same([b.types[n] for n in b.inputs], types[1:]) for b in params["branches"]]
+        )
+    return False
+
+
+def _same(want: list[Type], have: list[Type]) -> bool:
+    return len(want) == len(have) and all(
+        [w.dtype == h.dtype and w.shape == h.shape for w, h in zip(want, have, strict=True)]
+    )
+
+
+def _body(kernel: Any, program: Program) -> Any:
+    """The kernel of a body, in the same module."""
+    from .kernel import Kernel
+
+    made = Kernel(kernel.module, expanded(program))
+    kernel.inner_workspace(made.space)
+    return made
+
+
+def in_rows(kernel: Any, v: int) -> str:
+    """The address of a value that lies row by row in memory; a copy, if it does not."""
+    plan = kernel.plan
+    t = plan.types[v]
+    place = plan.layout(v)
+    if place is not None:
+        base, offset, strides = place
+        matters = [(s, r) for s, r, n in zip(strides, row_major(t.shape), t.shape, strict=True) if n != 1]
+        if all([s == r for s, r in matters]):
+            address = kernel.pointer(base)
+            if offset:
+                address = kernel.e.op(f"getelementptr {memory_type(t.dtype)}, ptr {address}, i64 {offset}")
+            return str(address)
+    from .elements import store
+    from .whole import LoopFunction
+
+    address = kernel.scratch(t.size * t.dtype.itemsize)
+    f = LoopFunction(kernel.module, plan, kernel.elements.level)
+
+    def body(spot: Any) -> None:
+        target = f.elements.offset(spot, row_major(t.shape))
+        there = f.e.op(f"getelementptr inbounds {memory_type(t.dtype)}, ptr %to, i64 {target}")
+        store(f.e, there, f.elements.at(v, spot if t.shape else ()), t.dtype)
+
+    f.nest([(0, n) for n in t.shape] or [(0, 1)], body)
+    kernel.call(f.end("rows", "ptr noalias %to"), f.resources, extra=f"ptr {address}")
+    return str(address)
+
+
+def _size(t: Type) -> int:
+    return max(1, t.size) * t.dtype.itemsize
+
+
+class _Function:
+    """A function under construction that is given some addresses and the workspace of its bodies."""
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+        self.e = Emitter(kernel.module)
+        self.given: list[str] = []
+
+    def take(self, address: str) -> str:
+        """A parameter for an address of the caller."""
+        self.given.append(address)
+        return f"%g{len(self.given) - 1}"
+
+    def buffer(self, t: Type) -> str:
+        """Memory for one value: on the stack of this function if it is small."""
+        if _size(t) <= TINY_BYTES:
+            return self.e.op(f"alloca [{_size(t)} x i8], align 16")
+        return self.take(self.kernel.scratch(_size(t)))
+
+    def copy(self, target: str, source: str, t: Type) -> None:
+        """Move a value."""
+        if t.size == 1:
+            kind = memory_type(t.dtype)
+            self.e.do(f"store {kind} {self.e.op(f'load {kind}, ptr {source}')}, ptr {target}")
+            return
+        self.kernel.module.declare("llvm.memcpy.p0.p0.i64", "void {}(ptr, ptr, i64, i1)")
+        self.e.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {_size(t)}, i1 false)")
+
+    def run(self, body: Any, pointers: list[str]) -> None:
+        """Call a body's kernel; leave if it fails."""
+        arguments = ", ".join([f"ptr {p}" for p in [*pointers, "%ws"]])
+        code = self.e.op(f"call i32 @{body.name}({arguments})")
+        bad = self.e.op(f"icmp ne i32 {code}, 0")
+        on, off = self.e.label("on"), self.e.label("off")
+        self.e.branch(bad, off, on)
+        self.e.start(off)
+        self.e.do(f"ret i32 {code}")
+        self.e.start(on)
+
+    def finish(self, stem: str) -> None:
+        """End the function and call it."""
+        self.e.do("ret i32 0")
+        parameters = ", ".join([*[f"ptr %g{k}" for k in range(len(self.given))], "ptr %ws"])
+        text = f"({parameters}) nounwind {{\nentry:\n" + "\n".join(self.e.lines) + "\n}"
+        name = self.kernel.module.function(stem, "internal i32", text)
+        space = self.kernel.inner_workspace(0)
+        arguments = ", ".join([f"ptr {p}" for p in [*self.given, space]])
+        code = self.kernel.e.op(f"call i32 @{name}({arguments})")
+        self.kernel.check(self.kernel.e.op(f"icmp ne i32 {code}, 0"), 2)
+
+
+def _scan(kernel: Any, step: Step) -> None:
+    params, types = step.params, kernel.plan.types
+    n_consts, n_carry, length = params["n_consts"], params["n_carry"], params["length"]
+    body = _body(kernel, params["body"])
+    f = _Function(kernel)
+    addresses = [f.take(in_rows(kernel, a)) for a in step.args]
+    consts, starts, xs = addresses[:n_consts], addresses[n_consts : n_consts + n_carry], addresses[n_consts + n_carry :]
+    carries = [types[a] for a in step.args[n_consts : n_consts + n_carry]]
+    ends = [f.take(kernel.pointer(o)) for o in step.outs]
+    now = [f.buffer(t) for t in carries]
+    new = [f.buffer(t) for t in carries]
+    for t, target, source in zip(carries, now, starts, strict=True):
+        f.copy(target, source, t)
+    slices = [Type(types[a].dtype, types[a].shape[1:], False) for a in step.args[n_consts + n_carry :]]
+    pieces = [Type(types[o].dtype, types[o].shape[1:], False) for o in step.outs[n_carry:]]
+
+    def inside(i: str) -> None:
+        e = f.e
+        if params["reverse"]:
+            i = e.op(f"sub nsw i64 {length - 1}, {i}")
+        rows = [_row(e, p, t, i) for p, t in zip(xs, slices, strict=True)]
+        outs = [_row(e, p, t, i) for p, t in zip(ends[n_carry:], pieces, strict=True)]
+        f.run(body, [*consts, *now, *rows, *new, *outs])
+        for t, target, source in zip(carries, now, new, strict=True):
+            f.copy(target, source, t)
+
+    counted(f.e, "0", str(length), inside)
+    for t, target, source in zip(carries, ends, now, strict=False):
+        f.copy(target, source, t)
+    f.finish("scan")
+    kernel.work += length * (body.work + 5 + len(body.program.steps))
+
+
+def _row(e: Emitter, base: str, t: Type, i: str) -> str:
+    place = i if t.size == 1 else e.op(f"mul nsw i64 {i}, {t.size}")
+    return e.op(f"getelementptr inbounds {memory_type(t.dtype)}, ptr {base}, i64 {place}")
+
+
+def _while(kernel: Any, step: Step) -> None:
+    params, types = step.params, kernel.plan.types
+    n_cond, n_body = params["n_cond"], params["n_body"]
+    asks, body = _body(kernel, params["cond"]), _body(kernel, params["body"])
+    f = _Function(kernel)
+    addresses = [f.take(in_rows(kernel, a)) for a in step.args]
+    of_cond, of_body, starts = addresses[:n_cond], addresses[n_cond : n_cond + n_body], addresses[n_cond + n_body :]
+    carries = [types[a] for a in step.args[n_cond + n_body :]]
+    ends = [f.take(kernel.pointer(o)) for o in step.outs]
+    now = [f.buffer(t) for t in carries]
+    new = [f.buffer(t) for t in carries]
+    e = f.e
+    flag = e.op("alloca i8")
+    for t, target, source in zip(carries, now, starts, strict=True):
+        f.copy(target, source, t)
+    e.do(f"store i64 0, ptr {ends[-1]}")
+    head, inside, done = e.label("while"), e.label("do"), e.label("end")
+    e.jump(head)
+    e.start(head)
+    f.run(asks, [*of_cond, *now, flag])
+    goes_on = e.op(f"icmp ne i8 {e.op(f'load i8, ptr {flag}')}, 0")
+    e.branch(goes_on, inside, done)
+    e.start(inside)
+    f.run(body, [*of_body, *now, *new])
+    for t, target, source in zip(carries, now, new, strict=True):
+        f.copy(target, source, t)
+    count = e.op(f"add nuw nsw i64 {e.op(f'load i64, ptr {ends[-1]}')}, 1")
+    e.do(f"store i64 {count}, ptr {ends[-1]}")
+    e.jump(head)
+    e.start(done)
+    for t, target, source in zip(carries, ends, now, strict=False):
+        f.copy(target, source, t)
+    f.finish("while")
+    kernel.work += 100_000  # nobody knows
+
+
+def _cond(kernel: Any, step: Step) -> None:
+    branches = [_body(kernel, b) for b in step.params["branches"]]
+    f = _Function(kernel)
+    t = kernel.plan.types[step.args[0]]
+    addresses = [f.take(in_rows(kernel, a)) for a in step.args]
+    ends = [f.take(kernel.pointer(o)) for o in step.outs]
+    e = f.e
+    kind = memory_type(t.dtype)
+    index = e.op(f"load {kind}, ptr {addresses[0]}")
+    done = e.label("end")
+    last = len(branches) - 1
+    for k, body in enumerate(branches):
+        after = e.label("next")
+        if k < last:
+            here = e.label("take")
+            e.branch(e.op(f"icmp eq {kind} {index}, {k}"), here, after)
+            e.start(here)
+        f.run(body, [*addresses[1:], *ends])
+        e.jump(done)
+        if k < last:
+            e.start(after)
+    e.start(done)
+    f.finish("cond")
+    kernel.work += max([b.work for b in branches])

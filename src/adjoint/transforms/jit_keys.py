@@ -1,0 +1,137 @@
+"""Which recording fits which arguments: one for each structure, dtype, shape, layout and static value."""
+
+from __future__ import annotations
+
+import enum
+import numbers
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.errors import InputError, message
+from ..core.traced import Traced
+from ..core.tree import LEAVES, NAMESPACE, flatten
+from ..core.values import describe
+from ..ir.recording import KINDS, is_dynamic
+
+BY_VALUE = (str, bytes, bool, int, type(None), type, enum.Enum, np.dtype, np.generic, numbers.Number, type(...))
+"""What is the same if it is equal; other objects are the same only if they are one object."""
+
+
+class Call(NamedTuple):
+    """The arguments of a call, taken apart."""
+
+    leaves: list[Any]
+    """All leaves of the arguments that are not static."""
+    rebuild: Callable[[Sequence[Any]], tuple[Any, dict[str, Any]]]
+    """From such leaves to positional and keyword arguments."""
+    key: Any
+    """Equal for calls that one recording fits."""
+
+    @property
+    def statics(self) -> Any:
+        """The part of the key that is made of values."""
+        return tuple([k for k in self.key[1] if type(k) is Static]), self.key[2:]
+
+
+def taken_apart(args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[int], names: frozenset[str]) -> Call:
+    """The leaves that may vary, how to put them back, and the key of the recordings for such arguments."""
+    if not kwargs and not numbers and LEAVES.issuperset(map(type, args)):
+        return Call(list(args), _as_arguments, (len(args), tuple([_kind(x) for x in args])))
+    fixed = {k % len(args): args[k] for k in numbers if -len(args) <= k < len(args)}
+    named = {k: v for k, v in kwargs.items() if k in names}
+    free = tuple([None if k in fixed else a for k, a in enumerate(args)])
+    loose = {k: v for k, v in kwargs.items() if k not in named}
+    leaves, structure = _flattened((free, loose))
+    leaves = [x.view(np.ndarray) if type(x) is np.memmap else x for x in leaves]
+
+    def rebuild(new: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        given, words = structure.unflatten(new)
+        return tuple([fixed.get(k, a) for k, a in enumerate(given)]), {**words, **named}
+
+    statics = [*[(k, _static(k, v)) for k, v in fixed.items()], *[(k, _static(k, named[k])) for k in sorted(named)]]
+    return Call(leaves, rebuild, (structure, tuple([_kind(x) for x in leaves]), *statics))
+
+
+def _as_arguments(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return tuple(leaves), {}
+
+
+def _flattened(tree: Any) -> tuple[list[Any], Any]:
+    import optree
+
+    flatten(tree)  # teaches optree the dataclasses in it
+    return optree.tree_flatten(tree, namespace=NAMESPACE, none_is_leaf=True)
+
+
+def _kind(leaf: Any) -> Any:
+    """What of a leaf decides which recording fits."""
+    kind = type(leaf)
+    if kind is float or kind is Traced:
+        return kind
+    if kind is np.ndarray:
+        if leaf.dtype.kind not in KINDS:
+            raise InputError(
+                message(
+                    "jit takes arrays of numbers and truth values.",
+                    got=describe(leaf),
+                    fix="Convert it with  x.astype(float),  or use it without passing it as an argument.",
+                )
+            )
+        if leaf.ndim < 2 or leaf.flags.c_contiguous:
+            return (leaf.dtype, leaf.shape)
+        return (leaf.dtype, leaf.shape, leaf.strides)  # NumPy's order="K" looks at it
+    if isinstance(leaf, np.ndarray):
+        raise InputError(
+            message(
+                "jit does not take subclasses of ndarray: their arithmetic is their own.",
+                got=f"{kind.__module__}.{kind.__name__}",
+                fix="Pass  np.asarray(x).",
+            )
+        )
+    return kind if is_dynamic(leaf) or isinstance(leaf, Traced) else Static(leaf)
+
+
+class Static:
+    """A value that belongs to the key: compared by type and value, or by identity."""
+
+    __slots__ = ("_fact", "_hash", "value")
+
+    def __init__(self, value: Any, *, by_value: bool = False) -> None:
+        self.value = value
+        self._fact = _fact(value, by_value=by_value)
+        self._hash = hash(self._fact)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Static) and self._hash == other._hash and bool(self._fact == other._fact)
+
+
+def _fact(value: Any, *, by_value: bool) -> Any:
+    """Something that is equal for values that a recording cannot tell apart: 1 and 1.0 it can, and 0.0 and -0.0."""
+    kind = type(value)
+    if isinstance(value, (float, complex, np.inexact)):
+        return (kind, repr(value))
+    if isinstance(value, tuple):
+        return (kind, tuple([_fact(v, by_value=by_value) for v in value]))
+    if isinstance(value, frozenset):
+        return (kind, frozenset([_fact(v, by_value=by_value) for v in value]))
+    if isinstance(value, slice):
+        return (kind, value.start, value.stop, value.step)
+    return (kind, value) if by_value or isinstance(value, BY_VALUE) else (kind, id(value))
+
+
+def _static(name: Any, value: Any) -> Static:
+    try:
+        return Static(value, by_value=True)
+    except TypeError:
+        raise InputError(
+            message(
+                f"The static argument {name!r} cannot be hashed, so no recording could be found for it again.",
+                got=describe(value),
+                fix="Pass a tuple instead of a list, or let the argument be traced.",
+            )
+        ) from None

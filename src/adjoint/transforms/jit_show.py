@@ -1,0 +1,63 @@
+"""What a jitted function has to say of itself: its programs, and how often it recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..ir.program import GUARD, Program
+
+
+class Lowered:
+    """One recording for eyes: `print(f.lower(x))`."""
+
+    def __init__(self, program: Program, optimised: Program, executable: Any) -> None:
+        self.program = program
+        """As it was recorded."""
+        self.optimised = optimised
+        """After the passes."""
+        self._executable = executable
+
+    @property
+    def assembly(self) -> str | None:
+        """The machine's instructions; None without llvmlite, or where NumPy takes every step."""
+        made = getattr(self._executable, "assembly", None)
+        return None if made is None else made()
+
+    def __str__(self) -> str:
+        parts = ["# as recorded", str(self.program), "", "# after the passes", str(self.optimised)]
+        hosted = self._executable.hosted
+        parts += ["", f"# called by NumPy: {', '.join(hosted) if hosted else 'nothing'}"]
+        assembly = self.assembly
+        parts += ["", f"# machine code: {len(assembly.splitlines())} lines, see .assembly" if assembly else ""]
+        return "\n".join(parts).rstrip()
+
+    def __repr__(self) -> str:
+        return f"<lowered: {len(self.program.steps)} steps, {len(self.optimised.steps)} after the passes>"
+
+
+class Stats(dict[str, Any]):
+    """What `f.stats()` returns: a dict that prints as a few lines."""
+
+    def __repr__(self) -> str:
+        width = max(map(len, self))
+        return "\n".join([f"{name:<{width}}  {_short(value)}" for name, value in self.items()])
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ", ".join([_short(v) or "-" for v in value]) or "-"
+    return str(value)
+
+
+def stats_of(recordings: int, groups: Sequence[Sequence[Any]], eager: Sequence[str]) -> Stats:
+    """How often a function was recorded, which paths exist, and what runs without machine code."""
+    paths = [p for group in groups for p in group]
+    return Stats({
+        "recordings": recordings,
+        "signatures": len(groups),
+        "paths": len(paths),
+        "guards": [[s.line for s in p.program.steps if s.primitive is GUARD] for p in paths],
+        "called by NumPy": sorted({name for p in paths for name in p.executable.hosted}),
+        "eager": sorted(set(eager)),
+    })  # fmt: skip

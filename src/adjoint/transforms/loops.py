@@ -1,0 +1,194 @@
+"""Loops and branches that stay loops and branches: `scan`, `fori_loop`, `map`, `while_loop`, `cond`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import InputError, message
+from ..core.traced import Traced
+from ..core.tree import flatten
+from ..core.values import describe, dtype_of, shape_of
+from ..ir.capture import GuardRefusedError
+from . import loop_cond, loop_scan, loop_while
+from .loop_bodies import branches, carry_leaves, checked_length, condition, flat_body, item_leaves, stable
+from .loop_capture import leading_example, split
+from .loop_segments import in_segments
+from .loop_unrolled import scan_unrolled, while_unrolled
+
+
+def scan(
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    *,
+    checkpoint_every: int | None = None,
+    memory: int | None = None,
+) -> tuple[Any, Any]:
+    """A loop that carries a state along and takes one slice of its input in each step.
+
+    The same as this, but `f` is called once or twice, not once in every step, and the loop stays a loop in jitted code:
+
+        carry, ys = init, []
+        for x in xs:
+            carry, y = f(carry, x)
+            ys.append(y)
+        return carry, np.stack(ys)
+
+    Parameters
+    ----------
+    f : `(carry, x) -> (carry, y)`; it may use traced values from outside. A body that branches on values (`if x > 0`)
+        is run as a Python loop; `np.where` and `ad.cond` keep it rolled.
+    init : the first carry, in any containers. Its types have to stay the same from step to step.
+    xs : arrays, in any containers, which are taken apart along their first axis; or None.
+    length : the number of steps; needed if there are no `xs`.
+    reverse : whether to start with the last slice; the `ys` stay in the order of the `xs`.
+    checkpoint_every : keep only every so-manieth carry for the walk back, and compute the others again there.
+    memory : the bytes that the carries kept for the walk back may take; which ones are kept is decided so that the
+        fewest steps have to be repeated.
+
+    Returns
+    -------
+    The last carry, and the stacked `y`.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> ad.scan(lambda total, x: (total + x, total * x), 0.0, np.array([1.0, 2.0, 3.0]))
+    (np.float64(6.0), array([0., 2., 9.]))
+    >>> ad.grad(lambda a: ad.scan(lambda y, _: (y + a * y, None), 1.0, length=3)[0])(0.5)
+    6.75
+    """
+    carry, restore = carry_leaves(init, "scan")
+    items, restore_items = item_leaves(xs, "scan")
+    n = checked_length(items, length, "scan")
+    body = flat_body(f, init, restore, restore_items, "scan")
+    every, budget = _checked_budget(checkpoint_every, memory)
+    try:
+        step, carry = stable(body, carry, [leading_example(x) for x in items], "scan")
+    except GuardRefusedError:
+        return scan_unrolled(f, carry, restore, items, restore_items, n, reverse)
+    how = {"reverse": bool(reverse), "memory": budget}
+    if every and n:
+        found = in_segments(step, carry, items, n, every, **how)
+    else:
+        found = loop_scan.apply(step, carry, items, length=n, **how)
+    last, ys = split(found, len(carry))
+    return restore(last), body.restore(ys)
+
+
+def map(f: Callable[[Any], Any], xs: Any) -> Any:
+    """`f` of each slice along the first axis, one after the other, stacked; `ad.vmap` takes all at once.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> ad.map(lambda x: x**2, np.array([1.0, 2.0, 3.0]))
+    array([1., 4., 9.])
+    """
+    return scan(lambda _, x: ((), f(x)), (), xs)[1]
+
+
+def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], init: Any) -> Any:
+    """The state after `body(i, state)` for i = lower, ..., upper - 1.
+
+    Parameters
+    ----------
+    lower, upper : integers. If they depend on what is being jitted or mapped, the loop is a `while_loop`.
+    body : `(i, state) -> state`, where i is an integer of NumPy's.
+    init : the first state, in any containers.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> ad.fori_loop(0, 5, lambda i, total: total + i, 0)
+    np.int64(10)
+    """
+    for bound in (lower, upper):
+        if dtype_of(bound).kind not in "iu" or shape_of(bound) != ():
+            raise InputError(
+                message("The bounds of fori_loop have to be integers.", got=describe(bound), fix="Pass  int(n).")
+            )
+    if not isinstance(lower, Traced) and not isinstance(upper, Traced):
+        return scan(lambda state, i: (body(i, state), None), init, np.arange(lower, upper))[0]
+    last = while_loop(
+        lambda state: state[0] < upper, lambda state: (state[0] + 1, body(state[0], state[1])), (lower, init)
+    )
+    return last[1]
+
+
+def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Any) -> Any:
+    """The first state for which a condition no longer holds.
+
+    The same as this, but the functions are called once or twice, and the loop stays a loop in jitted code:
+
+        state = init
+        while cond(state):
+            state = body(state)
+        return state
+
+    Its derivative is that of the steps that were taken; for the walk back their states are kept.
+
+    Parameters
+    ----------
+    cond : `state -> truth value`.
+    body : `state -> state`, of the same types.
+    init : the first state, in any containers.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> def root(a):
+    ...     return ad.while_loop(lambda y: abs(y * y - a) > 1e-12, lambda y: (y + a / y) / 2, 1.0)
+    >>> round(float(root(4.0)), 12), round(ad.grad(root)(4.0), 12)
+    (2.0, 0.25)
+    """
+    carry, restore = carry_leaves(init, "while_loop")
+    step = flat_body(lambda state, _: (body(state), None), init, restore, lambda _: None, "while_loop")
+    try:
+        of_body, carry = stable(step, carry, [], "while_loop")
+        of_cond = condition(cond, carry, restore)
+    except GuardRefusedError:
+        return while_unrolled(cond, body, carry, restore)
+    return restore(list(loop_while.apply(of_cond, of_body, (), (), carry)[:-1]))
+
+
+def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
+    """`true_fun(*operands)` if a truth value holds, else `false_fun(*operands)`.
+
+    In jitted code and in loops it stays a branch. Both functions have to give the same containers and shapes there;
+    inside `vmap`, where examples may differ, both are evaluated.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> ad.map(lambda x: ad.cond(x > 0, np.sqrt, lambda x: -x, x), np.array([4.0, -3.0]))
+    array([2., 3.])
+    """
+    if shape_of(pred) != ():
+        raise InputError(
+            message("cond needs one truth value.", got=describe(pred), fix="Use  np.where,  np.any  or  np.all.")
+        )
+    if not isinstance(pred, Traced):
+        return true_fun(*operands) if pred else false_fun(*operands)
+    try:
+        bodies, leaves, restore = branches((false_fun, true_fun), operands)
+    except GuardRefusedError:
+        return true_fun(*operands) if pred else false_fun(*operands)
+    chosen = pred if dtype_of(pred).kind == "b" else pred != 0
+    return restore(list(loop_cond.apply(chosen, bodies, leaves)))
+
+
+def _checked_budget(every: int | None, memory: int | None) -> tuple[int, int]:
+    for name, given in (("checkpoint_every", every), ("memory", memory)):
+        if given is not None and (not isinstance(given, (int, np.integer)) or isinstance(given, bool) or given < 1):
+            raise InputError(message(f"{name} has to be a positive integer.", got=describe(given)))
+    if every is not None and memory is not None:
+        raise InputError(
+            message("checkpoint_every and memory are two ways to say the same.", fix="Give one of them to  ad.scan.")
+        )
+    return int(every or 0), int(memory or 0)
