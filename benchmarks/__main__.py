@@ -47,10 +47,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", metavar="ROW", choices=list(ALL), help=f"of {', '.join(ALL)}")
     parser.add_argument("--rounds", type=int, default=7, help=f"how often they take turns; kept from {ENOUGH} on")
     parser.add_argument("--contestants", nargs="+", choices=list(CONTESTANTS), help="these alone")
-    parser.add_argument("--limit", type=float, default=60.0, metavar="SECONDS", help="for a first call")
+    parser.add_argument("--limit", type=float, metavar="SECONDS", help="for a first call: 60, in a single round 10")
     parser.add_argument("--json", metavar="FILE", help="write the numbers there too")
     parser.add_argument("--draw", action="store_true", help="page and chart from results.json, without measuring")
-    return parser.parse_args()
+    chosen = parser.parse_args()
+    chosen.limit = chosen.limit or (60.0 if chosen.rounds > 1 else 10.0)
+    return chosen
 
 
 def measured(kind: str, rows: list[str], chosen: argparse.Namespace) -> dict[str, Any]:

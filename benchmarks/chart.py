@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from .report import shown
 from .sets import ALL, SETS
+from .verdict import limit_of
 
 SHOWN = {
     "adjoint": "#c2410c",
@@ -15,8 +17,13 @@ SHOWN = {
     "NumPy by hand": "#0f766e",
     "C by hand": "#111827",
 }
-"""Contestants and their colours; PyTorch is the better of its two ways, by hand the better of NumPy and Python."""
-MERGED = {"PyTorch": ("PyTorch", "torch.compile"), "NumPy by hand": ("NumPy by hand", "Python by hand")}
+"""Contestants and their colours."""
+MERGED = {
+    "PyTorch": ("PyTorch", "torch.compile"),
+    "NumPy by hand": ("NumPy by hand", "Python by hand"),
+    "C by hand": ("C by hand", "C with libmvec"),
+}
+"""Of these the better way counts."""
 KINDS = {"jit": "compiled", "families": "problem families"}
 BAR = 0.115
 """Inches of one bar."""
@@ -37,9 +44,7 @@ def draw(kept: dict[str, Any], path: Path) -> bool:
     figure, axes = plt.subplots(
         1, len(kinds), figsize=(5.6 * len(kinds), 0.9 + max(heights) * (len(SHOWN) + 1.5) * BAR), squeeze=False
     )
-    longest = max(
-        max(times.values()) / min(times.values()) for kind in kinds for times in drawn(kept[kind]["rows"]).values()
-    )
+    longest = max(spread(times) for kind in kinds for times in drawn(kept[kind]["rows"]).values())
     for axis, kind in zip(axes[0], kinds, strict=True):
         panel(axis, drawn(kept[kind]["rows"]), max(heights), longest)
         axis.set_title(KINDS[kind], loc="left", fontweight="bold")
@@ -53,41 +58,54 @@ def draw(kept: dict[str, Any], path: Path) -> bool:
 
 
 def labels() -> list[str]:
-    return [f"{name} (better of both)" if name == "PyTorch" else name for name in SHOWN]
+    return [" or ".join(MERGED.get(name, (name,))).replace(" by hand or", " or") for name in SHOWN]
 
 
-def drawn(rows: dict[str, dict[str, Any]]) -> dict[str, dict[str, float]]:
-    """Of each row the contestants that have a bar, those with several ways by their best."""
+def drawn(rows: dict[str, dict[str, Any]]) -> dict[str, dict[str, float | str]]:
+    """Of each row the contestants that have a bar: the time of their best way, or why there is none."""
     found = {}
     for row, result in rows.items():
-        times = {}
+        times: dict[str, float | str] = {}
         for name in SHOWN:
-            ways = [result["times"][way] for way in MERGED.get(name, (name,)) if way in result["times"]]
-            if ways:
-                times[name] = min(ways)
-        if "adjoint" in times:
+            ways = MERGED.get(name, (name,))
+            known = [result["times"][way] for way in ways if way in result["times"]]
+            if known:
+                times[name] = min(known)
+            elif limit_of(result["failed"].get(name, "")):
+                times[name] = f"{name}: {result['failed'][name]}"
+        if "adjoint" in result["times"]:
             found[row] = times
     return found
 
 
-def panel(axis: Any, rows: dict[str, dict[str, float]], height: int, longest: float) -> None:
+def spread(times: dict[str, float | str]) -> float:
+    """The longest time, relative to the best."""
+    known = [time for time in times.values() if not isinstance(time, str)]
+    return max(known) / min(known)
+
+
+def panel(axis: Any, rows: dict[str, dict[str, float | str]], height: int, longest: float) -> None:
     """Groups of bars, one group a row, from the top."""
     step = len(SHOWN) + 1.5
     for i, times in enumerate(rows.values()):
-        best = min(times.values())
+        best = min(time for time in times.values() if not isinstance(time, str))
         top = i * step + (len(SHOWN) - len(times)) / 2
         for j, (name, time) in enumerate(times.items()):
-            axis.barh(top + j, time / best - 0.85, left=0.85, height=0.9, color=SHOWN[name])
-            strong = {"fontweight": "bold"} if name == "adjoint" else {}
-            axis.text(
-                time / best * 1.06, top + j, f"{time / best:.3g}", va="center", fontsize=6, color=SHOWN[name], **strong
-            )
+            look = {"va": "center", "fontsize": 6, "color": SHOWN[name]}
+            if isinstance(time, str):
+                axis.text(0.9, top + j, time, **look)
+                continue
+            ratio = time / best
+            axis.barh(top + j, ratio - 0.85, left=0.85, height=0.9, color=SHOWN[name])
+            if name == "adjoint":
+                axis.text(ratio * 1.06, top + j, f"{ratio:.3g}  ({shown(time)})", fontweight="bold", **look)
+            else:
+                axis.text(ratio * 1.06, top + j, f"{ratio:.3g}", **look)
     axis.set_xscale("log")
     axis.set_xlim(0.85, longest * 2.5)
     axis.set_ylim(height * step - 1.0, -1.5)
-    axis.set_yticks(
-        [i * step + (len(SHOWN) - 1) / 2 for i in range(len(rows))], [wrapped(ALL[row].title) for row in rows]
-    )
+    middles = [i * step + (len(SHOWN) - 1) / 2 for i in range(len(rows))]
+    axis.set_yticks(middles, [wrapped(ALL[row].title) for row in rows])
     axis.tick_params(axis="y", length=0)
     axis.grid(axis="x", which="major", linewidth=0.4, alpha=0.5)
     axis.set_axisbelow(True)

@@ -14,13 +14,13 @@ from .sets import ALL, SETS, TEAMS
 from .verdict import FIRST_ASKED, asked, limit_of, short, verdict
 
 INTRODUCTION = (
-    "Time of one call of value and gradient (or what the row says); in brackets how many times the time of adjoint it is. "
-    "Double precision unless a row says otherwise. Each contestant runs in its own process with "
-    f"{THREADS} threads; they take turns, and the smallest time counts. Before that all results of a row are compared with "
-    "the one worked out by hand, and that one with differences of the plain function; a row where they disagree says so. "
-    "adjoint takes and gives NumPy arrays and Python floats; JAX has its own device arrays from the start and is waited "
-    "for; PyTorch has its own tensors. By hand is the derivative worked out by a person: in NumPy, in Python with `math`, "
-    "in C (`gcc -O3 -march=native`, an extension function; OpenMP with "
+    "Time of one call of value and gradient (or what the row says); in brackets how many times the time of adjoint "
+    "it is. Double precision unless a row says otherwise. Each contestant runs in its own process with "
+    f"{THREADS} threads; they take turns, and the smallest time counts. Before that all results of a row are compared "
+    "with the one worked out by hand, and that one with differences of the plain function; a row where they disagree "
+    "says so. adjoint takes and gives NumPy arrays and Python floats; JAX has its own device arrays from the start and "
+    "is waited for; PyTorch has its own tensors. By hand is the derivative worked out by a person: in NumPy, in Python "
+    "with `math`, in C (`gcc -O3 -march=native`, an extension function; OpenMP with "
     f"{THREADS} threads from 10,000 elements), and in the same C with glibc's vector functions, which gcc does not use "
     "by itself. First calls are timed apart, compilers started: recording, compiling and running once. "
     "Run `python -m benchmarks` to make this page, its numbers (results.json) and the chart."

@@ -43,8 +43,16 @@ def verdict(row: str, kind: str, found: dict[str, Any]) -> str:
     remarks = families_remarks(us, times) if kind == "families" else speed_remarks(ALL[row], us, times)
     if kind != "eager":
         remarks += first_remarks(ALL[row], found)
-    place = f", {placed(us, times)}" if kind == "families" else ""
-    return (f"not met: {'; '.join(remarks)}" if remarks else "met") + place
+    place = f"; {placed(us, times)}" if kind == "families" else ""
+    absent = [name for name in ALL[row].asked if name in TEAMS[kind] and not has_answered(name, ALL[row], found)]
+    if remarks:
+        return f"not met: {'; '.join(remarks)}{place}"
+    return f"met{place}" if not absent else f"not asked: {', '.join(absent)}{place}"
+
+
+def has_answered(name: str, row: Row, found: dict[str, Any]) -> bool:
+    """Whether a contestant took part, or could not: only those left out by choice leave a question open."""
+    return name in found["times"] or name in found["failed"] or name in row.without
 
 
 def disagreeing(row: Row, found: dict[str, Any]) -> list[str]:

@@ -9,11 +9,12 @@ import pytest
 pytest.importorskip("llvmlite")
 pytest.importorskip("scipy")
 
+from adjoint.compile.scalar_special import FUNCTIONS
 from adjoint.compile.scalars import SCALARS
 from adjoint.ops import special as special_ops
 from adjoint.ops.declare import CATALOGUE
 
-from .loops import FLOATS, crossed, loop_of, special_values
+from .loops import FLOATS, crossed, first_difference, loop_of, special_values
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 DOCUMENT = Path(__file__).parents[2] / "docs" / "precision.md"
@@ -181,11 +182,21 @@ def test_powers_of_a_literal_base(base):
     assert distance(loop(x), base**x).max() <= 2
 
 
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_special_functions_are_scipys(name, dtype):
+    """They are the same C functions, so the same to the last bit."""
+    line = np.concatenate([special_values(dtype), np.linspace(-9, 9, 37).astype(dtype)])
+    columns = [line] if FUNCTIONS[name] == 1 else crossed(line[::2], line[::2])
+    found = loop_of(name, [dtype] * FUNCTIONS[name])(*columns)
+    assert not first_difference(found, CATALOGUE[name].evaluate(*columns), *columns)
+
+
 def test_every_inexact_primitive_is_documented():
     """What has machine code is either exact, and tested so, or has a row for both precisions."""
     from .test_scalars import EXACT
 
-    others = {"astype", "ldexp"}
+    others = {"astype", "ldexp", *FUNCTIONS}
     rows = {name for name, _ in TABLE}
     assert rows == set(SCALARS) - set(EXACT) - others
     assert {(name, d.name) for name in rows for d in FLOATS} - set(TABLE) == {("float_power", "float32")}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.interpret import Interpreter, own
+from ..ir.passes import without_dead
 from ..ir.program import GUARD, Program, Step, Type
 from .classify import is_number, sort_of
 from .emit import Module, is_known
@@ -34,13 +35,16 @@ class Native:
 
     def __init__(self, program: Program, inputs: Sequence[Any] | None = None) -> None:
         self.program = program
+        program, turned = _unturned(program)
         self.module = Module()
         strides = _strides(program, inputs)
         self.kernel = Kernel(self.module, program, strides)
         self.main = _with_workspace(self.module, self.kernel)
         self.captured = tuple([program.constants[n] for n in self.kernel.captured])
         leaves = tuple([_leaf(program.types[n], strides.get(n)) for n in program.inputs])
-        self.outputs = tuple([_output(program.types[n]) for n in program.outputs])
+        self.outputs = tuple([
+            _output(program.types[n], k in turned) for k, n in enumerate(program.outputs)
+        ])  # fmt: skip
         self.release_gil = self.kernel.work > LONG
         result = Tuple(tuple([Result(k) for k in range(len(self.outputs))]))
         self.signature = Signature(leaves, self.outputs, result, (), self.captured, (), self.release_gil)
@@ -104,7 +108,25 @@ def _leaf(t: Type, strides: tuple[int, ...] | None) -> Any:
     return Array(t.dtype, t.shape, steps)
 
 
-def _output(t: Type) -> Output:
+def _unturned(program: Program) -> tuple[Program, set[int]]:
+    """Outputs that are transposed give their source, column by column as NumPy's views do; which ones these are."""
+    maker = {s.outs[0]: s for s in program.steps if s.primitive.name == "transpose"}
+    outputs, turned = list(program.outputs), set()
+    for k, o in enumerate(outputs):
+        step = maker.get(o)
+        if step is None or step.params["axes"] != tuple(reversed(range(len(program.types[o].shape)))):
+            continue
+        source = step.args[0]
+        if source in program.inputs or source in program.constants or source in outputs or program.types[o].size < 2:
+            continue
+        outputs[k] = source
+        turned.add(k)
+    return without_dead(program.with_steps(program.steps, outputs)) if turned else program, turned
+
+
+def _output(t: Type, turned: bool = False) -> Output:
+    if turned:
+        return Output(t.dtype, t.shape[::-1], "array", "F")
     if t.weak:
         return Output(t.dtype, (), {"f": "python float", "i": "python int", "b": "python bool"}[t.dtype.kind])
     return Output(t.dtype, t.shape, "array" if t.shape else "numpy scalar")

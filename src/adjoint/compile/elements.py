@@ -31,6 +31,11 @@ class Elements:
         self.ranges: list[tuple[int, int]] = []
         self.home: set[int] = set()
         """Stored values that are being computed here, not read."""
+        self.innermost: int | None = None
+        self.scattered = 0
+        """How often neighbours in the innermost loop are not neighbours in memory."""
+        self.is_dear = False
+        """Whether something expensive is computed."""
         self._known: dict[Any, str] = {}
 
     def forget(self) -> None:
@@ -79,6 +84,7 @@ class Elements:
                 operands.append(literal(value, want))
             else:
                 operands.append(cast(self.e, register, plan.types[a].dtype, want))
+        self.is_dear = self.is_dear or SCALARS[step.primitive.name].cost == "dear"
         return SCALARS[step.primitive.name](self.e, operands, loop.dtype, **step.params)
 
     def _seen_through(self, step: Step, place: Place) -> Place:
@@ -147,6 +153,7 @@ class Elements:
             if isinstance(i, Index):
                 total += i.shift * s
                 if i.axis is not None:
+                    self.scattered += i.axis == self.innermost and abs(i.scale * s) != 1
                     terms.append(self._times_plus(self.variables[i.axis], i.scale * s, "0"))
             else:
                 terms.append(self._times_plus(i.name, s, "0"))

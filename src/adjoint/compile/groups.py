@@ -10,7 +10,7 @@ from .classify import ELEMENTWISE, PAD, VIEW, cost_of, is_number
 from .elements import FLAT, Elements, operand
 from .emit import literal, llvm_type
 from .indices import ZERO, Index, Place, cuts, identity, squeezed
-from .loops import LoopFunction, identity_of
+from .loops import BLOCK, LoopFunction, identity_of
 from .plan import Plan, Unit
 from .scalar_cast import cast
 from .scalars import SCALARS
@@ -36,10 +36,12 @@ class Group:
     def emit(self) -> None:
         """Write the loops, one for each region in which every pad is either there or not."""
         shape = self.unit.shape
-        for v in self.reduced:
-            self.kernel.fill(v, self._start(v))
         flat = self._is_flat()
         edges = [] if flat else _edges(self)
+        self._edges_on_last = bool(edges and _pieces(0, shape[-1], edges[-1])[1:])
+        for v in self.reduced:
+            if flat or not self._is_direct(v):
+                self.kernel.fill(v, self._start(v))
         axes = [(0, math.prod(shape))] if flat else [(0, n) for n in shape]
         pieces = [_pieces(low, high, edges[k] if edges else set()) for k, (low, high) in enumerate(axes)]
         for region in itertools.product(*pieces):
@@ -80,7 +82,8 @@ class Group:
             x = f.elements
             for v, total in zip(inner, totals, strict=True):
                 spot = self._kept(v, place)
-                x.store(v, spot, self._combined(x, v, x.load(v, spot), total))
+                done = not flat and self._is_direct(v)
+                x.store(v, spot, total if done else self._combined(x, v, x.load(v, spot), total))
 
         f.nest(ranges, body, starts or None, finish, flat)
         if chunks == 1:
@@ -111,6 +114,11 @@ class Group:
 
     def _keeps_last(self, v: int) -> bool:
         return len(self.unit.shape) - 1 not in self._axes(v)
+
+    def _is_direct(self, v: int) -> bool:
+        """Whether one run of the innermost loop is the whole of a reduction: nothing has to be added up in memory."""
+        last = len(self.unit.shape) - 1
+        return self._axes(v) == {last} and self.unit.shape[last] <= BLOCK and not self._edges_on_last
 
     def _kept(self, v: int, place: Place) -> Place:
         """Where in its result a reduction puts an element."""

@@ -118,7 +118,7 @@ class Kernel:
         """Set all elements of a value in memory."""
         t = self.plan.types[v]
         number = literal(value, t.dtype)
-        if t.size <= 8:
+        if t.size <= 2:
             for k in range(t.size):
                 spot = self.e.op(f"getelementptr {memory_type(t.dtype)}, ptr {self.pointer(v)}, i64 {k}")
                 store(self.e, spot, number, t.dtype)

@@ -43,10 +43,19 @@ class Resources:
         return ", ".join(parts)
 
 
-def counted(e: Emitter, low: str, high: str, body: Callable[[str], None], step: int = 1, carried: Any = ()) -> list[str]:
+def counted(
+    e: Emitter,
+    low: str,
+    high: str,
+    body: Callable[..., Any],
+    step: int = 1,
+    carried: Any = (),
+    is_scalar: Callable[[], bool] = bool,
+) -> list[str]:
     """A loop with a counter from `low` below `high`, at least once; `carried` are (type, start) of values it hands on.
 
     `body(counter)` writes the inside; for carried values it is given their registers too and returns the new ones.
+    `is_scalar` says, once the inside is written, that vectors do not pay.
     """
     head, latch, done = e.label("head"), e.label("latch"), e.label("done")
     before = e.block
@@ -60,8 +69,7 @@ def counted(e: Emitter, low: str, high: str, body: Callable[[str], None], step: 
         registers.append(f"%c{k}.{head}")
         lines.append(f"  %c{k}.{head} = phi {kind} [ {start}, %{before} ], [ <next{k}.{head}>, %{latch} ]")
     place = len(lines)
-    new: Any = body(i, *registers) if carried else body(i)  # type: ignore[call-arg]
-    new = list(new or ())
+    new = list(body(i, *registers) or ())
     for k, register in enumerate(new):
         for line in range(place - len(new), place):
             lines[line] = lines[line].replace(f"<next{k}.{head}>", register)
@@ -69,7 +77,7 @@ def counted(e: Emitter, low: str, high: str, body: Callable[[str], None], step: 
     e.start(latch)
     e.do(f"{following} = add nuw nsw i64 {i}, {step}")
     last = e.op(f"icmp sge i64 {following}, {high}")
-    e.branch(last, done, head)
+    e.do(f"br i1 {last}, label %{done}, label %{head}{e.module.scalar_loop() if is_scalar() else ''}")
     e.start(done)
     return new
 
@@ -112,7 +120,7 @@ class LoopFunction:
             elif accumulators:
                 counted(self.e, str(low), str(high), lambda b: block(b, str(high)), step=BLOCK)
             else:
-                counted(self.e, str(low), str(high), inside)
+                counted(self.e, str(low), str(high), inside, is_scalar=is_scattered)
 
         def enter(axis: int, i: str) -> None:
             x.variables[axis] = i
@@ -124,13 +132,17 @@ class LoopFunction:
             innermost(b, self.e.op(f"select i1 {short}, i64 {end}, i64 {high}"))
 
         def innermost(low: str, high: str) -> None:
-            new = counted(self.e, low, high, inside, carried=accumulators)
+            new = counted(self.e, low, high, inside, carried=accumulators, is_scalar=is_scattered)
             x.forget()
             assert finish is not None
             finish(place, new)
 
+        def is_scattered() -> bool:
+            return x.scattered > 0 and not x.is_dear
+
         def inside(i: str, *registers: str) -> Any:
             x.variables[last] = i
+            x.scattered, x.is_dear, x.innermost = 0, False, last
             x.forget()
             self.registers = registers
             return body(place)

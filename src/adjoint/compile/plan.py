@@ -18,7 +18,7 @@ from .scalars import Loop
 
 CHEAP = 2
 """Recomputing so many additions is better than memory."""
-CHEAP_MOVED = 6
+CHEAP_MOVED = 16
 """The same for a value that is read in another arrangement."""
 DEAR = 20
 LONGEST = 250
@@ -134,6 +134,11 @@ class Plan:
         """Whether a reshape does more than add or drop axes of length one."""
         return squeezed(self.types[step.args[0]].shape, self.types[step.outs[0]].shape) is None
 
+    def _turns(self, step: Step) -> bool:
+        """Whether a transpose changes which elements are neighbours: computing across the rows is slow."""
+        shape, axes = self.types[step.args[0]].shape, step.params["axes"]
+        return [a for a in axes if shape[a] != 1][-1:] != [a for a in range(len(shape)) if shape[a] != 1][-1:]
+
     def _available(self, a: int, reader: Step) -> int:
         """The first level at which a step can read a value."""
         if a not in self.maker:
@@ -186,6 +191,8 @@ class Plan:
                     place = self.layout(v)
                     if place is None or place[2] != row_major(self.types[v].shape):
                         return True
+                if reader.primitive.name == "transpose" and self.cost[v] > CHEAP and self._turns(reader):
+                    return True
                 moved += 1
         cost = self.cost[v]
         return moved > 0 and (cost > CHEAP_MOVED or self._depth[v] > DEEPEST or (moved > 3 and cost > CHEAP))

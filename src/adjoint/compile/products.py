@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import math
 from dataclasses import dataclass, replace
@@ -11,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..ir.program import Step
+from .blas import blas
 from .emit import Emitter, llvm_type
-from .engine import add_symbol, has_feature
+from .engine import has_feature
 from .indices import row_major
 from .loops import counted
 
@@ -135,7 +135,7 @@ def _emit(kernel: Any, p: Product, a: str, b: str, c: str) -> None:
     e = Emitter(kernel.module)
     kind = llvm_type(p.dtype)
     pack = 0
-    fits_blas = p.work > SMALL and blas_is_available() and not (p.rows.length == 1 or p.columns.length == 1)
+    fits_blas = p.work > SMALL and blas("dgemm") is not None and not (p.rows.length == 1 or p.columns.length == 1)
     if fits_blas:
         fits_blas = p.columns.strides[2] in (0, 1) or p.columns.length == 1
     b_strides = (p.inner.strides[1], p.columns.strides[1])
@@ -226,10 +226,8 @@ def _blocks(e: Emitter, p: Product, a: str, b: str, c: str) -> None:
         count = n // (2 * width)
         pieces.append((0, count, 2 * width))
         start = count * 2 * width
-    while start < n:
-        w = 1 << min((n - start).bit_length() - 1, width.bit_length() - 1)
-        pieces.append((start, 1, w))
-        start += w
+    if start < n:
+        pieces.append((start, 1, n - start))
     for first, count, w in pieces:
 
         def columns(j: str, first: int = first, w: int = w) -> None:
@@ -262,19 +260,35 @@ def _tile(
 ) -> None:
     """`rows` x `w` elements of the result."""
     kind = llvm_type(p.dtype)
-    parts = max(1, w // width)
-    step = min(w, width)
+    step = min(width, 1 << (w - 1).bit_length())
+    parts = -(-w // step)
     vector = f"<{step} x {kind}>"
     suffix = f"v{step}f{8 * p.dtype.itemsize}"
     fma = e.module.declare(f"llvm.fma.{suffix}", f"{vector} {{}}({vector}, {vector}, {vector})")
-    align = p.dtype.itemsize
+    rest = w - (parts - 1) * step
+
+    def read(place: str, part: int) -> str:
+        """A vector; of the last one perhaps only the first lanes are there."""
+        if part < parts - 1 or rest == step:
+            return e.op(f"load {vector}, ptr {place}, align {p.dtype.itemsize}")
+        load = e.module.declare(f"llvm.masked.load.{suffix}.p0", f"{vector} {{}}(ptr, i32, <{step} x i1>, {vector})")
+        return e.op(f"call {vector} {load}(ptr {place}, i32 {p.dtype.itemsize}, {mask}, {vector} zeroinitializer)")
+
+    def write(value: str, place: str, part: int) -> None:
+        if part < parts - 1 or rest == step:
+            e.do(f"store {vector} {value}, ptr {place}, align {p.dtype.itemsize}")
+            return
+        store = e.module.declare(f"llvm.masked.store.{suffix}.p0", f"void {{}}({vector}, ptr, i32, <{step} x i1>)")
+        e.do(f"call void {store}({vector} {value}, ptr {place}, i32 {p.dtype.itemsize}, {mask})")
+
+    mask = f"<{step} x i1> <{', '.join([f'i1 {str(k < rest).lower()}' for k in range(step)])}>"
 
     def term(k: str, *sums: str) -> list[str]:
         row_of_b = at(e, kind, b, (k, p.inner.strides[1]), (column, p.columns.strides[1]))
         vectors = []
         for part in range(parts):
             place = at(e, kind, row_of_b, (str(part * step), 1))
-            vectors.append(e.op(f"load {vector}, ptr {place}, align {align}"))
+            vectors.append(read(place, part))
         new = []
         for r in range(rows):
             place = at(e, kind, a, (row, p.rows.strides[0]), (str(r), p.rows.strides[0]), (k, p.inner.strides[0]))
@@ -296,14 +310,14 @@ def _tile(
 
     zero = "zeroinitializer"
     starts = [
-        e.op(f"load {vector}, ptr {spot(r, part)}, align {align}") if p.adds else zero
+        read(spot(r, part), part) if p.adds else zero
         for r in range(rows)
         for part in range(parts)
     ]
     sums = counted(e, "0", str(p.inner.length), term, carried=[(vector, s) for s in starts])
     for r in range(rows):
         for part in range(parts):
-            e.do(f"store {vector} {sums[r * parts + part]}, ptr {spot(r, part)}, align {align}")
+            write(sums[r * parts + part], spot(r, part), part)
 
 
 def _dots(e: Emitter, p: Product, a: str, b: str, c: str) -> None:
@@ -328,26 +342,12 @@ def _dots(e: Emitter, p: Product, a: str, b: str, c: str) -> None:
     counted(e, "0", str(p.rows.length), row)
 
 
-@functools.cache
-def blas_is_available() -> bool:
-    """Find SciPy's BLAS and let modules call it by name."""
-    try:
-        from scipy.linalg import cython_blas
-    except ImportError:
-        return False
-    name_of, pointer_of = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
-    name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    for name in ("dgemm", "sgemm"):
-        capsule = cython_blas.__pyx_capi__[name]
-        add_symbol(f"adjoint_{name}", pointer_of(capsule, name_of(capsule)))
-    return True
-
-
 def _blas(e: Emitter, p: Product, a: str, b: str, c: str) -> None:
     """BLAS counts columns first, so it is asked for the transposed product of the transposed operands."""
     kind = llvm_type(p.dtype)
-    name = "adjoint_dgemm" if kind == "double" else "adjoint_sgemm"
+    found = blas("dgemm" if kind == "double" else "sgemm")
+    assert found is not None
+    name, whole = found
     e.module.declare(name, "void {}(" + ", ".join(["ptr"] * 13) + ")")
 
     def of(text: str, value: Any) -> str:
@@ -365,8 +365,8 @@ def _blas(e: Emitter, p: Product, a: str, b: str, c: str) -> None:
     turn_a, lda = turned(p.rows.strides[0], p.inner.strides[0], m, k)
     turn_b, ldb = turned(p.inner.strides[1], p.columns.strides[1], k, n)
     args = [
-        of("i8", ord(turn_b)), of("i8", ord(turn_a)), of("i32", n), of("i32", m), of("i32", k), of(kind, "1.0"),
-        f"ptr {b}", of("i32", ldb), f"ptr {a}", of("i32", lda), of(kind, "1.0" if p.adds else "0.0"),
-        f"ptr {c}", of("i32", max(p.rows.strides[2], n)),
+        of("i8", ord(turn_b)), of("i8", ord(turn_a)), of(whole, n), of(whole, m), of(whole, k), of(kind, "1.0"),
+        f"ptr {b}", of(whole, ldb), f"ptr {a}", of(whole, lda), of(kind, "1.0" if p.adds else "0.0"),
+        f"ptr {c}", of(whole, max(p.rows.strides[2], n)),
     ]  # fmt: skip
     e.do(f"call void @{name}({', '.join(args)})")

@@ -15,6 +15,7 @@ from . import scalar_math as math_
 from .emit import Emitter, is_known
 from .scalar_cast import cast
 from .scalar_math import libm
+from .scalar_special import FUNCTIONS, special
 
 BOOL, INT32, INT64, UINT8 = np.dtype(np.bool), np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.uint8)
 CHEAP, MEDIUM, DEAR = "cheap", "medium", "dear"
@@ -95,9 +96,16 @@ def by_ufunc(ufunc: np.ufunc, *, arity: int = 0) -> Resolve:
     return resolve
 
 
-def floating(arity: int) -> Resolve:
-    """The types of SciPy's functions of real numbers: float32 or float64, integers as float64."""
-    return by_ufunc(np.sin if arity == 1 else np.arctan2)
+def by_scipy(name: str) -> Resolve:
+    """The types SciPy chooses for its function, which is looked up when it is first met."""
+
+    @cache
+    def resolve(dtypes: tuple[Any, ...]) -> Loop | None:
+        import scipy.special
+
+        return by_ufunc(getattr(scipy.special, name))(dtypes)
+
+    return resolve
 
 
 @cache
@@ -235,17 +243,20 @@ for _name, _emit, _cost, _kinds, _resolve in (
     ("exponent", math_.exponent, DEAR, "f", splitting),
     ("logistic", math_.logistic, DEAR, "f", by_ufunc(np.exp)),
     ("sech_squared", math_.sech_squared, DEAR, "f", by_ufunc(np.cosh)),
-    ("expit", math_.expit, DEAR, "f", floating(1)),
-    ("log_expit", math_.log_expit, DEAR, "f", floating(1)),
-    ("logit", math_.logit, DEAR, "f", floating(1)),
-    ("entr", math_.entr, DEAR, "f", floating(1)),
-    ("ndtr", math_.ndtr, DEAR, "f", floating(1)),
-    ("exprel", math_.exprel, DEAR, "f", floating(1)),
-    ("erf", libm("erf"), DEAR, "f", floating(1)),
-    ("erfc", math_.erfc, DEAR, "f", floating(1)),
-    ("xlogy", math_.times_log("log"), DEAR, "f", floating(2)),
-    ("xlog1py", math_.times_log("log1p"), DEAR, "f", floating(2)),
+    ("expit", math_.expit, DEAR, "f", by_scipy("expit")),
+    ("log_expit", math_.log_expit, DEAR, "f", by_scipy("log_expit")),
+    ("logit", math_.logit, DEAR, "f", by_scipy("logit")),
+    ("entr", math_.entr, DEAR, "f", by_scipy("entr")),
+    ("ndtr", math_.ndtr, DEAR, "f", by_scipy("ndtr")),
+    ("exprel", math_.exprel, DEAR, "f", by_scipy("exprel")),
+    ("erf", libm("erf"), DEAR, "f", by_scipy("erf")),
+    ("erfc", math_.erfc, DEAR, "f", by_scipy("erfc")),
+    ("xlogy", math_.times_log("log"), DEAR, "f", by_scipy("xlogy")),
+    ("xlog1py", math_.times_log("log1p"), DEAR, "f", by_scipy("xlog1py")),
 ):
     _enter(_name, _emit, _cost, _kinds, _resolve)
+
+for _name in FUNCTIONS:
+    _enter(_name, special(_name), DEAR, "f", by_scipy(_name))
 
 __all__ = ["SCALARS", "Loop", "Scalar", "cast"]

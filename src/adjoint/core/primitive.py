@@ -16,7 +16,9 @@ class Primitive:
     should see the steps inside rather than this one.
     """
 
-    __slots__ = ("derivative", "domain", "evaluate", "inline", "is_smooth", "multiple", "name", "note", "on_arrays", "stacking")
+    __slots__ = (
+        "derivative", "domain", "evaluate", "inline", "is_smooth", "multiple", "name", "note", "on_arrays", "stacking",
+    )  # fmt: skip
 
     def __init__(
         self,

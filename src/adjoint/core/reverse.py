@@ -69,6 +69,8 @@ class ReverseTrace(list[Node]):
     def _output(self, place: int, k: int, value: Value) -> Value:
         if not is_inexact(value):
             return value
+        if type(value) is FLOAT:
+            value = float(value)
         self.append((OUTPUT, (place,), (), value, {"k": k}))
         return Traced(value, self, len(self) - 1)
 
@@ -89,10 +91,13 @@ def _recorded(trace: ReverseTrace, primitive: Primitive, parents: Any, values: A
     return Traced(out, trace, place)
 
 
-def binary_operators(primitive: Primitive, prepared: Callable[[Any], Any]) -> tuple[Operator, Operator]:
+def binary_operators(
+    primitive: Primitive, prepared: Callable[[Any], Any], captured: Callable[[Any, Any, Any], Any]
+) -> tuple[Operator, Operator]:
     """`x op y` for a traced x, and its reflection: `process`, the short way where the other operand is nothing unusual.
 
-    `prepared` turns an unusual operand into one that the primitive takes, or says `NotImplemented`.
+    `prepared` turns an unusual operand into one that the primitive takes, or says `NotImplemented`; `captured` has the
+    last word on a result that belongs to a captured program.
     """
     evaluate = primitive.evaluate
 
@@ -102,7 +107,10 @@ def binary_operators(primitive: Primitive, prepared: Callable[[Any], Any]) -> tu
         walk, kind = self.walk, type(other)
         if type(walk) is not ReverseTrace or kind not in QUICK or (kind is Traced and other.walk is not walk):
             other = prepared(other)
-            return other if other is NotImplemented else primitive(self, other)
+            if other is NotImplemented:
+                return other
+            found = primitive(self, other)
+            return captured(found, self, other) if walk.is_capture else found
         if kind is ARRAY:
             return walk.process(primitive, (self, other), NO_PARAMS)
         x, node = self.value, None
@@ -117,7 +125,10 @@ def binary_operators(primitive: Primitive, prepared: Callable[[Any], Any]) -> tu
         walk = self.walk
         if type(walk) is not ReverseTrace or type(other) not in NUMBERS:
             other = prepared(other)
-            return other if other is NotImplemented else primitive(other, self)
+            if other is NotImplemented:
+                return other
+            found = primitive(other, self)
+            return captured(found, self, other) if walk.is_capture else found
         y = self.value
         out = evaluate(other, y)
         return _recorded(walk, primitive, (None, self.node), (other, y), out)

@@ -14,7 +14,7 @@ else:
     Array = object
 
 FLOAT64 = np.dtype(np.float64)
-PYTHON = {float: FLOAT64, complex: np.dtype(np.complex128)}
+PYTHON = {float: FLOAT64, complex: np.dtype(np.complex128), int: np.dtype(int), bool: np.dtype(bool)}
 """Python's numbers stay what they are; these are the dtypes they stand for."""
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .traced import FLOAT64, Traced
+from .traced import FLOAT64, PYTHON, Traced
 
 Value = Any
 """A Python or NumPy scalar, an ndarray, or a `Traced` of a walk further out."""
@@ -62,6 +62,11 @@ def plain(x: Value) -> Value:
     while isinstance(x, Traced):
         x = x.value
     return x
+
+
+def is_python(x: Value) -> bool:
+    """Whether the value is a number of Python's, not of NumPy's, under every walk."""
+    return type(plain(x)) in PYTHON
 
 
 def describe(x: Value) -> str:

@@ -106,11 +106,10 @@ class CaptureTrace:
             program.constants[number] = a
             return number
         key = (type(a), a.tobytes() if isinstance(a, np.generic) else repr(a))
-        number = self.numbers.get(key)
-        if number is None:
+        if key not in self.numbers:
             number = self.numbers[key] = program.new(type_of(a))
             program.constants[number] = a
-        return number
+        return self.numbers[key]
 
     def settle(self) -> None:
         """At the end of the recording: arrays that were written to since their last use are kept as they were."""

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..core.traced import CONSTANTS, Traced
-from ..core.values import dtype_of, shape_of
+from ..core.values import dtype_of, plain, shape_of
+from ..ir.capture import is_captured
 from ..ops import shape
 from . import replacements
 from .registry import FUNCTIONS, ORIGINALS, implements
@@ -38,6 +39,8 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, ndmin: int = 0, *
     if isinstance(object, Traced):
         x = same_dtype(object, dtype)
         x = own_copy(x) if _is_always(copy) and x is object else x
+        if is_captured(x) and not isinstance(plain(x), np.ndarray):
+            x = shape.reshape(x, shape=())  # an array without axes, not a number
     elif isinstance(object, (list, tuple)) and holds_traced(object):
         x = same_dtype(joined(object), dtype)
     else:

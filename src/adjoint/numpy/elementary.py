@@ -49,7 +49,7 @@ def angle(z: Any, deg: bool = False) -> Any:
     """`np.angle`; of a real number it is piecewise constant."""
     z = as_value(z)
     is_complex = dtype_of(z).kind == "c"
-    found = np.arctan2(np.imag(z), np.real(z)) if is_complex else np.where(z < 0, _like(np.pi, z), _like(0.0, z))
+    found = np.arctan2(np.imag(z), np.real(z)) if is_complex else np.where(z < 0, _like(np.pi, z), _like(0.0, z))[()]
     return found * (180 / np.pi) if deg else found
 
 

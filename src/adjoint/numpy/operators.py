@@ -10,10 +10,12 @@ import numpy as np
 from ..core.primitive import Primitive
 from ..core.reverse import binary_operators
 from ..core.traced import Traced
+from ..core.values import is_python
 from ..ops.arithmetic import add, divide, multiply, negative, positive, power, square, subtract
 from ..ops.contraction import matmul
 from ..ops.declare import UFUNCS
 from ..ops.selection import absolute
+from ..ops.shape import item
 from .conversions import decided, refuse_batch
 from .registry import as_value
 
@@ -23,7 +25,7 @@ OPERANDS = (Traced, np.ndarray, np.generic, float, int, complex, list, tuple)
 def _binary(primitive: Primitive) -> tuple[Callable[..., Any], Callable[..., Any]]:
     if primitive.derivative.is_zero:
         return _constant(primitive, swap=False), _constant(primitive, swap=True)
-    return binary_operators(primitive, _operand)
+    return binary_operators(primitive, _operand, _captured)
 
 
 def _operand(x: Any) -> Any:
@@ -47,9 +49,17 @@ def _constant(primitive: Primitive, *, swap: bool = False) -> Callable[[Traced, 
         other = _operand(other)
         if other is NotImplemented:
             return other
-        return primitive(other, self) if swap else primitive(self, other)
+        found = primitive(other, self) if swap else primitive(self, other)
+        return _captured(found, self, other) if self.walk.is_capture else found
 
     return operator
+
+
+def _captured(found: Any, x: Any, y: Any) -> Any:
+    """What an operator gives in a captured program: of two Python numbers a Python number, as without a program."""
+    if is_python(x) and is_python(y) and isinstance(found, Traced) and not is_python(found):
+        return item(found)
+    return found
 
 
 def _power(self: Traced, other: Any) -> Any:
@@ -86,7 +96,10 @@ def _index(self: Traced) -> int:
 
 
 def _round(self: Traced, ndigits: int | None = None) -> Any:
-    return _whole(np.rint)(self) if ndigits is None else np.round(self, ndigits)
+    if ndigits is None:
+        return _whole(np.rint)(self)
+    found = np.round(self, ndigits)
+    return _captured(found, self, ndigits) if self.walk.is_capture else found
 
 
 def _whole(rounding: Any) -> Callable[[Traced], int]:

@@ -10,7 +10,9 @@ import numpy as np
 from ..core.errors import UnsupportedError, message
 from ..core.traced import CONSTANTS, Traced, snapshot
 from ..core.tree import flatten
+from ..core.values import dtype_of, is_python
 from ..ops.declare import UFUNCS
+from ..ops.shape import astype
 from .hosting import KEPT_WHOLE, hosted
 from .registry import FUNCTIONS
 from .topics import implementation_of, primitive_of
@@ -26,6 +28,9 @@ def array_ufunc(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: A
         primitive = primitive_of(ufunc)
         if primitive is None:
             return _plainly(getattr(ufunc, method), inputs, kwargs)
+    if self.walk.is_capture and all([is_python(x) for x in inputs]):
+        inputs = tuple([astype(x, dtype=dtype_of(x)) if isinstance(x, Traced) else x for x in inputs])
+        self = next(x for x in inputs if isinstance(x, Traced))  # NumPy's functions give NumPy's numbers
     if method == "__call__" and not kwargs:
         if len(inputs) == 1:
             if primitive.is_smooth and type(self) is Traced:

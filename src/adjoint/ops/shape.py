@@ -90,7 +90,7 @@ def _unstack(g: Any, out: Any, args: Sequence[Any], params: dict, needed: Sequen
 
 def _astype(x: Any, *, dtype: Any) -> Any:
     """Numbers of NumPy's stay numbers, as with its own method."""
-    return (x if isinstance(x, np.generic) else np.asarray(x)).astype(dtype)
+    return x.astype(dtype) if isinstance(x, (np.ndarray, np.generic)) else np.dtype(dtype).type(x)
 
 
 stack = declare(

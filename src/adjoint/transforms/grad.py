@@ -13,8 +13,8 @@ from ..core.errors import InputError, OutputError, message
 from ..core.reverse import ReverseTrace
 from ..core.traced import Traced
 from ..core.tree import LEAVES, flatten
-from ..core.values import describe, dtype_of, numpy_number, shape_of
-from .recording import checked_input, checked_inputs, finished, pair, presented, pulled_back, run
+from ..core.values import describe, dtype_of, numpy_number, plain, shape_of
+from .recording import checked_input, checked_inputs, finished, of_kind, pair, presented, pulled_back, run
 
 
 def grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
@@ -94,6 +94,8 @@ def value_and_grad(
             _check_scalar(value)
         elif rebuild is not None or type(inputs[0]) is not float:
             value = numpy_number(value, inputs)
+        if isinstance(value, Traced) and all([type(plain(x)) in (float, np.float64) for x in inputs]):
+            value = of_kind(value, 0.0)
         found = pulled_back(trace, seeds, inputs)
         if rebuild is None:
             g = presented(found[0], given[0])

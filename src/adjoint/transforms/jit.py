@@ -136,7 +136,7 @@ class Jitted:
         return call_inside(self, call)
 
     def _attempted(self, call: Call, paths: tuple[Path, ...]) -> tuple[Path, list[Any]] | None:
-        """The first path whose guards hold, with its outputs; an error may come from a branch that is not to be taken."""
+        """The first path whose guards hold, with its outputs; an error may come from a branch not to be taken."""
         dynamic = [x for x in call.leaves if is_dynamic(x)]
         for k, path in enumerate(paths):
             if not path.recording.is_valid():

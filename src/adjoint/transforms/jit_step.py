@@ -40,29 +40,33 @@ def call_inside(jitted: Any, call: Call) -> Any:
             full[k] = v
         return rebuild(full)
 
-    def flat(*values: Value) -> tuple[Value, ...]:
+    def whole(*values: Value) -> Any:
         args, kwargs = arguments(values)
-        return tuple(output_leaves(jitted.fun(*args, **kwargs), "jit")[0])
+        return jitted.fun(*args, **kwargs)
 
-    def evaluate(*values: Value) -> tuple[Value, ...]:
-        args, kwargs = arguments(values)
-        outputs, shape = output_leaves(jitted.on_plain(*args, **kwargs), "jit")
+    def flat(*values: Value) -> tuple[Value, ...]:
+        return tuple(output_leaves(whole(*values), "jit")[0])
+
+    def noted(result: Any) -> tuple[Value, ...]:
+        outputs, shape = output_leaves(result, "jit")
         shapes.append(shape)
         return tuple([writable(o) for o in outputs])
 
-    found = _step(jitted, call.key, flat, evaluate)(*[call.leaves[k] for k in places])
-    return shapes[-1](list(found))
-
-
-def _step(jitted: Any, key: Any, flat: Flat, evaluate: Flat) -> Primitive:
-    def derived(*about: Any, make: Callable[[], Callable[..., Any]]) -> Any:
-        return jitted.derived((key, *about), make)
+    def evaluate(*values: Value) -> tuple[Value, ...]:
+        args, kwargs = arguments(values)
+        return noted(jitted.on_plain(*args, **kwargs))
 
     def stacked(primitive: Any, values: Sequence[Value], batched: Sequence[bool], params: dict, size: int) -> Any:
         axes = tuple([0 if b else None for b in batched])
-        return derived("vmap", axes, make=lambda: vmap(flat, in_axes=axes))(*values)
+        return noted(derived("vmap", axes, make=lambda: vmap(whole, in_axes=axes))(*values))
 
-    return Primitive("jit", evaluate, derivative=JitRule(flat, derived), stacking=stacked, multiple=True)
+    def derived(*about: Any, make: Callable[[], Callable[..., Any]]) -> Any:
+        return jitted.derived((call.key, *about), make)
+
+    rule = JitRule(flat, derived)
+    step = Primitive("jit", evaluate, derivative=rule, stacking=stacked, multiple=True)
+    found = step(*[call.leaves[k] for k in places])
+    return shapes[-1](list(found))
 
 
 class JitRule(Opaque):

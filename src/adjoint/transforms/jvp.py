@@ -15,7 +15,7 @@ from ..core.trace import quiet
 from ..core.traced import Traced, snapshot
 from ..core.tree import flatten, same_structure
 from ..core.values import Value, cast, describe, dtype_of, ieee, plain, shape_of, zeros_for
-from .recording import checked_inputs, finished, output_leaves, pair, run
+from .recording import checked_inputs, finished, of_kind, output_leaves, pair, run
 from .vjp import Recording
 
 
@@ -64,7 +64,9 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
 
 def _as_value(tangent: Value, value: Value) -> Value:
     """A tangent of the same kind as its value: a number for a number."""
-    if isinstance(tangent, Traced) or isinstance(value, (Traced, np.ndarray)):
+    if isinstance(tangent, Traced):
+        return of_kind(tangent, value)
+    if isinstance(value, (Traced, np.ndarray)):
         return tangent
     return float(tangent) if type(value) is float else np.asarray(tangent)[()]
 

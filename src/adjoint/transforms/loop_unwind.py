@@ -16,7 +16,7 @@ from ..core.batch import BatchTrace
 from ..core.errors import UnsupportedError, message
 from ..core.primitive import Primitive
 from ..core.traced import Traced
-from ..core.values import Value, shape_of, zeros_for
+from ..core.values import Value, raw, shape_of, zeros_for
 from ..ir.capture import GuardRefusedError, example
 from ..ir.interpret import own, replay
 from ..ir.program import Program
@@ -93,24 +93,40 @@ def slots_for(body: Program, carry: Values, memory: int) -> int:
 
 def _formula(args: Values, params: dict) -> tuple[Value, ...]:
     """The same with scans, which store every carry: what is differentiated."""
-    n = _decided(args[0])
+    n, differs = _decided(args[0])
     of_body, of_back, consts, carry, xs, state, arrived = _groups(args[1:], params)
+    body, back = Body(params["body"], tuple(of_body)), Body(params["back"], tuple(of_back))
+    if differs:
+        consts, xs = [*consts, args[0]], [np.arange(n)]
+        body = _for_a_while(body, len(carry), [*consts, *carry, np.int64(0)], at=len(consts) - 1)
+        back = _for_a_while(back, len(state), [*consts, *state, *carry, np.int64(0)], at=len(consts) - 1)
     how = {"length": n, "reverse": params["reverse"]}
-    body = Body(params["body"], tuple(of_body))
-    given = [*of_body, *consts]
+    given = [*body.hoisted, *consts]
     stored = storing({**how, "body": body.program, "n_consts": len(given), "n_carry": len(carry), "memory": 0})
-    carries = apply(
-        Body(stored["body"], ()), carry, xs, given, **how, stored=len(carry)
-    )[-len(carry) :] if carry else ()  # fmt: skip
-    return apply(
-        Body(params["back"], tuple(of_back)), state, [*carries, *xs, *arrived], consts, length=n,
-        reverse=not params["reverse"],
-    )  # fmt: skip
+    found = apply(Body(stored["body"], ()), carry, xs, given, **how, stored=len(carry))
+    carries = found[len(found) - len(carry) :]
+    return apply(back, state, [*carries, *xs, *arrived], consts, length=n, reverse=not params["reverse"])
 
 
-def _decided(count: Value) -> int:
+def _for_a_while(body: Body, n_moving: int, values: Values, *, at: int) -> Body:
+    """The body that changes nothing from a step on: among its inputs are the number of steps, at `at`, and the step."""
+
+    def step(*flat: Value) -> list[Value]:
+        outside, given = split(flat, len(body.hoisted))
+        goes_on = np.less(given.pop(), given.pop(at))
+        new = replay(body.program, [*outside, *given])
+        return [np.where(goes_on, n, old) for n, old in zip(new, given[at : at + n_moving], strict=True)]
+
+    examples = lambda: [numpys(example(v)) for v in (*body.hoisted, *values)]  # noqa: E731
+    made = derived(body.program, ("a while", n_moving, at), lambda: captured(step, examples()))
+    return Body(made.program, (*made.hoisted, *body.hoisted))
+
+
+def _decided(count: Value) -> tuple[int, bool]:
+    """The number of steps, in a batch the largest, and whether it differs between examples."""
+    whole = raw(count)
     try:
-        return int(count)
+        return int(np.max(whole, initial=0)), shape_of(whole) != ()
     except GuardRefusedError:
         raise SecondOrderError(
             message(

@@ -13,8 +13,10 @@ from ..core.reverse import ReverseTrace, all_finite, pull
 from ..core.trace import is_differentiated, quiet
 from ..core.traced import CONSTANTS, FLOAT64, Traced, snapshot
 from ..core.tree import flatten, paths
-from ..core.values import Value, cannot_branch, cast, describe, dtype_of, shape_of, zeros_for
+from ..core.values import Value, cannot_branch, cast, describe, dtype_of, plain, shape_of, zeros_for
+from ..ir.capture import is_captured
 from ..numpy.constructors import depth, enter, leave
+from ..ops.shape import item
 
 
 def checked_inputs(leaves: list[Any], args: tuple[Any, ...], walk: str) -> list[Value]:
@@ -194,11 +196,25 @@ def checked_cotangent(g: Any, out: Value, walk: str) -> Value:
     return cast(g, want)
 
 
+def of_kind(x: Traced, given: Any) -> Any:
+    """While a program is captured: a Python number if a Python number was given, NumPy's number if that was."""
+    mine, its = plain(x), plain(given)
+    if np.ndim(mine) or isinstance(its, np.ndarray) or not is_captured(x):
+        return x
+    if isinstance(its, np.generic):
+        return x[()] if isinstance(mine, np.ndarray) else x  # type: ignore[index]
+    return item(x) if isinstance(mine, (np.ndarray, np.generic)) else x
+
+
 def presented(g: Value, given: Any) -> Any:
     """A gradient as the user should see it: the kind of number that was given, conjugated back."""
     kind = type(given)
     if kind is np.ndarray and type(g) is np.ndarray and g.dtype is FLOAT64:
         return g
+    if kind is Traced and is_captured(given):
+        kind = type(plain(given))
+        if isinstance(g, Traced):
+            return of_kind(np.conjugate(g) if g.dtype.kind == "c" else g, given)
     if kind is float:
         return g if type(g) is float or isinstance(g, Traced) else float(g)
     if isinstance(g, Traced):

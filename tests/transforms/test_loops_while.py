@@ -1,0 +1,255 @@
+"""`while_loop` and `cond`: loops and branches that depend on values, alone and inside each other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.testing import check_grads
+
+
+def python_while(cond, body, init):
+    """What `ad.while_loop` has to be equal to."""
+    state = init
+    while cond(state):
+        state = body(state)
+    return state
+
+
+def python_cond(pred, true_fun, false_fun, *operands):
+    """What `ad.cond` has to be equal to."""
+    return true_fun(*operands) if pred else false_fun(*operands)
+
+
+def same(got, want):
+    """Leaf by leaf."""
+    import optree
+
+    a, b = optree.tree_leaves(got), optree.tree_leaves(want)
+    assert len(a) == len(b)
+    for x, y in zip(a, b, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-12)
+
+
+def growth(loop):
+    """Grow until a bound; the number of steps depends on the values."""
+
+    def f(x, a):
+        n, y = loop(lambda s: np.sum(s[1]) < 10.0, lambda s: (s[0] + 1, s[1] * a + np.sin(x)), (0, x))
+        return np.sum(y**2) + n
+
+    return f
+
+
+X, A = np.array([1.0, 0.5]), 1.3
+XB, AB = np.stack([X, 3 * X, X + 20.0, X * 0.1]), np.array([1.3, 1.1, 2.0, 1.5])
+WALKS = {
+    "value": lambda f: f,
+    "gradient": lambda f: ad.grad(f, (0, 1)),
+    "tangent": lambda f: lambda *a: ad.jvp(f, a, (np.cos(a[0]), 0.7))[1],
+    "hessian": ad.hessian,
+    "forward twice": lambda f: lambda x, a: ad.jvp(lambda a: ad.jvp(f, (x, a), (x, 1.0))[1], (a,), (1.0,))[1],
+    "reverse twice": lambda f: ad.grad(lambda x, a: np.sum(ad.grad(f)(x, a) ** 2), (0, 1)),
+    "third": lambda f: lambda x, a: ad.jvp(lambda x: ad.hessian(f)(x, a), (x,), (x,))[1],
+}
+
+
+@pytest.mark.parametrize("walk", WALKS)
+def test_while_in_every_walk(walk):
+    """A while loop is Python's."""
+    same(WALKS[walk](growth(ad.while_loop))(X, A), WALKS[walk](growth(python_while))(X, A))
+
+
+@pytest.mark.parametrize("walk", WALKS)
+def test_while_jitted(walk):
+    """One recording, whatever the number of steps; a second walk back needs the number, and has one for each."""
+    f = ad.jit(WALKS[walk](growth(ad.while_loop)))
+    for a in (1.3, 1.1, 2.0):
+        same(f(X, a), WALKS[walk](growth(python_while))(X, a))
+    if walk in ("value", "gradient", "tangent"):
+        assert f.stats()["recordings"] == 1
+
+
+@pytest.mark.parametrize("walk", [w for w in WALKS if w != "third"])
+@pytest.mark.parametrize("axes", [(0, 0), (0, None), (None, 0)])
+def test_while_in_batches(walk, axes):
+    """Examples that stop at different times."""
+    x, a = XB if axes[0] == 0 else X, AB if axes[1] == 0 else A
+    got = ad.vmap(WALKS[walk](growth(ad.while_loop)), axes)(x, a)
+    plain = WALKS[walk](growth(python_while))
+    each = [plain(x[k] if axes[0] == 0 else x, a[k] if axes[1] == 0 else a) for k in range(4)]
+    import optree
+
+    same(got, optree.tree_map(lambda *parts: np.stack(parts), *each))
+
+
+def test_gradient_of_a_batch_of_while_loops():
+    """The walk back waits for those who took fewer steps."""
+    f = lambda loop: lambda x, a: sum([growth(loop)(x[k], a[k]) ** 2 for k in range(4)])  # noqa: E731
+    g = lambda x, a: np.sum(ad.vmap(growth(ad.while_loop))(x, a) ** 2)  # noqa: E731
+    same(ad.grad(g, (0, 1))(XB, AB), ad.grad(f(python_while), (0, 1))(XB, AB))
+
+
+def test_batch_with_a_common_condition():
+    """If the condition is the same for all, nobody waits."""
+    f = lambda loop: lambda x: loop(lambda s: s[0] < 4, lambda s: (s[0] + 1, s[1] * x + 1.0), (0, x))[1]  # noqa: E731
+    same(ad.vmap(ad.grad(f(ad.while_loop)))(AB), np.array([ad.grad(f(python_while))(a) for a in AB]))
+
+
+def test_while_of_no_steps():
+    """The state as it was, with gradient 1."""
+    f = lambda x: ad.while_loop(lambda y: y < 0, lambda y: y * -2, x)  # noqa: E731
+    assert f(3.0) == 3.0
+    assert ad.grad(f)(3.0) == 1.0
+    assert ad.vmap(ad.grad(f))(np.array([3.0, -3.0])).tolist() == [1.0, -2.0]
+
+
+def test_laws():
+    """Central differences and the adjoint law."""
+    check_grads(growth(ad.while_loop), (X, A), order=2)
+
+
+def test_while_finite_at_singular_points():
+    """Masked roots contribute nothing."""
+
+    def f(loop):
+        def step(s):
+            k, y = s
+            return k + 1, np.where(y > 0, np.sqrt(y), 0.0) * 2
+
+        return lambda y: np.sum(loop(lambda s: s[0] < 3, step, (0, y))[1])
+
+    y = np.array([0.0, 4.0])
+    same(ad.grad(f(ad.while_loop))(y), ad.grad(f(python_while))(y))
+
+
+def test_while_errors():
+    """A condition that is not one truth value, a state that changes its type."""
+    with pytest.raises(TypeError, match="one truth value"):
+        ad.while_loop(lambda y: y < np.zeros(2), lambda y: y, 0.0)
+    with pytest.raises(TypeError, match="has to keep its type"):
+        ad.while_loop(lambda y: np.sum(y) < 3, lambda y: np.concatenate([y, y]), np.ones(2))
+
+
+def test_while_with_a_branch_falls_back():
+    """A body with an if is Python's loop."""
+    f = lambda loop: lambda x: loop(lambda y: y < 30, lambda y: y * 2 if y < 10 else y * x, x)  # noqa: E731
+    same(ad.grad(f(ad.while_loop))(3.0), ad.grad(f(python_while))(3.0))
+    same(ad.jit(ad.grad(f(ad.while_loop)))(3.0), ad.grad(f(python_while))(3.0))
+
+
+def choice(cond):
+    """A branch with closures over both arguments."""
+    return lambda x, a: cond(np.sum(x) > a, lambda y: np.sum(y**2) * a, lambda y: np.sum(np.sin(y * a)), x)
+
+
+@pytest.mark.parametrize("walk", WALKS)
+def test_cond_in_every_walk(walk):
+    """Eagerly, jitted and in batches."""
+    f, g = WALKS[walk](choice(ad.cond)), WALKS[walk](choice(python_cond))
+    jitted = ad.jit(f)
+    for a in (0.5, 2.5):
+        same(f(X, a), g(X, a))
+        same(jitted(X, a), g(X, a))
+    import optree
+
+    each = [g(x, a) for x, a in zip(XB, AB, strict=True)]
+    same(ad.vmap(f)(XB, AB), optree.tree_map(lambda *parts: np.stack(parts), *each))
+
+
+def test_cond_has_one_recording():
+    """Both branches are in it."""
+    f = ad.jit(choice(ad.cond))
+    f(X, 0.5), f(X, 2.5)
+    assert f.stats()["recordings"] == 1
+
+
+def test_cond_is_finite_where_its_branch_is():
+    """The other branch has an infinite slope, and is not taken."""
+    f = lambda x: np.sum(ad.map(lambda x: ad.cond(x > 0, np.sqrt, lambda x: 0.0 * x, x), x))  # noqa: E731
+    x = np.array([0.0, 4.0])
+    assert ad.grad(f)(x).tolist() == [0.0, 0.25]
+    g = lambda x: ad.cond(x > 0, np.sqrt, lambda x: 0.0 * x, x)  # noqa: E731
+    assert ad.vmap(ad.grad(g))(x).tolist() == [0.0, 0.25]
+    assert ad.grad(lambda x: np.sum(ad.vmap(g)(x)))(x).tolist() == [0.0, 0.25]
+
+
+def test_cond_containers_and_types():
+    """An integer in one branch and a real number in the other; shapes that differ."""
+    f = ad.jit(lambda p, x: ad.cond(p > 0, lambda x: {"a": x, "b": 1}, lambda x: {"a": 2 * x, "b": 0.5}, x))
+    got = f(1.0, X)
+    assert got["b"] == 1.0
+    assert np.asarray(got["b"]).dtype == np.float64
+    with pytest.raises(TypeError, match="same containers and shapes"):
+        ad.jit(lambda p, x: ad.cond(p > 0, lambda x: x, lambda x: x[:1], x))(1.0, X)
+    with pytest.raises(TypeError, match="same containers and shapes"):
+        ad.jit(lambda p, x: ad.cond(p > 0, lambda x: x, lambda x: (x, x), x))(1.0, X)
+    with pytest.raises(TypeError, match="one truth value"):
+        ad.cond(np.array([True, False]), np.sin, np.cos, 1.0)
+
+
+def test_cond_with_a_branch_inside_falls_back():
+    """An if inside a branch is decided, with a guard."""
+    f = lambda x: ad.cond(x > 0, lambda x: x**2 if x > 5 else x**3, lambda x: -x, x)  # noqa: E731
+    g = ad.jit(ad.grad(f))
+    assert [g(6.0), g(2.0), g(-1.0)] == [12.0, 12.0, -1.0]
+
+
+def nested(scan, loop, cond):
+    """A while loop and a branch inside a scan."""
+
+    def step(c, x):
+        c = loop(lambda y: np.sum(y) < x + 3, lambda y: y * 1.5 + 0.1 * c, c)
+        c = cond(np.sum(c) > 4, lambda c: c / 2 + np.sin(x), lambda c: c * x, c)
+        return c, np.sum(c**2)
+
+    return lambda c, xs: np.sum(scan(step, c, xs)[1])
+
+
+def python_scan(f, init, xs):
+    """What `ad.scan` has to be equal to."""
+    carry, ys = init, []
+    for x in xs:
+        carry, y = f(carry, x)
+        ys.append(y)
+    return carry, np.stack(ys)
+
+
+ROLLED, PLAIN = nested(ad.scan, ad.while_loop, ad.cond), nested(python_scan, python_while, python_cond)
+
+
+@pytest.mark.parametrize("walk", [w for w in WALKS if w not in ("forward twice", "third", "reverse twice", "tangent")])
+def test_nested(walk):
+    """A while loop and a branch inside a scan, eagerly, jitted and in batches."""
+    c, xs = np.array([0.5, 0.2]), np.array([0.5, 1.5, 2.5])
+    want = WALKS[walk](PLAIN)(c, xs)
+    same(WALKS[walk](ROLLED)(c, xs), want)
+    same(ad.jit(WALKS[walk](ROLLED))(c, xs), want)
+    got = ad.vmap(WALKS[walk](ROLLED))(np.stack([c, 2 * c]), np.stack([xs, xs + 1]))
+    import optree
+
+    each = [want, WALKS[walk](PLAIN)(2 * c, xs + 1)]
+    same(got, optree.tree_map(lambda *parts: np.stack(parts), *each))
+
+
+def test_reverse_twice_through_a_while_loop_in_a_scan_is_refused():
+    """With the fix."""
+    c, xs = np.array([0.5, 0.2]), np.array([0.5, 1.5, 2.5])
+    with pytest.raises(TypeError, match=r"ad\.hvp"):
+        ad.grad(lambda c: np.sum(ad.grad(ROLLED)(c, xs) ** 2))(c)
+    with pytest.raises(ad.AdjointError):
+        ad.grad(lambda c: np.sum(ad.grad(ROLLED)(c, xs) ** 2))(c)
+
+
+def test_scan_in_while():
+    """The other way round."""
+
+    def f(scan, loop):
+        inner = lambda y: scan(lambda c, x: (c * x, c), y, np.array([1.1, 1.2]))[0]  # noqa: E731
+        return lambda x: loop(lambda y: y < 10, lambda y: inner(y) + np.sin(x), x)
+
+    got, want = f(ad.scan, ad.while_loop), f(python_scan, python_while)
+    same(ad.grad(got)(1.0), ad.grad(want)(1.0))
+    same(ad.grad(ad.grad(got))(1.0), ad.grad(ad.grad(want))(1.0))
+    same(ad.hessian(got)(1.0), ad.hessian(want)(1.0))
