@@ -125,6 +125,8 @@ def torch_library(compiled: bool) -> Library:
     torch.set_num_threads(THREADS)
     torch.set_default_dtype(torch.float64)
     compile_ = torch.compile if compiled else same
+    if compiled:
+        torch.compiler.reset()  # or sizes of earlier rows would make it compile for any size
 
     def value_and_grad(f: Function) -> Function:
         # the forward pass is compiled, and with it PyTorch compiles its own backward pass

@@ -47,7 +47,7 @@ def page(kept: dict[str, Any]) -> str:
             found = kept[kind]
             parts += [
                 f"## {HEADINGS[kind]}",
-                f"{found['date']}. {found['machine']}. {found['versions']}. {found['rounds']} rounds. {WORDS[kind]}",
+                f"{found['date']}. {found['machine']}. {found['versions']}. Rounds: {found['rounds']}. {WORDS[kind]}",
                 table(kind, found["rows"]),
                 *notes(kind, found["rows"]),
             ]
@@ -113,7 +113,10 @@ def notes(kind: str, rows: dict[str, dict[str, Any]]) -> list[str]:
     lines = []
     for row, found in rows.items():
         title = ALL[row].title
-        lines += [f"- {title}: {name} {why}" for name, why in ALL[row].without.items() if name in TEAMS[kind]]
+        left_out = {name: why for name, why in ALL[row].without.items() if name in TEAMS[kind]}
+        for why in dict.fromkeys(left_out.values()):
+            names = [name for name, own in left_out.items() if own == why]
+            lines.append(f"- {title}: not {', '.join(names)}: {why}")
         lines += [
             f"- {title}: {name} fails: {short(why, 300)}" for name, why in found["failed"].items() if not limit_of(why)
         ]

@@ -141,6 +141,6 @@ ROWS = {
         scanning,
         point,
         by_hand(LONG),
-        without={"torch.compile": "has no such loop"},
+        without={"torch.compile": "no loop of its own that can be differentiated"},
     ),
 }

@@ -158,6 +158,6 @@ ROWS = {
         by_hand,
         jacobians,
         check=error,
-        without={"autograd": "has no vmap"},
+        without={"autograd": "no vmap"},
     )
 }

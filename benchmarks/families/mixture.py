@@ -112,6 +112,6 @@ ROWS = {
         likelihood,
         point,
         by_hand,
-        without={"autograd": "has no assignment into arrays"},
+        without={"autograd": "no assignment into arrays"},
     )
 }

@@ -10,7 +10,7 @@ import numpy as np
 from ..row import Function, Row
 
 SHORT, LONG = (100, 0.02), (10_000, 0.002)
-NO_LOOP = "has no loop of its own that can be differentiated; 10,000 steps in Python take seconds"
+NO_LOOP = "no loop of its own that can be differentiated; 10,000 steps in Python take seconds"
 
 
 def stepping(library: Any, constants: Any, h: float) -> Function:

@@ -11,7 +11,7 @@ from ..ir.recording import Fixed, Recording, is_dynamic
 from .build import Native
 from .entry import entry_text
 from .signature import (
-    Array, AttributeIs, CellIs, Constant, Dict, DictIs, List, NumpyScalar, Result, Signature, Static, Tuple,
+    Array, AttributeIs, CellIs, Constant, Dict, DictIs, List, NumpyScalar, Output, Result, Signature, Static, Tuple,
 )  # fmt: skip
 
 
@@ -41,11 +41,27 @@ def _signature(
     trees = tuple([_argument(x, met, kinds) for x in (*args, *kwargs.values())])
     if len(met) != len(dynamic) or any([a is not b for a, b in zip(met, dynamic, strict=True)]):
         raise _Odd
-    marks = [Constant(o.value) if isinstance(o, Fixed) else Result(o) for o in recording.outputs]
+    outputs = list(native.outputs)
+    marks: list[Any] = []
+    for o in recording.outputs:
+        if isinstance(o, Fixed):
+            marks.append(_constant(o))
+            continue
+        if o.is_array:
+            outputs[o.place] = Output(outputs[o.place].dtype, (), "array")
+        marks.append(Result(o.place))
     result = _result(recording.restore(marks))
     return Signature(
-        trees, native.outputs, result, _watches(recording), native.captured, tuple(kwargs), native.release_gil
+        trees, tuple(outputs), result, _watches(recording), native.captured, tuple(kwargs), native.release_gil
     )
+
+
+def _constant(leaf: Fixed) -> Constant:
+    """A leaf that can be given away again and again."""
+    value = leaf.of([])
+    if value is None or type(value) in (str, bytes, int, bool):
+        return Constant(value)
+    raise _Odd
 
 
 def _argument(x: Any, met: list[Any], kinds: list[Any]) -> Any:
@@ -83,7 +99,7 @@ def _result(x: Any) -> Any:
 
 def _watches(recording: Recording) -> tuple[Any, ...]:
     watch = recording.watch
-    if recording.derived or watch.containers or watch.generators:
+    if watch.arrays or watch.containers or watch.generators:
         raise _Odd
     found: list[Any] = []
     for cell, content, _ in watch.cells:

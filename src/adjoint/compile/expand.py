@@ -32,6 +32,10 @@ def expanded(program: Program) -> Program:
         step = step._replace(args=tuple([same.get(a, a) for a in step.args]))
         if step.primitive.name == "logsumexp" and program.types[step.outs[0]].dtype.kind == "f":
             same[step.outs[0]] = _logsumexp(work, step)
+        elif step.primitive.name == "item":
+            work.steps.append(step._replace(primitive=COPY, params={"dtype": work.types[step.outs[0]].dtype}))
+        elif step.primitive.name == "roll":
+            same[step.outs[0]] = _roll(work, step)
         else:
             work.steps.append(step)
     made = {o for s in work.steps for o in s.outs}
@@ -54,6 +58,24 @@ def _number(work: Program, value: float) -> int:
     out = work.new(Type(np.dtype(float), (), True))
     work.constants[out] = value
     return out
+
+
+def _roll(work: Program, step: Step) -> int:
+    """Two slices in the other order, for each axis."""
+    (x,) = step.args
+    for shift, axis in zip(step.params["shift"], step.params["axis"], strict=True):
+        t = work.types[x]
+        axis %= len(t.shape)
+        n = t.shape[axis]
+        if n == 0 or shift % n == 0:
+            continue
+        parts = []
+        for piece in (slice(n - shift % n, None), slice(None, n - shift % n)):
+            key = (*[slice(None)] * axis, piece)
+            shape = (*t.shape[:axis], len(range(*piece.indices(n))), *t.shape[axis + 1 :])
+            parts.append(_add(work, "index", (x,), t._replace(shape=shape), template=key))
+        x = _add(work, "concatenate", (parts[0], parts[1]), t, axis=axis)
+    return x
 
 
 def _logsumexp(work: Program, step: Step) -> int:

@@ -140,12 +140,15 @@ class Kernel:
         for n, name in zip((*program.inputs, *self.captured, *program.outputs), (*names, *outs), strict=True):
             self._parameters[n] = name
         self.elements = Elements(self.plan, e, 0, self)
+        outside = self.module.straight
         for unit in self.plan.units:
             self._now += 1
             self.elements.level = unit.level
             if unit.kind == "straight":
                 assert unit.step is not None
+                self.module.straight = True
                 self._straight(unit.step)
+                self.module.straight = outside
             elif unit.kind == "whole":
                 assert unit.step is not None
                 whole(self, unit.step)

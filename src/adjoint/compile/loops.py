@@ -9,9 +9,12 @@ import numpy as np
 
 from .elements import FLAT, Elements
 from .emit import Emitter, Module, llvm_type
+from .engine import has_feature
 from .indices import Place, identity
 from .plan import Plan
 
+WIDE = ' "prefer-vector-width"="512"'
+"""LLVM is shy of the widest vectors, because of processors that slow down for them; those of today do not."""
 BLOCK = 4096
 """Elements that are summed into one register before the sum goes on: rounding errors stay as small as NumPy's."""
 
@@ -153,7 +156,7 @@ class LoopFunction:
         """Finish the function; its name, which is that of an equal one if there is one."""
         parameters = ", ".join([p for p in (extra, self.resources.parameters()) if p])
         body = "\n".join(self.e.lines)
-        text = f"({parameters}) nounwind {{\nentry:\n{body}\n  ret {result} {value}\n}}".replace("ret void \n", "ret void\n")
+        text = f"({parameters}) nounwind{WIDE if has_feature('avx512f') else ''} {{\nentry:\n{body}\n  ret {result} {value}\n}}".replace("ret void \n", "ret void\n")
         return self.module.function(stem, f"internal {result}", text)
 
 

@@ -49,6 +49,11 @@ class Recording:
         """For each leaf of the result, `Computed` or `Fixed`."""
         self.restore = restore
 
+    @property
+    def derived(self) -> bool:
+        """Whether numbers or decisions may come from captured arrays, whose contents have to be compared at each run."""
+        return bool(self.watch.arrays)
+
     def is_valid(self) -> bool:
         """Whether everything the recording relies on is still as it was."""
         return not self.watch.changed() and not self.watch.rewritten()

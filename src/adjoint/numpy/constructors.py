@@ -17,6 +17,7 @@ from ..core.values import dtype_of, plain, shape_of
 from ..ir.capture import is_captured
 from ..ops import shape
 from . import replacements
+from .hosting import dispatched, is_users
 from .registry import FUNCTIONS, ORIGINALS, implements
 from .replacements import holds_traced
 from .shapes import same_dtype
@@ -99,7 +100,10 @@ def _taker(name: str) -> Callable[..., Any]:
     @functools.wraps(original, updated=())
     def take(a: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(a, Traced):
-            return (FUNCTIONS.get(original) or implementation_of(original))(a, *args, **kwargs)  # as NumPy would
+            ours = FUNCTIONS.get(original) or implementation_of(original)
+            if a.walk.is_capture and is_users(sys._getframe(1)):
+                return dispatched(f"np.{name}", original, ours, (a, *args), kwargs)
+            return ours(a, *args, **kwargs)  # as NumPy would
         if isinstance(a, (list, tuple)) and holds_traced(a):
             a = joined(a)
         return original(a, *args, **kwargs)

@@ -63,7 +63,7 @@ def _captured(found: Any, x: Any, y: Any) -> Any:
 
 
 def _power(self: Traced, other: Any) -> Any:
-    if type(other) is int and other == 2:
+    if type(other) is int and other == 2 and self.dtype.kind != "b":
         return _square(self)
     return _general_power(self, other)
 

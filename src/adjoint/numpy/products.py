@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.values import dtype_of, shape_of
+from ..core.values import dtype_of, is_python, shape_of
 from ..ops import contraction
 from ..ops.declare import composed
+from ..ops.shape import astype
 from .registry import as_value, axis_of, deliver, given, implements, is_true, ndim_of, number
 
 
@@ -18,6 +19,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     """`np.dot`: the last axis of the first with the last but one of the second."""
     a, b = as_value(a), as_value(b)
     if ndim_of(a) == 0 or ndim_of(b) == 0:
+        a, b = (astype(x, dtype=dtype_of(x)) if is_python(x) else x for x in (a, b))
         return deliver(a * b, out)
     if ndim_of(a) <= 2 and ndim_of(b) <= 2:
         return deliver(a @ b, out)

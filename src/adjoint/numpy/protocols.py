@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..core.tree import flatten
 from ..core.values import dtype_of, is_python
 from ..ops.declare import UFUNCS
 from ..ops.shape import astype
-from .hosting import KEPT_WHOLE, hosted
+from .hosting import dispatched, hosted, is_users
 from .registry import FUNCTIONS
 from .topics import implementation_of, primitive_of
 from .ufuncs import METHODS, call_with_keywords
@@ -23,6 +24,14 @@ SEQUENCES = frozenset((list, tuple))
 
 def array_ufunc(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """A universal function was called with a traced argument."""
+    if self.walk.is_capture and method != "at" and is_users(sys._getframe(1)):
+        function = ufunc if method == "__call__" else getattr(ufunc, method)
+        ours = functools.partial(_universal, self, ufunc, method)
+        return dispatched(_name(function), function, ours, inputs, kwargs)
+    return _universal(self, ufunc, method, *inputs, **kwargs)
+
+
+def _universal(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     primitive = UFUNCS.get(ufunc)
     if primitive is None:
         primitive = primitive_of(ufunc)
@@ -49,10 +58,8 @@ def array_function(self: Traced, function: Any, types: Any, args: Any, kwargs: A
     implementation = FUNCTIONS.get(function) or implementation_of(function)
     if implementation is None:
         return _plainly(function, args, kwargs)
-    if function in KEPT_WHOLE and self.walk.is_capture and self.walk.guards_allowed:
-        found = hosted(_name(function), function, args, kwargs)
-        if found is not NotImplemented:
-            return found
+    if self.walk.is_capture and is_users(sys._getframe(1)):
+        return dispatched(_name(function), function, implementation, args, kwargs)
     return implementation(*args, **kwargs)
 
 

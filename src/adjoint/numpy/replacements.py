@@ -28,6 +28,9 @@ TOPICS: dict[str, str] = {"scipy.special": "adjoint.scipy.special", "scipy.linal
 REPLACEMENTS: dict[str, dict[str, Callable[..., Any]]] = {}
 """Foreign module and name, to our function; signatures are those of the originals."""
 
+QUICK = frozenset(("logsumexp", "softmax", "log_softmax", "expm", "logm", "sqrtm"))
+"""Functions that are better taken apart by a program."""
+
 _taught: set[str] = set()
 """The foreign modules that have been met."""
 
@@ -79,7 +82,7 @@ def _call_chosen(*args: Any, _chosen: Callable[..., Any], **kwargs: Any) -> Any:
 
 def _choose(original: Callable[..., Any], ours: Callable[..., Any], module: str, /, *args: Any, **kwargs: Any) -> Any:
     if holds_traced(args) or (kwargs and holds_traced(kwargs.values())):
-        if module == "scipy.linalg":  # with its checks, unless a derivative has to look inside
+        if ours.__name__ not in QUICK:  # with its checks and precision, unless a derivative has to look inside
             with SettingAside():
                 found = hosted(f"{module}.{original.__name__}", original, args, kwargs)
             if found is not NotImplemented:

@@ -15,11 +15,11 @@ from ..core.errors import InputError, _is_library, message
 from ..core.traced import CONSTANTS, Traced
 from ..core.values import describe
 from ..ir.capture import ForeignValueError, is_captured
-from ..ir.interpret import Interpreter
 from ..ir.passes import simplified
-from ..ir.program import GUARD, Program
+from ..ir.program import GUARD
 from ..ir.recording import Recording, is_dynamic, record
 from .jit_keys import Call, Static, taken_apart
+from .jit_native import executable, kind_of_jitted
 from .jit_show import Lowered, Stats, stats_of
 from .jit_step import call_inside
 from .recording import run
@@ -35,12 +35,13 @@ MAX_STATICS = 64
 class Path:
     """One recording and what runs it."""
 
-    __slots__ = ("executable", "program", "recording")
+    __slots__ = ("entry", "executable", "program", "recording")
 
-    def __init__(self, recording: Recording, inputs: list[Any]) -> None:
+    def __init__(self, recording: Recording, call: Call, given: tuple[Any, dict[str, Any]] | None = None) -> None:
         self.recording = recording
         self.program = simplified(recording.program)
-        self.executable = _builder()(self.program, inputs)
+        inputs = [x for x in call.leaves if is_dynamic(x)]
+        self.executable, self.entry = executable(self.program, inputs, recording, call if given else None, given)
 
 
 class Jitted:
@@ -109,7 +110,7 @@ class Jitted:
         """
         call = taken_apart(args, kwargs, self.static_argnums, self.static_argnames)
         recording, _ = record(run, self.fun, call.leaves, call.rebuild, *_watched(call))
-        path = Path(recording, [x for x in call.leaves if is_dynamic(x)])
+        path = Path(recording, call)
         return Lowered(recording.program, path.program, path.executable)
 
     def stats(self) -> Stats:
@@ -121,8 +122,14 @@ class Jitted:
         """A jitted function that belongs to this one: a derivative or a batch of it."""
         found = self._derived.get(key)
         if found is None:
-            found = self._derived.setdefault(key, Jitted(make(), (), ()))
+            found = self._derived.setdefault(key, kind_of_jitted(Jitted)(make(), (), ()))
         return found
+
+    def _installed(self, entry: Any) -> None:
+        """Calls may go straight to this machine code."""
+
+    def _uninstalled(self) -> None:
+        """Calls no longer go straight to machine code."""
 
     def _inside(self, args: Any, kwargs: Any, call: Call) -> Any:
         """Inside another walk: part of the recording under way, or one step with rules that are jitted too."""
@@ -162,7 +169,7 @@ class Jitted:
             self._give_up("what it can reach is too much to be watched", "Pass what it needs as arguments.")
             return result
         self._recordings += 1
-        path = Path(recording, [x for x in call.leaves if is_dynamic(x)])
+        path = Path(recording, call, (args, kwargs))
         with self._lock:
             now = self._paths.get(call.key, ())
             new = tuple([p for p in now if not any(p is old for old in paths)])
@@ -171,6 +178,8 @@ class Jitted:
             self._statics.add(call.statics)
             stale = [p for p in now if not p.recording.is_valid()][2:]  # a few, as variables are often set to and fro
             self._paths[call.key] = (path, *[p for p in now if p not in stale])
+            if path.entry is not None:
+                self._installed(path.entry)
         return result
 
     def _is_too_much(self, call: Call, paths: tuple[Path, ...]) -> bool:
@@ -201,6 +210,7 @@ class Jitted:
 
     def _give_up(self, why: str, fix: str) -> None:
         self._given_up = why
+        self._uninstalled()
         self._warn(f"now runs without jit: {why}.", fix)
 
     def _warn(self, what: str, fix: str) -> None:
@@ -218,11 +228,6 @@ def _watched(call: Call) -> list[Any]:
     """The arguments that a recording relies on as they are."""
     declared = [value.value for _, value in call.key[2:] if isinstance(value, Static)]
     return [*[x for x in call.leaves if not is_dynamic(x)], *declared]
-
-
-def _builder() -> Callable[[Program, list[Any]], Any]:
-    """What makes an executable of a program, given arguments like those it will get."""
-    return lambda program, inputs: Interpreter(program)
 
 
 def jit(
@@ -263,4 +268,4 @@ def jit(
         raise InputError(message("jit needs a function.", got=describe(fun), fix="Write  ad.jit(f)(x)."))
     numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
     names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
-    return Jitted(fun, numbers, names)
+    return kind_of_jitted(Jitted)(fun, numbers, names)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ..core.errors import UnsupportedError, message
 from ..core.trace import quiet
 from ..core.traced import Traced, snapshot
 from ..core.values import Value, is_inexact
@@ -90,7 +91,7 @@ def _keys(step: Step) -> Sequence[int]:
 
 # Programs of the same steps are one object, so that what is derived from them is derived once.
 
-MOST = 1024
+MOST = 256
 """Programs that are remembered; the oldest are forgotten."""
 
 
@@ -124,6 +125,10 @@ def executable(program: Program) -> Function:
     return entry.run
 
 
+class DecisionError(GuardRefusedError, UnsupportedError):
+    """A decision by values is asked for where there is no program for each outcome."""
+
+
 class Same:
     """A program as part of a key: it is equal to itself alone, and stays alive."""
 
@@ -143,7 +148,17 @@ def derived(program: Program, key: Any, make: Callable[[], T]) -> T:
     """What `make` finds for a program, once."""
     entry = _entry(program)
     if key not in entry.derived:
-        entry.derived[key] = make()
+        try:
+            entry.derived[key] = make()
+        except DecisionError:
+            raise
+        except GuardRefusedError:
+            raise DecisionError(
+                message(
+                    "A derivative inside a loop's body would have to branch on values.",
+                    fix="Write the loop in Python, with  for  or  while,  where every step may branch.",
+                )
+            ) from None
     return entry.derived[key]  # type: ignore[no-any-return]
 
 

@@ -20,7 +20,20 @@ from ..ir.interpret import own, replay
 from ..ir.program import Program
 from ..rules.stacking import repeated
 from .loop_capture import Body, Same, as_type, captured, chosen, derived, executable, numpys, reached, split
-from .loop_derive import NOTHING, LoopRule, Parts, Slots, Values, batched, joined, packed, parts_of, pulled, pushed, unpacked
+from .loop_derive import (
+    NOTHING,
+    LoopRule,
+    Parts,
+    Slots,
+    Values,
+    batched,
+    joined,
+    packed,
+    parts_of,
+    pulled,
+    pushed,
+    unpacked,
+)
 from .loop_unwind import where_active
 
 

@@ -300,4 +300,3 @@ class LoopRule:
 def finite(found: Slots) -> list[Value | None]:
     """The ordinary cotangents."""
     return [None if c is None else c.finite for c in found]
-

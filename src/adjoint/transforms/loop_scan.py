@@ -22,7 +22,18 @@ from ..ir.interpret import own
 from ..ir.program import Program
 from ..rules.stacking import repeated
 from .loop_capture import (
-    Body, as_type, captured, carried, chosen, derived, executable, interned, leading_example, numpys, reached, split,
+    Body,
+    as_type,
+    captured,
+    carried,
+    chosen,
+    derived,
+    executable,
+    interned,
+    leading_example,
+    numpys,
+    reached,
+    split,
 )  # fmt: skip
 from .loop_derive import Back, LoopRule, Slots, Values, batched, packed, pushed, step_back, unpacked
 
@@ -229,7 +240,7 @@ def _stacked(primitive: Any, values: Values, marks: Sequence[bool], params: dict
     given = [*whole.hoisted, *consts]
     how.update(body=whole.program, n_consts=len(given), n_carry=sizes[1], stored=0)
     found = list(scan(*given, *carry, *xs, **(storing(how) if stored else how)))
-    outs += outs[:sizes[1]] if stored else []
+    outs += outs[: sizes[1]] if stored else []
     return tuple([
         repeated(f, size) if not m else f if k < sizes[1] else np.moveaxis(f, 1, 0)
         for k, (f, m) in enumerate(zip(found, outs, strict=True))

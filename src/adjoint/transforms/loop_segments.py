@@ -1,4 +1,4 @@
-"""`checkpoint_every`: a scan of scans, of which the outer one keeps its carries and the inner one computes them again."""
+"""`checkpoint_every`: a scan of scans, whose outer one keeps its carries while the inner one computes them again."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.batch import BatchTrace
-from ..core.errors import UnsupportedError, message
+from ..core.errors import message
 from ..core.primitive import Primitive
 from ..core.traced import Traced
 from ..core.values import Value, raw, shape_of, zeros_for
@@ -22,17 +22,24 @@ from ..ir.interpret import own, replay
 from ..ir.program import Program
 from ..rules.stacking import repeated
 from .loop_capture import (
-    Body, as_type, captured, carried, chosen, derived, executable, leading_example, numpys, reached, split,
+    Body,
+    DecisionError,
+    as_type,
+    captured,
+    carried,
+    chosen,
+    derived,
+    executable,
+    leading_example,
+    numpys,
+    reached,
+    split,
 )  # fmt: skip
 from .loop_derive import Back, ByFormula, Values, batched, pushed, unbatched
 from .loop_scan import apply, settling, storing
 from .loop_schedule import walk_back
 
 SIZES = ("n_body", "n_back", "n_consts", "n_carry", "n_xs", "n_state")
-
-
-class SecondOrderError(GuardRefusedError, UnsupportedError):
-    """The number of steps of a while loop would have to be known where it cannot be."""
 
 
 def unwind(
@@ -128,7 +135,7 @@ def _decided(count: Value) -> tuple[int, bool]:
     try:
         return int(np.max(whole, initial=0)), shape_of(whole) != ()
     except GuardRefusedError:
-        raise SecondOrderError(
+        raise DecisionError(
             message(
                 "A second derivative, backward and backward again, of a while_loop inside another loop is not known.",
                 fix="Take it forward over backward, as  ad.hessian  and  ad.hvp  do, or use  ad.scan.",
@@ -170,7 +177,9 @@ def _push(tangents: Values, args: Values, params: dict) -> list[Value | None]:
 
         return derived(which, (name, tuple([tuple(moves[k]) for k in places])), make)
 
-    forward = program(body, (0, 2, 3, 4), params["n_carry"], moves[3] + [False] * (len(body.outputs) - params["n_carry"]), "forth")
+    forward = program(
+        body, (0, 2, 3, 4), params["n_carry"], moves[3] + [False] * (len(body.outputs) - params["n_carry"]), "forth"
+    )
     backward = program(back, order, params["n_state"], ends, "back")
 
     def both(k: int) -> list[Value]:
@@ -207,7 +216,9 @@ def _stacked(primitive: Any, values: Values, marks: Sequence[bool], params: dict
     n_fixed, n_carry, n_state = params["n_body"] + params["n_consts"], params["n_carry"], params["n_state"]
     now = [*marked[0], *marked[2], *([True] * n_carry if differ else marked[3]), *marked[4]]
     later = carried(body, now, n_fixed, n_carry, smoothly=False)[n_fixed : n_fixed + n_carry]
-    groups[3] = [repeated(numpys(v), size) if new and not m else v for v, m, new in zip(groups[3], marked[3], later, strict=True)]
+    groups[3] = [
+        repeated(numpys(v), size) if new and not m else v for v, m, new in zip(groups[3], marked[3], later, strict=True)
+    ]
     groups[5] = [v if m else repeated(numpys(v), size) for v, m in zip(groups[5], marked[5], strict=True)]
     marked[3], marked[5] = later, [True] * n_state
     for k in (4, 6):
@@ -247,7 +258,9 @@ def _waiting(n_given: int, n_moving: int, at: int, n_carry: int, *, counting: bo
     front) the carry, at `at`, followed by the number of the step. Examples that are done keep what they have.
     """
 
-    def make(program: Program, examples: Callable[[], Values], marks: Sequence[bool], outs: Sequence[bool], size: int) -> Body:
+    def make(
+        program: Program, examples: Callable[[], Values], marks: Sequence[bool], outs: Sequence[bool], size: int
+    ) -> Body:
         def step(*flat: Value) -> list[Value]:
             flat, counts = [*flat[:n_given], *flat[n_given + 1 :]], flat[n_given]
             now = flat.pop(at + n_carry)

@@ -26,7 +26,7 @@ from .loop_unwind import unwind, where_active
 
 def _evaluate(*args: Any, cond: Program, body: Program, n_cond: int, n_body: int, n_carry: int) -> Any:
     """Run the loop on plain values."""
-    of_cond, of_body, carry = split(args, n_cond, n_body)[:2] + [list(args[n_cond + n_body :])]
+    of_cond, of_body, carry = split(args, n_cond, n_body)
     of_cond = [as_type(a, cond.types[k]) for a, k in zip(of_cond, cond.inputs, strict=False)]
     of_body = [as_type(a, body.types[k]) for a, k in zip(of_body, body.inputs, strict=False)]
     carry = [as_type(a, body.types[k]) for a, k in zip(carry, body.inputs[n_body:], strict=True)]
@@ -144,7 +144,7 @@ def _of_one(cond: Program, of_cond: Values, carry: Values, marks: Sequence[bool]
         firsts = [np.zeros(np.shape(example(v))[1:], v.dtype) if m else v for v, m in zip(k, marks, strict=True)]
         return replay(cond, [*c, *firsts])
 
-    size = [len(example(v)) for v, m in zip(carry, marks, strict=True) if m][0]
+    size = next(len(example(v)) for v, m in zip(carry, marks, strict=True) if m)
     make = lambda: captured(ask, [*_examples(of_cond), *_examples(carry)])  # noqa: E731
     return derived(cond, ("one", tuple(marks), size), make)
 
@@ -181,4 +181,6 @@ def _waiting(cond: Program, body: Program, values: Any, marks: Any, size: int) -
     )
 
 
-while_loop: Any = Primitive("while_loop", _evaluate, derivative=LoopRule(_push, _pull), stacking=_stacked, multiple=True)
+while_loop: Any = Primitive(
+    "while_loop", _evaluate, derivative=LoopRule(_push, _pull), stacking=_stacked, multiple=True
+)

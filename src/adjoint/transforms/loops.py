@@ -9,7 +9,6 @@ import numpy as np
 
 from ..core.errors import InputError, message
 from ..core.traced import Traced
-from ..core.tree import flatten
 from ..core.values import describe, dtype_of, shape_of
 from ..ir.capture import GuardRefusedError
 from . import loop_cond, loop_scan, loop_while
@@ -72,7 +71,7 @@ def scan(
         step, carry = stable(body, carry, [leading_example(x) for x in items], "scan")
     except GuardRefusedError:
         return scan_unrolled(f, carry, restore, items, restore_items, n, reverse)
-    how = {"reverse": bool(reverse), "memory": budget}
+    how: dict[str, Any] = {"reverse": bool(reverse), "memory": budget}
     if every and n:
         found = in_segments(step, carry, items, n, every, **how)
     else:

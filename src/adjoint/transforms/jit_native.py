@@ -1,0 +1,87 @@
+"""Where machine code meets `jit`: the callable whose calls go straight to it, and what makes it."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import types
+import warnings
+from typing import Any
+
+from ..ir.interpret import Interpreter
+from ..ir.program import Program
+from ..ir.recording import Recording
+from .jit_keys import Call
+
+LONGEST_CHAIN = 16
+"""Entries that are tried one after the other before the slow way: signatures and paths of one function."""
+
+
+@functools.cache
+def has_compiler() -> bool:
+    """Whether programs can become machine code here; if not, a warning says once what to install."""
+    if importlib.util.find_spec("llvmlite") is not None:
+        from ..compile.objects import is_available
+
+        if is_available():
+            return True
+    warnings.warn(
+        "ad.jit runs its programs with NumPy, as llvmlite is not installed: the results are the same, the speed is not.\n"
+        "  Install it with  pip install 'adjoint[jit]'.",
+        RuntimeWarning,
+        stacklevel=4,
+    )
+    return False
+
+
+@functools.cache
+def kind_of_jitted(plain: type) -> type:
+    """The class of jitted functions: as `plain`, with calls that begin in machine code where there is a compiler."""
+    if not has_compiler():
+        return plain
+    from ..compile.callable import NativeCallable
+
+    class Jitted(NativeCallable, plain):  # type: ignore[misc,valid-type]
+        __doc__ = plain.__doc__
+        __get__ = plain.__get__
+
+        def __init__(self, *args: Any) -> None:
+            NativeCallable.__init__(self, types.MethodType(plain.__call__, self))
+            self._chain: list[Any] = []
+            plain.__init__(self, *args)
+
+        def _installed(self, entry: Any) -> None:
+            """Let calls try this entry first."""
+            if len(self._chain) >= LONGEST_CHAIN:
+                self._chain = []
+            entry.otherwise(self._chain[-1] if self._chain else None)
+            self._chain.append(entry)
+            entry.install(self)
+
+        def _uninstalled(self) -> None:
+            self.set_entry(None)
+
+    Jitted.__name__ = Jitted.__qualname__ = plain.__name__
+    Jitted.__module__ = plain.__module__
+    return Jitted
+
+
+def executable(
+    program: Program, inputs: list[Any], recording: Recording | None = None, call: Call | None = None, given: Any = None
+) -> tuple[Any, Any]:
+    """What runs a program, and the entry for calls like this one, if there can be one."""
+    if not has_compiler():
+        return Interpreter(program), None
+    from ..compile.build import Native, build
+
+    made = build(program, inputs)
+    if not isinstance(made, Native):
+        return made, None
+    if recording is None or call is None:
+        return made.finish(), None
+    from ..compile.attach import attach
+    from ..compile.entry import Entry
+
+    wanted = attach(made, "entry", recording, *given, call.leaves)
+    made.finish()
+    return made, None if wanted is None else Entry(made.code, "entry", wanted)
