@@ -350,3 +350,75 @@ def test_captured_arrays_are_read_at_call_time():
     np.testing.assert_array_equal(f(1.0), [4.0, 8.0])
     a[0] = 10.0
     np.testing.assert_array_equal(f(1.0), [40.0, 8.0])
+
+
+NUMBERS = {
+    "division": lambda c, x: (1.0 / x + c, x / c),
+    "exponential": lambda c, x: (np.exp(300 * x) - c, np.sinh(x * 1e3)),
+    "logarithm": lambda c, x: (np.log(x), np.sqrt(c) + np.log1p(-x)),
+    "power": lambda c, x: (x**c, (-x) ** 0.5 + x**3),
+    "choice": lambda c, x: (np.where(x > 0, x, -c), np.where(np.isnan(c), 0.0, c)),
+    "angle": lambda c, x: (np.sin(x / c), np.arctan2(c, x) + np.abs(c)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of the plain function
+@pytest.mark.parametrize("case", NUMBERS)
+def test_loops_of_numbers(case):
+    """Python's numbers are quicker, and have the infinities, zeros and nan of NumPy's."""
+    xs = np.array([0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan, 1e-310, 3.0, 0.5, 7.0])
+    for c in (np.float64(0.0), np.float64(2.0), np.float64(-np.inf)):
+        for got, want in zip(ad.scan(NUMBERS[case], c, xs), python_scan(NUMBERS[case], c, xs), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-14)
+            np.testing.assert_array_equal(np.signbit(got) & ~np.isnan(got), np.signbit(want) & ~np.isnan(want))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of the plain function
+@pytest.mark.parametrize("case", SINGULAR)
+def test_second_order_at_singular_points(case):
+    """The same as a Python loop's, nan where that is nan."""
+    f = lambda scan: lambda c: np.sum(scan(SINGULAR[case], c, np.array([[0.0, 1.0, -1.0]] * 3))[1])  # noqa: E731
+    c = np.array([0.0, 4.0, 0.0])
+    for walk in (ad.hessian, lambda f: ad.grad(lambda c: np.sum(ad.grad(f)(c) ** 2))):
+        np.testing.assert_allclose(walk(f(ad.scan))(c), walk(f(python_scan))(c), rtol=1e-10, atol=1e-12)
+
+
+def test_integers_and_truth_values_in_the_carry():
+    """They are carried along, and have no derivative."""
+
+    def f(scan):
+        def step(s, x):
+            n, found, best = s
+            here = x > best
+            return (n + here, found | here, np.where(here, x, best)), n
+
+        return lambda xs: scan(step, (np.int64(0), np.bool(False), xs[0]), xs)
+
+    xs = np.array([0.3, 1.0, 0.5, 2.0])
+    same(f(ad.scan)(xs), f(python_scan)(xs))
+    same(ad.grad(lambda xs: f(ad.scan)(xs)[0][2])(xs), np.array([0.0, 0.0, 0.0, 1.0]))
+
+
+def test_threads():
+    """Loops are captured and differentiated in many threads at once."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    gradient = lambda k: ad.grad(ROLLED)(W * k / 10, X0, XS)  # noqa: E731
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(gradient, range(24)))
+    for k, got in enumerate(found):
+        np.testing.assert_allclose(got, ad.grad(PLAIN)(W * k / 10, X0, XS), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["custom", "checkpoint", "stop", "jit"])
+def test_functions_with_rules_of_their_own(kind):
+    """Inside a body they stay what they are."""
+    sine = {
+        "custom": ad.custom_rule(np.sin, vjp=lambda primals, out, g: (2 * g * np.cos(primals[0]),)),
+        "checkpoint": ad.checkpoint(lambda x: np.sin(np.exp(x))),
+        "stop": lambda x: np.sin(ad.stop_gradient(x)) + x,
+        "jit": ad.jit(lambda x: np.sin(x)),
+    }[kind]
+    f = lambda scan: lambda a: np.sum(scan(lambda c, x: (sine(c * a) + x, c * a), np.zeros(3), XS)[1])  # noqa: E731
+    for walk in (ad.grad, lambda f: lambda a: ad.jvp(f, (a,), (1.0,))[1], lambda f: ad.jit(ad.grad(f))):
+        same(walk(f(ad.scan))(0.7), walk(f(python_scan))(0.7))

@@ -25,6 +25,9 @@ class ForwardTrace:
         """Evaluate one walk further out, and push the tangents along."""
         tangents = [a.node if isinstance(a, Traced) and a.walk is self else None for a in args]
         values = tuple([peel(self, a) for a in args])
+        if primitive.multiple and (together := getattr(primitive.derivative, "push_together", None)):
+            out, tangent = together(primitive, tangents, values, params)
+            return tuple([self._output(o, t) for o, t in zip(out, tangent, strict=True)])
         out = primitive(*values, **params)
         if primitive.derivative.is_zero or all(t is None for t in tangents):
             return out

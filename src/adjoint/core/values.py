@@ -46,7 +46,7 @@ def raw(x: Value) -> Value:
 
 
 def may_hold(condition: Value) -> bool:
-    """Whether any element is true. Where a program must not branch (in a loop) yes: the general form is always right."""
+    """Whether any element is true. Where a program must not branch, in a loop, yes: the general form is right."""
     condition = raw(condition)
     return cannot_branch(condition) or bool(np.any(condition))
 

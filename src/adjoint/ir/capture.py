@@ -87,6 +87,12 @@ class CaptureTrace:
             a = a.value
         return self.constant(a), a
 
+    def captured(self, array: np.ndarray) -> Traced:
+        """The handle of an array that the function captures: a constant that is read at every run."""
+        number = self.program.new(type_of(array))
+        self.program.constants[number] = array
+        return Traced(array, self, number)
+
     def constant(self, a: Any) -> int:
         """The number of a plain value: numbers by value, arrays by identity for as long as nobody writes to them."""
         program = self.program
@@ -133,7 +139,7 @@ class CaptureTrace:
         if not self.guards_allowed:
             raise GuardRefusedError
         number, value = self.number_of(x)
-        if number in self.program.constants:
+        if number in self.program.constants and not isinstance(value, np.ndarray):
             return value
         line = user_line() or ""
         self.program.steps.append(Step(GUARD, (number,), {"expected": frozen(value)}, (), line))

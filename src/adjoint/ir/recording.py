@@ -14,6 +14,7 @@ import numpy as np
 from ..core.errors import ImpureError, OutputError, message
 from ..core.traced import Traced, snapshot
 from ..core.tree import flatten
+from .clone import Clones
 from .capture import CaptureTrace
 from .chance import Chance
 from .interpret import own
@@ -110,14 +111,17 @@ def record(run: Run, fun: Any, leaves: list[Any], rebuild: Any, *extra: Any) -> 
 
 
 def _recorded(run: Run, fun: Any, leaves: list[Any], rebuild: Any, extra: Any) -> tuple[Recording, list[Any], str]:
-    watch = Watch(fun, *extra)
+    watch = Watch(fun, *extra, with_arrays=False)
     capture = CaptureTrace()
+    clones = Clones(capture)
+    fun = clones.of(fun)
+    watch.arrays = Watch(fun, *extra).arrays  # those that the copy still sees as they are
     handles = [capture.input(x) if is_dynamic(x) else x for x in leaves]
     args, kwargs = rebuild(handles)
     with Chance() as chance:
         result = run(fun, args, kwargs)
         drawn = chance.drawn()
-    drawn = drawn or _check_pure(watch)
+    drawn = drawn or _check_pure(watch, clones)
     _check_arguments(args, kwargs, handles, leaves)
     outputs, restore = flatten(result)
     places: list[Any] = []
@@ -165,8 +169,8 @@ def _same_constants(one: Program, other: Program) -> bool:
     return facts(one) == facts(other)
 
 
-def _check_pure(watch: Watch) -> str:
-    what = watch.changed() or watch.rewritten()
+def _check_pure(watch: Watch, clones: Clones) -> str:
+    what = watch.changed() or watch.rewritten() or clones.changed()
     if "Generator" in what or "RandomState" in what:
         return what
     if what:

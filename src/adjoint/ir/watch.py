@@ -42,7 +42,8 @@ Found = tuple[Any, str]
 class Watch:
     """The surroundings of a function, as they are now."""
 
-    def __init__(self, *roots: Any) -> None:
+    def __init__(self, *roots: Any, with_arrays: bool = True) -> None:
+        self._with_arrays = with_arrays
         self.cells: list[tuple[Any, Any, str]] = []
         self.entries: list[tuple[Mapping[Any, Any], Any, Any, str]] = []
         self.attributes: list[tuple[Any, str, Any, str]] = []
@@ -97,7 +98,8 @@ class Watch:
 
     def _inside(self, x: Any, name: str) -> Iterator[Found]:
         if isinstance(x, np.ndarray):
-            self.arrays.append((x, Copy(x), name))
+            if self._with_arrays:
+                self.arrays.append((x, Copy(x), name))
         elif isinstance(x, types.FunctionType):
             yield from self._function(x)
         elif isinstance(x, types.MethodType):
@@ -128,9 +130,9 @@ class Watch:
         self.attributes.append((f, "__defaults__", f.__defaults__, f"the defaults of {f.__name__!r}"))
         yield from [(x, f" among the defaults of {f.__name__!r}") for x in f.__defaults__ or ()]
         yield from [(x, f" {name!r}") for name, x in (f.__kwdefaults__ or {}).items()]
-        if _is_foreign(f.__code__.co_filename):
+        if is_foreign(f.__code__.co_filename):
             return
-        names = _names(f.__code__)
+        names = names_of(f.__code__)
         for name in names:
             if name in f.__globals__:
                 yield from self._entry(f.__globals__, name, names, f"the global variable {name!r}")
@@ -142,7 +144,7 @@ class Watch:
             yield found, f" {key!r}"
             return
         path = getattr(found, "__file__", None) or ""
-        if id(found) in self._seen or not path or _is_foreign(path):
+        if id(found) in self._seen or not path or is_foreign(path):
             return
         self._seen[id(found)] = found
         for inner in names & set(vars(found)):
@@ -150,7 +152,7 @@ class Watch:
 
     def _class(self, kind: type) -> Iterator[Found]:
         """What a class of the user's own holds: methods, and attributes that all its objects share."""
-        if kind.__module__.split(".")[0] in (*PACKAGES, "builtins") or _is_foreign(_file_of(kind)):
+        if kind.__module__.split(".")[0] in (*PACKAGES, "builtins") or is_foreign(_file_of(kind)):
             return
         for key, value in list(vars(kind).items()):
             if key not in ("__dict__", "__weakref__", "__doc__", "__module__", "__abstractmethods__", "_abc_impl"):
@@ -181,7 +183,7 @@ _MISSING = object()
 
 
 @functools.cache
-def _is_foreign(path: str) -> bool:
+def is_foreign(path: str) -> bool:
     """Whether a file is not the user's: of this library, the standard library or a package that keeps to itself."""
     path = os.path.realpath(path)
     return path.startswith((*LIBRARIES, *FOREIGN)) or (path.startswith(STANDARD) and not path.startswith(INSTALLED))
@@ -222,10 +224,10 @@ def _state(generator: Any) -> Any:
     return generator.bit_generator.state if isinstance(generator, np.random.Generator) else generator.get_state()
 
 
-def _names(code: Any) -> set[str]:
+def names_of(code: Any) -> set[str]:
     """The names of globals and attributes that a function mentions, with those of the functions inside it."""
     names = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            names |= _names(constant)
+            names |= names_of(constant)
     return names

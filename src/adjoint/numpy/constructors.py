@@ -17,6 +17,7 @@ from ..core.values import dtype_of, plain, shape_of
 from ..ir.capture import is_captured
 from ..ops import shape
 from . import replacements
+from .calls import calls
 from .hosting import dispatched, is_users
 from .registry import FUNCTIONS, ORIGINALS, implements
 from .replacements import holds_traced
@@ -46,7 +47,7 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, ndmin: int = 0, *
         x = same_dtype(joined(object), dtype)
     else:
         made = NUMPY["array"](object, dtype, copy=copy, ndmin=ndmin, **kwargs)
-        return _users(made, sys._getframe(1)) if _is_always(copy) else made
+        return _users(made, sys._getframe(1), "array") if _is_always(copy) else made
     missing = ndmin - len(shape_of(x))
     return np.reshape(x, (1,) * missing + shape_of(x)) if missing > 0 else x
 
@@ -88,7 +89,7 @@ def _filler(name: str) -> Callable[..., Any]:
 
     @functools.wraps(original, updated=())
     def fill(*args: Any, **kwargs: Any) -> Any:
-        return _users(original(*args, **kwargs), sys._getframe(1))
+        return _users(original(*args, **kwargs), sys._getframe(1), name)
 
     return fill
 
@@ -114,17 +115,18 @@ def _taker(name: str) -> Callable[..., Any]:
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **kwargs: Any) -> Any:
     """`np.full`, also with a traced value."""
     if not holds_traced([fill_value]):
-        return _users(NUMPY["full"](shape, fill_value, dtype, order, **kwargs), sys._getframe(1))
+        return _users(NUMPY["full"](shape, fill_value, dtype, order, **kwargs), sys._getframe(1), "full")
     value = array(fill_value)
     shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
     out = np.broadcast_to(value, shape)
     return own_copy(np.astype(out, dtype) if dtype is not None else out)
 
 
-def _users(made: Any, frame: Any) -> Any:
+def _users(made: Any, frame: Any, name: str) -> Any:
     """A new array as the user's function sees it: a handle, so that traced values can be assigned to it later."""
     if type(made) is np.ndarray and made.dtype.kind in "fc" and depth() > 0 and _is_users(frame):
-        return Traced(made, CONSTANTS, None)
+        if calls(frame.f_code, frame.f_lasti, name):
+            return Traced(made, CONSTANTS, None)
     return made
 
 

@@ -269,4 +269,6 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 def same_dtype(a: Any, dtype: Any) -> Any:
     """`a` cast to `dtype`, unless it was not given or is the same already."""
-    return np.astype(a, dtype) if given(dtype) and dtype_of(a) != np.dtype(dtype) else a
+    if not given(dtype) or dtype_of(a) == np.dtype(dtype):
+        return a
+    return np.dtype(dtype).type(a) if isinstance(a, (float, int, complex)) else np.astype(a, dtype)

@@ -76,7 +76,7 @@ def _examples(values: Values) -> list[Value]:
     return [numpys(example(v)) for v in values]
 
 
-def _push(tangents: Values, out: Value, args: Values, params: dict) -> list[Value | None]:
+def _push(tangents: Values, out: Any, args: Values, params: dict) -> tuple[Values, Values]:
     """The same choice between the branches' tangents."""
     branches, operands = params["branches"], args[1:]
     marks = [t is not None for t in tangents[1:]]
@@ -87,7 +87,7 @@ def _push(tangents: Values, out: Value, args: Values, params: dict) -> list[Valu
             values, moves = split(flat, len(operands))
             rest = iter(moves)
             new, moved = pushed(values, [next(rest) if m else None for m in marks], program)
-            return chosen([zeros_for(o) if t is None else t for o, t in zip(new, moved, strict=True)], ends)
+            return [*new, *chosen([zeros_for(o) if t is None else t for o, t in zip(new, moved, strict=True)], ends)]
 
         def make() -> Body:
             values = _examples(operands)
@@ -95,8 +95,10 @@ def _push(tangents: Values, out: Value, args: Values, params: dict) -> list[Valu
 
         return derived(program, ("push", tuple(marks), tuple(ends)), make)
 
-    found = iter(apply(args[0], [body_of(b) for b in branches], [*operands, *chosen(tangents[1:], marks)]))
-    return [next(found) if end else None for end in ends]
+    found = apply(args[0], [body_of(b) for b in branches], [*operands, *chosen(tangents[1:], marks)])
+    out, moved = split(found, len(ends))
+    rest = iter(moved)
+    return out, [next(rest) if end else None for end in ends]
 
 
 def _pull(slots: Slots, out: Value, args: Values, params: dict, needed: Sequence[bool], careful: bool) -> list[Any]:

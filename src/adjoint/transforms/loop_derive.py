@@ -14,6 +14,7 @@ from ..core.batch import BatchTrace
 from ..core.careful import Cotangent, pull_parts
 from ..core.forward import ForwardTrace
 from ..core.reverse import ReverseTrace, pull
+from ..core.trace import quiet
 from ..core.traced import Traced
 from ..core.values import Value, shape_of, spread, zeros_for
 from ..ir.interpret import replay
@@ -264,7 +265,8 @@ class LoopRule:
 
     Parameters
     ----------
-    push : `(tangents, out, args, params) -> tangents of the results`, None where there is none.
+    push : `(tangents, out, args, params) -> results, their tangents`, None where there is none. If `out` is None, the
+        results are not known yet; a loop that finds both is one loop instead of two.
     pull : `(slots, out, args, params, needed, careful) -> cotangents of the arguments`, in parts.
     """
 
@@ -275,13 +277,21 @@ class LoopRule:
     vjps = None
     keep = staticmethod(all_kept)
 
-    def __init__(self, push: Callable[..., list[Value]], pull: Callable[..., list[Any]]) -> None:
+    def __init__(self, push: Callable[..., tuple[Values, Values]], pull: Callable[..., list[Any]]) -> None:
         self._push = push
         self._pull = pull
 
     def push(self, primitive: Any, tangents: Values, out: Value, args: Values, params: dict) -> list[Value]:
         """The tangents of the results."""
-        return self._push(tangents, out, args, params)
+        return self._push(tangents, out, args, params)[1]  # type: ignore[no-any-return]
+
+    @quiet
+    def push_together(self, primitive: Any, tangents: Values, args: Values, params: dict) -> tuple[Values, Values]:
+        """The results and their tangents."""
+        if all(t is None for t in tangents):
+            out = primitive(*args, **params)
+            return out, [None] * len(out)
+        return self._push(tangents, None, args, params)  # type: ignore[no-any-return]
 
     def pull(
         self, primitive: Any, g: Values, out: Value, args: Values, params: dict, needed: Sequence[bool]

@@ -7,6 +7,7 @@ step, which the walk back needs; `memory` (in bytes) that it has to do without.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +20,7 @@ from ..core.traced import Traced
 from ..core.values import Value, is_inexact, zeros_for
 from ..ir.capture import example
 from ..ir.interpret import own
-from ..ir.program import Program
+from ..ir.program import Program, Type
 from ..rules.stacking import repeated
 from .loop_capture import (
     Body,
@@ -33,13 +34,17 @@ from .loop_capture import (
     leading_example,
     numpys,
     reached,
+    scalar_executable,
     split,
-)  # fmt: skip
+)
 from .loop_derive import Back, LoopRule, Slots, Values, batched, packed, pushed, step_back, unpacked
 
 
 def _evaluate(*args: Any, body: Program, n_consts: int, n_carry: int, length: int, reverse: bool, **_: int) -> Any:
     """Run the loop on plain values."""
+    numbers = scalar_executable(body) if length > FEW else None
+    if numbers is not None:
+        return _evaluate_numbers(numbers, args, body, n_consts, n_carry, length, reverse)
     run = executable(body)
     args = tuple([as_type(a, body.types[n]) if k < n_consts + n_carry else a
                   for k, (a, n) in enumerate(zip(args, body.inputs, strict=True))])  # fmt: skip
@@ -55,6 +60,34 @@ def _evaluate(*args: Any, body: Program, n_consts: int, n_carry: int, length: in
             for y, new in zip(ys, found[n_carry:], strict=True):
                 y[i] = new
     return (*own(carry, args), *ys)
+
+
+FEW = 8
+"""Steps for which it does not pay to write a function of Python's numbers."""
+
+
+def _evaluate_numbers(
+    run: Any, args: Values, body: Program, n_consts: int, n_carry: int, length: int, reverse: bool
+) -> tuple[Value, ...]:
+    """Run a loop of numbers alone."""
+    n_first = n_consts + n_carry
+    values = pythons(args[:n_first], [body.types[n] for n in body.inputs[:n_first]])
+    consts, carry = values[:n_consts], values[n_consts:]
+    rows = [np.asarray(x)[::-1].tolist() if reverse else np.asarray(x).tolist() for x in args[n_first:]]
+    ys: list[list[Any]] = []
+    for slices in zip(*rows, strict=True) if rows else itertools.repeat((), length):
+        found = run(*consts, *carry, *slices)
+        carry = found[:n_carry]
+        ys.append(found[n_carry:])
+    types = [body.types[o] for o in body.outputs[n_carry:]]
+    stacks = [np.array(column, t.dtype) for column, t in zip(zip(*ys, strict=True), types, strict=True)]
+    last = [as_type(c, body.types[n]) for c, n in zip(carry, body.inputs[n_consts:n_first], strict=True)]
+    return (*last, *[s[::-1].copy() if reverse else s for s in stacks])
+
+
+def pythons(values: Values, types: Sequence[Type]) -> list[Any]:
+    """NumPy's numbers and truth values as Python's."""
+    return [bool(v) if t.dtype.kind == "b" else float(v) for v, t in zip(values, types, strict=True)]
 
 
 def settling(body: Program, n_consts: int, n_carry: int) -> list[tuple[int, Any]]:
@@ -123,14 +156,16 @@ def examples_of(args: Values, params: dict[str, Any]) -> list[Value]:
     return [*[example(a) for a in (*consts, *carry)], *[leading_example(x) for x in xs]]
 
 
-def _push(tangents: Values, out: Value, args: Values, params: dict) -> list[Value | None]:
+def _push(tangents: Values, out: Any, args: Values, params: dict) -> tuple[Values, Values]:
     """A scan of the carry and its tangent; of the tangent alone, where the carries are stored."""
+    if out is None and params["stored"]:
+        out = scan(*args, **params)
     body, sizes = params["body"], (params["n_consts"], params["n_carry"])
     marks = carried(body, [t is not None for t in tangents], *sizes, smoothly=True)
     moving = split(marks, *sizes)
     ends = reached(body, marks, smoothly=True)
     ends[: sizes[1]] = moving[1]
-    stored = bool(params["stored"])
+    stored, whole = bool(params["stored"]), out is None
 
     def make() -> Body:
         values = [numpys(v) for v in examples_of(args, params)]
@@ -145,12 +180,14 @@ def _push(tangents: Values, out: Value, args: Values, params: dict) -> list[Valu
             rest = iter([*dc, *dk, *dx])
             new, moved = pushed([*c, *k, *x], [next(rest) if m else None for m in marks], body)
             moved = [zeros_for(o) if t is None else t for o, t in zip(new, moved, strict=True)]
-            kept = [] if stored else new[: sizes[1]]
-            return [*kept, *chosen(moved, ends)]
+            if stored:
+                return chosen(moved, ends)
+            n = sizes[1]
+            return [*new[:n], *chosen(moved[:n], ends[:n]), *chosen(moved[n:], ends[n:]), *(new[n:] if whole else [])]
 
         return captured(step, [v for part in order for v in part])
 
-    linear = derived(body, ("push", sizes, tuple(marks), stored), make)
+    linear = derived(body, ("push", sizes, tuple(marks), stored, whole), make)
     consts, carry, xs = split(args, *sizes)
     of_consts, of_carry, of_xs = split(tangents, *sizes)
     consts += chosen(of_consts, moving[0])
@@ -158,11 +195,13 @@ def _push(tangents: Values, out: Value, args: Values, params: dict) -> list[Valu
     xs = [*xs, *chosen(of_xs, moving[2])]
     how = {"length": params["length"], "reverse": params["reverse"], "memory": params["memory"]}
     if stored:
-        found = apply(linear, starts, [*out[-params["stored"] :], *xs], consts, **how)
+        found = list(apply(linear, starts, [*out[-params["stored"] :], *xs], consts, **how))
     else:
-        found = apply(linear, [*carry, *starts], xs, consts, **how)[sizes[1] :]
+        found = list(apply(linear, [*carry, *starts], xs, consts, **how))
+        last, moved, ys = split(found, sizes[1], sum(ends))
+        out, found = ([*last, *ys] if whole else out), moved
     rest = iter(found)
-    return [next(rest) if end else None for end in ends]
+    return out, [next(rest) if end else None for end in ends]
 
 
 def _pull(slots: Slots, out: Value, args: Values, params: dict, needed: Sequence[bool], careful: bool) -> list[Any]:
@@ -206,7 +245,7 @@ def starting_state(
     ends = chosen(list(zip(slots[:n_carry], likes[:n_carry], strict=True)), marks[n_consts : n_consts + n_carry])
     state += [z for p, (g, v) in zip(back.carry, ends, strict=True) for z in packed(g, p, v)]
     arrived: list[Value] = []
-    for g, like in zip(slots[n_carry:], likes[n_carry:], strict=True):
+    for g in slots[n_carry:]:
         if g is not None:
             arrived += [g.finite] + [part for part in (g.infinite, g.support) if part is not None]
     return state, arrived

@@ -10,7 +10,8 @@ from typing import Any
 def advances(length: int, slots: int) -> int:
     """The fewest steps forward that reversing a loop of n steps takes, with room for s carries.
 
-    It is r n - C(s + r, s + 1) with the r for which C(s + r - 1, s) < n <= C(s + r, s). The first of the slots holds the carry that the loop starts with. The steps back themselves are not counted.
+    It is r n - C(s + r, s + 1) with the r for which C(s + r - 1, s) < n <= C(s + r, s). The first
+    of the slots holds the carry that the loop starts with. The steps back themselves are not counted.
 
     >>> [advances(10, slots) for slots in (1, 2, 3, 10)]
     [45, 20, 15, 9]

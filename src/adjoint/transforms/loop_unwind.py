@@ -34,7 +34,7 @@ from .loop_capture import (
     numpys,
     reached,
     split,
-)  # fmt: skip
+)
 from .loop_derive import Back, ByFormula, Values, batched, pushed, unbatched
 from .loop_scan import apply, settling, storing
 from .loop_schedule import walk_back

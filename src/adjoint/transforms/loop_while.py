@@ -18,9 +18,22 @@ from ..ir.capture import example
 from ..ir.interpret import own, replay
 from ..ir.program import Program
 from ..rules.stacking import repeated
-from .loop_capture import Body, Same, as_type, captured, carried, chosen, derived, executable, numpys, reached, split
+from .loop_capture import (
+    Body,
+    Same,
+    as_type,
+    captured,
+    carried,
+    chosen,
+    derived,
+    executable,
+    numpys,
+    reached,
+    scalar_executable,
+    split,
+)
 from .loop_derive import LoopRule, Slots, Values, batched, pushed, step_back, unbatched
-from .loop_scan import outputs_like, result_of, settling, starting_state
+from .loop_scan import outputs_like, pythons, result_of, settling, starting_state
 from .loop_unwind import unwind, where_active
 
 
@@ -30,6 +43,9 @@ def _evaluate(*args: Any, cond: Program, body: Program, n_cond: int, n_body: int
     of_cond = [as_type(a, cond.types[k]) for a, k in zip(of_cond, cond.inputs, strict=False)]
     of_body = [as_type(a, body.types[k]) for a, k in zip(of_body, body.inputs, strict=False)]
     carry = [as_type(a, body.types[k]) for a, k in zip(carry, body.inputs[n_body:], strict=True)]
+    numbers = scalar_executable(cond), scalar_executable(body)
+    if numbers[0] is not None and numbers[1] is not None:
+        return _evaluate_numbers(numbers[0], numbers[1], (of_cond, of_body, carry), (cond, body))
     goes_on, step = executable(cond), executable(body)
     kinds = settling(body, n_body, n_carry)
     count = 0
@@ -40,6 +56,20 @@ def _evaluate(*args: Any, cond: Program, body: Program, n_cond: int, n_body: int
                 carry[k] = kind(carry[k])
             count += 1
     return (*own(carry, args), np.int64(count))
+
+
+def _evaluate_numbers(goes_on: Any, step: Any, values: Any, programs: tuple[Program, Program]) -> tuple[Value, ...]:
+    """Run a loop of numbers alone."""
+    cond, body = programs
+    of_cond = pythons(values[0], [cond.types[n] for n in cond.inputs[: len(values[0])]])
+    of_body = pythons(values[1], [body.types[n] for n in body.inputs[: len(values[1])]])
+    types = [body.types[n] for n in body.inputs[len(values[1]) :]]
+    carry = pythons(values[2], types)
+    count = 0
+    while goes_on(*of_cond, *carry)[0]:
+        carry = step(*of_body, *carry)
+        count += 1
+    return (*[as_type(c, t) for c, t in zip(carry, types, strict=True)], np.int64(count))
 
 
 def apply(cond: Body, body: Body, of_cond: Values, of_body: Values, carry: Values) -> tuple[Value, ...]:
@@ -55,7 +85,7 @@ def _examples(values: Values) -> list[Value]:
     return [numpys(example(v)) for v in values]
 
 
-def _push(tangents: Values, out: Value, args: Values, params: dict) -> list[Value | None]:
+def _push(tangents: Values, out: Any, args: Values, params: dict) -> tuple[Values, Values]:
     """A while loop of the carry and its tangent."""
     cond, body, n_carry = params["cond"], params["body"], params["n_carry"]
     of_cond, of_body, carry = split(args, params["n_cond"], params["n_body"])
@@ -85,7 +115,7 @@ def _push(tangents: Values, out: Value, args: Values, params: dict) -> list[Valu
         [*carry, *dcarry],
     )
     rest = iter(found[n_carry:-1])
-    return [*[next(rest) if m else None for m in moving[1]], None]
+    return [*found[:n_carry], found[-1]], [*[next(rest) if m else None for m in moving[1]], None]
 
 
 def _looking_at(cond: Program, of_cond: Values, carry: Values, extra: int, more: Values) -> Body:

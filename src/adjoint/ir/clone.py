@@ -1,0 +1,131 @@
+"""A function as it is recorded: a copy in which the arrays it captures are handles.
+
+What a function does with a captured array (a closure's, a global's, a default's) then becomes part of the program, where
+the array is read anew at every run. The user's own functions, cells and modules are not touched.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import Any
+
+import numpy as np
+
+from ..core.traced import Traced
+from .capture import CaptureTrace
+from .watch import is_foreign, names_of
+
+KINDS = "fciub"
+
+
+class Clones:
+    """The copies made for one recording."""
+
+    def __init__(self, capture: CaptureTrace) -> None:
+        self.capture = capture
+        self._made: dict[int, tuple[Any, Any]] = {}
+        self._handles: list[tuple[Traced, np.ndarray]] = []
+        self._cells: list[tuple[types.CellType, Any, str]] = []
+        self._containers: list[tuple[Any, list[Any]]] = []
+        self._globals: dict[int, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {}
+
+    def of(self, x: Any) -> Any:
+        """What stands for an object in the recording: itself, if no captured array is behind it."""
+        known = self._made.get(id(x))
+        if known is not None:
+            return known[1]
+        kind = type(x)
+        if kind is np.ndarray and x.dtype.kind in KINDS:
+            return self._kept(x, self._handle(x))
+        if kind is types.FunctionType:
+            return self._function(x)
+        if kind is types.MethodType:
+            return self._kept(x, types.MethodType(self.of(x.__func__), x.__self__))
+        if kind is functools.partial:
+            words = {k: self.of(v) for k, v in x.keywords.items()}
+            return self._kept(x, functools.partial(self.of(x.func), *map(self.of, x.args), **words))
+        if kind in (list, tuple, dict) and _holds_arrays(x):
+            return self._container(x)
+        return x
+
+    def changed(self) -> str:
+        """What the recorded function has changed besides its result, in words; empty if nothing."""
+        for handle, array in self._handles:
+            if handle.value is not array:
+                return f"a captured array of shape {array.shape}"
+        for cell, was, name in self._cells:
+            if cell.cell_contents is not was:
+                return f"the captured variable {name!r}"
+        for container, was in self._containers:
+            now = list(container.items()) if isinstance(container, dict) else list(container)
+            flat = [x for pair in now for x in pair] if isinstance(container, dict) else now
+            if len(flat) != len(was) or any([a is not b for a, b in zip(flat, was, strict=True)]):
+                return f"a captured {type(container).__name__}"
+        for _, overlay, start in self._globals.values():
+            for name in overlay.keys() | start.keys():
+                if overlay.get(name, self) is not start.get(name, self):
+                    return f"the global variable {name!r}"
+        return ""
+
+    def _kept(self, x: Any, made: Any) -> Any:
+        self._made[id(x)] = (x, made)  # x itself is kept too, so that its number is not given to another object
+        return made
+
+    def _handle(self, x: np.ndarray) -> Traced:
+        handle = self.capture.captured(x)
+        self._handles.append((handle, x))
+        return handle
+
+    def _container(self, x: Any) -> Any:
+        if type(x) is dict:
+            made: Any = {k: self.of(v) for k, v in x.items()}
+            self._containers.append((made, [part for pair in made.items() for part in pair]))
+        else:
+            made = type(x)([self.of(v) for v in x])
+            if type(x) is list:
+                self._containers.append((made, list(made)))
+        return self._kept(x, made)
+
+    def _function(self, f: types.FunctionType) -> Any:
+        """A copy with cells and globals of its own; functions may refer to each other in circles."""
+        cells = tuple([types.CellType() for _ in f.__closure__ or ()])
+        names = set() if is_foreign(f.__code__.co_filename) else names_of(f.__code__)
+        overlay = self._overlay(f.__globals__) if names else f.__globals__
+        made = types.FunctionType(f.__code__, overlay, f.__name__, None, cells or None)
+        self._kept(f, made)
+        made.__defaults__ = None if f.__defaults__ is None else tuple(map(self.of, f.__defaults__))
+        made.__kwdefaults__ = None if f.__kwdefaults__ is None else {k: self.of(v) for k, v in f.__kwdefaults__.items()}
+        made.__qualname__, made.__module__, made.__doc__ = f.__qualname__, f.__module__, f.__doc__
+        made.__dict__.update(f.__dict__)
+        for name, new, old in zip(f.__code__.co_freevars, cells, f.__closure__ or (), strict=True):
+            try:
+                content = old.cell_contents
+            except ValueError:  # not filled yet
+                continue
+            new.cell_contents = self.of(content)
+            self._cells.append((new, new.cell_contents, name))
+        for name in names:
+            if name in f.__globals__:
+                new_value = self.of(f.__globals__[name])
+                overlay[name] = self._globals[id(f.__globals__)][2][name] = new_value
+        return made
+
+    def _overlay(self, module: dict[str, Any]) -> dict[str, Any]:
+        known = self._globals.get(id(module))
+        if known is None:
+            known = self._globals[id(module)] = (module, dict(module), dict(module))
+        return known[1]
+
+
+def _holds_arrays(x: Any) -> bool:
+    """Whether an array is somewhere in a container."""
+    stack, seen = [x], set()
+    while stack:
+        item = stack.pop()
+        if type(item) is np.ndarray:
+            return True
+        if type(item) in (list, tuple, dict) and id(item) not in seen:
+            seen.add(id(item))
+            stack += item.values() if type(item) is dict else item
+    return False
