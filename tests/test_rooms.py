@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "adjoint"
-ORDER = ["core", "rules", "ops", "numpy", "scipy", "transforms", "testing"]
+ORDER = ["core", "ir", "compile", "rules", "ops", "numpy", "scipy", "random", "transforms", "testing"]
 """Each room may import itself and those before it."""
 
 LONGEST_FILE = 400

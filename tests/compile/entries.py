@@ -5,11 +5,11 @@ import struct
 
 import numpy as np
 
-from adjoint.compile.callable import NativeCallable
+from adjoint.compile.call.callable import NativeCallable
 from adjoint.compile.emit import Module, memory_type
 from adjoint.compile.engine import Code
-from adjoint.compile.entry import Entry, entry_text
-from adjoint.compile.signature import (
+from adjoint.compile.call.entry import Entry, entry_text
+from adjoint.compile.call.signature import (
     Array,
     Dict,
     Input,

@@ -15,8 +15,8 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from tests.compile.entries import Slow, echo, fits, same
 
-from adjoint.compile import arguments
-from adjoint.compile.signature import (
+from adjoint.compile.call import arguments
+from adjoint.compile.call.signature import (
     Array,
     Dict,
     List,

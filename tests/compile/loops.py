@@ -6,7 +6,7 @@ import numpy as np
 
 from adjoint.compile.emit import Emitter, Module, literal, memory_type
 from adjoint.compile.engine import Code
-from adjoint.compile.scalars import SCALARS
+from adjoint.compile.scalar.table import SCALARS
 
 INTEGERS = [np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)]
 FLOATS = [np.dtype(np.float32), np.dtype(np.float64)]

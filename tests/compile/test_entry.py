@@ -10,14 +10,14 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from adjoint.compile.objects import is_available
+from adjoint.compile.call.objects import is_available
 
 if not is_available():
     pytest.skip("objects of this interpreter have another layout", allow_module_level=True)
 
-from adjoint.compile import arguments
-from adjoint.compile.callable import NativeCallable
-from adjoint.compile.signature import (
+from adjoint.compile.call import arguments
+from adjoint.compile.call.callable import NativeCallable
+from adjoint.compile.call.signature import (
     Array,
     ArrayIs,
     AttributeIs,

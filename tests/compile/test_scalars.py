@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("llvmlite")
 pytest.importorskip("scipy")
 
-from adjoint.compile.scalars import SCALARS, cast
+from adjoint.compile.scalar.table import SCALARS, cast
 from adjoint.ops import special
 from adjoint.ops.declare import CATALOGUE
 

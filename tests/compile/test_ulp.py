@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("llvmlite")
 pytest.importorskip("scipy")
 
-from adjoint.compile.scalar_special import FUNCTIONS
-from adjoint.compile.scalars import SCALARS
+from adjoint.compile.scalar.special import FUNCTIONS
+from adjoint.compile.scalar.table import SCALARS
 from adjoint.ops import special as special_ops
 from adjoint.ops.declare import CATALOGUE
 

@@ -12,14 +12,14 @@ import numpy as np
 from ..ir.interpret import Interpreter, own
 from ..ir.passes import without_dead
 from ..ir.program import GUARD, Program, Step, Type
+from .call.callable import NativeCallable
+from .call.entry import Entry, entry_text
+from .call.signature import Array, NumpyScalar, Output, PythonBool, PythonFloat, PythonInt, Result, Signature, Tuple
 from .classify import is_number, sort_of
 from .emit import Module, is_known
 from .engine import Code, add_symbol
-from .entry import Entry, entry_text
-from .callable import NativeCallable
 from .expand import expanded
 from .kernel import STACK, Kernel
-from .signature import Array, NumpyScalar, Output, PythonBool, PythonFloat, PythonInt, Result, Signature, Tuple
 from .threads import parallel_symbol
 
 LONG = 30_000
@@ -149,7 +149,9 @@ def _with_workspace(module: Module, kernel: Kernel) -> str:
         parallel_symbol()
     if kernel.space <= STACK:
         body = f"  %ws = alloca [{max(kernel.space, 1)} x i8], align 64\n  %r = call i32 @{kernel.name}({inner})\n"
-        return module.function("main", "internal i32", f"({arguments}) nounwind alwaysinline {{\nentry:\n{body}  ret i32 %r\n}}")
+        return module.function(
+            "main", "internal i32", f"({arguments}) nounwind alwaysinline {{\nentry:\n{body}  ret i32 %r\n}}"
+        )
     _allocator()
     module.declare("malloc", "noalias ptr {}(i64)")
     module.declare("free", "void {}(ptr)")
@@ -201,7 +203,6 @@ class Mixed:
             if found is None:
                 return None
             values.update(zip(gives, found, strict=True))
-
 
         return own([values[o] for o in program.outputs], [*inputs, *program.constants.values()])
 
@@ -267,5 +268,3 @@ def build(program: Program, inputs: Sequence[Any] | None = None) -> Any:
 
 def _fits_registers(program: Program) -> bool:
     return all([is_known(program.types[n].dtype) for n in (*program.inputs, *program.outputs)])
-
-

@@ -9,7 +9,7 @@ import numpy as np
 from ..ir.program import GUARD, Program, Step
 from .emit import is_known
 from .indices import cuts
-from .scalars import SCALARS, Loop
+from .scalar.table import SCALARS, Loop
 
 TINY = 9
 """Arrays of at most so many elements live in registers, one element each: vectors in space, 3x3 matrices."""

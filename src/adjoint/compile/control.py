@@ -47,8 +47,10 @@ def is_fit(program: Program, step: Step) -> bool:
             and cond.types[cond.outputs[0]].dtype.kind == "b"
         )
     if name == "cond":
-        return types[0].dtype.kind in "bi" and types[0].size == 1 and all(
-            [_same([b.types[n] for n in b.inputs], types[1:]) for b in params["branches"]]
+        return (
+            types[0].dtype.kind in "bi"
+            and types[0].size == 1
+            and all([_same([b.types[n] for n in b.inputs], types[1:]) for b in params["branches"]])
         )
     return False
 

@@ -11,8 +11,8 @@ from .classify import ELEMENTWISE, PAD, is_number
 from .emit import Emitter, literal, memory_type
 from .indices import ZERO, Index, Loaded, Place, broadcast, constant, cuts, row_major, squeezed
 from .plan import Plan
-from .scalar_cast import cast
-from .scalars import SCALARS
+from .scalar.casting import cast
+from .scalar.table import SCALARS
 
 
 class Elements:
@@ -238,4 +238,3 @@ def extent(i: Index, ranges: list[tuple[int, int]]) -> tuple[int, int]:
     low, high = ranges[i.axis]
     ends = (i.scale * low + i.shift, i.scale * (high - 1) + i.shift)
     return min(ends), max(ends)
-

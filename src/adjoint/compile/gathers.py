@@ -56,7 +56,13 @@ def scatter(kernel: Any, step: Step) -> None:
     def body(f: LoopFunction, place: Place, bad: str) -> str:
         e = f.elements
         spot, bad = _spot(kernel, step, e, place, t.shape, bad)
-        kind = "fadd double" if t.dtype.name == "float64" else "fadd float" if t.dtype.kind == "f" else f"add i{8 * t.dtype.itemsize}"
+        kind = (
+            "fadd double"
+            if t.dtype.name == "float64"
+            else "fadd float"
+            if t.dtype.kind == "f"
+            else f"add i{8 * t.dtype.itemsize}"
+        )
         e.store(v, spot, e.e.op(f"{kind} {e.load(v, spot)}, {e.at(g, place)}"))
         return bad
 

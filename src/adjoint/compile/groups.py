@@ -12,8 +12,8 @@ from .emit import literal, llvm_type
 from .indices import ZERO, Index, Place, cuts, identity, squeezed
 from .loops import BLOCK, LoopFunction, identity_of
 from .plan import Plan, Unit
-from .scalar_cast import cast
-from .scalars import SCALARS
+from .scalar.casting import cast
+from .scalar.table import SCALARS
 
 MANY_REGIONS = 24
 PARALLEL = 400_000
@@ -74,9 +74,7 @@ class Group:
             for v in outer:
                 spot = self._kept(v, place)
                 x.store(v, spot, self._combined(x, v, x.load(v, spot), self._value(x, v, place)))
-            return [
-                self._combined(x, v, r, self._value(x, v, place)) for v, r in zip(inner, f.registers, strict=True)
-            ]
+            return [self._combined(x, v, r, self._value(x, v, place)) for v, r in zip(inner, f.registers, strict=True)]
 
         def finish(place: Place, totals: list[str]) -> None:
             x = f.elements
@@ -142,7 +140,9 @@ class Group:
         """Whether every array is read row by row from end to end, so that the shape does not matter."""
         plan, shape = self.plan, self.unit.shape
         if len(shape) == 1:
-            return all([_is_plain(plan, self, v) for v in (*self.members, *[plan.maker[r].args[0] for r in self.reduced])])
+            return all(
+                [_is_plain(plan, self, v) for v in (*self.members, *[plan.maker[r].args[0] for r in self.reduced])]
+            )
         for v in self.reduced:
             if len(self._axes(v)) < len(shape):
                 return False
@@ -153,7 +153,14 @@ def combined(e: Any, name: str, dtype: Any, total: str, new: str) -> str:
     """One more element of a reduction. Sums may be taken in any order, as NumPy's are; nothing else is loosened."""
     if name in ("sum", "prod") and dtype.kind == "f":
         return str(e.op(f"{'fadd' if name == 'sum' else 'fmul'} reassoc {llvm_type(dtype)} {total}, {new}"))
-    ufunc = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "logical_or", "all": "logical_and"}
+    ufunc = {
+        "sum": "add",
+        "prod": "multiply",
+        "max": "maximum",
+        "min": "minimum",
+        "any": "logical_or",
+        "all": "logical_and",
+    }
     return SCALARS[ufunc[name]](e, [total, new], dtype)
 
 
@@ -251,5 +258,3 @@ def _note(step: Any, place: Place, shape: tuple[int, ...], inner: tuple[int, ...
         source[a] = i.moved(1, -cut.start)
     moved = [ZERO if a is None else source[a] for a in found[1]]
     return tuple([ZERO if n == 1 else i for n, i in zip(inner, moved[len(moved) - len(inner) :], strict=True)])
-
-

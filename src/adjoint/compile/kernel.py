@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from ..ir.program import Program, Step
-from .classify import CHECK, ELEMENTWISE, PAD, REDUCE, VIEW
-from .elements import Elements, load, store
+from .chunks import chunk_body, combine_chunks, fill_memory
+from .classify import CHECK, ELEMENTWISE, PAD, REDUCE, VIEW, is_number
+from .elements import Elements, store
 from .emit import Emitter, Module, literal, llvm_type, memory_type
 from .groups import Group, combined
-from .indices import Place, constant, row_major
-from .loops import LoopFunction, Resources, counted
+from .loops import Resources
 from .plan import Plan
-from .scalar_cast import cast
+from .registers import all_places, differs, whole_tiny
+from .scalar.casting import cast
 from .whole import whole
 
 STACK = 1 << 15
@@ -92,7 +92,9 @@ class Kernel:
                 parts.append(f"{kind} {self.register(key[1], key[2])}")
         return ", ".join(parts)
 
-    def call_parallel(self, name: str, resources: Resources, span: Any, rows: int, reduced: list[int], start: Any) -> None:
+    def call_parallel(
+        self, name: str, resources: Resources, span: Any, rows: int, reduced: list[int], start: Any
+    ) -> None:
         """Call a loop function for ranges of its first axis, by several threads; sums are put together in order."""
         e, low, high = self.e, *span
         chunks = -(-(high - low) // rows)
@@ -107,12 +109,12 @@ class Kernel:
                 e.do(f"store ptr {partial.get(key[1]) or self.pointer(key[1])}, ptr {spot}")
             else:
                 store(e, spot, self.register(key[1], key[2]), self.plan.types[key[1]].dtype)
-        body = _chunk_body(self, name, keys, low, high, rows, reduced, start)
+        body = chunk_body(self, name, keys, low, high, rows, reduced, start)
         self.module.declare("adjoint_parallel", "void {}(ptr, ptr, i64)")
         e.do(f"call void @adjoint_parallel(ptr @{body}, ptr {context}, i64 {chunks})")
         for v, address in partial.items():
             t = self.plan.types[v]
-            _combine_chunks(self, v, address, self.plan.maker[v].primitive.name, t, chunks)
+            combine_chunks(self, v, address, self.plan.maker[v].primitive.name, t, chunks)
 
     def fill(self, v: int, value: Any) -> None:
         """Set all elements of a value in memory."""
@@ -235,8 +237,8 @@ class Kernel:
             kept = tuple([i.shift for a, i in enumerate(place) if a not in axes])
             new = cast(self.e, x.at(source, place), have.dtype, t.dtype)
             had = totals.get(kept)
-            totals[kept] = new if had is None else combined(self.e, step.primitive.name, t.dtype, had, new).replace(
-                " reassoc", ""
+            totals[kept] = (
+                new if had is None else combined(self.e, step.primitive.name, t.dtype, had, new).replace(" reassoc", "")
             )
         return list(totals.values())
 
@@ -247,99 +249,6 @@ class Kernel:
         values = expected.ravel().tolist() if hasattr(expected, "ravel") else [expected]
         for place, value in zip(all_places(t.shape), values, strict=True):
             self.check(differs(self.e, self.elements.at(v, place), value, t.dtype), 1)
-
-
-def differs(e: Emitter, register: str, value: Any, dtype: Any) -> str:
-    """Whether a register holds anything else than a value, to the last bit; one nan is as good as another."""
-    kind = llvm_type(dtype)
-    if dtype.kind != "f":
-        return e.op(f"icmp ne {kind} {register}, {literal(value, dtype)}")
-    if value != value:
-        return e.op(f"fcmp ord {kind} {register}, {register}")
-    whole_kind = "i64" if dtype.itemsize == 8 else "i32"
-    bits = e.op(f"bitcast {kind} {register} to {whole_kind}")
-    want = e.op(f"bitcast {kind} {literal(value, dtype)} to {whole_kind}")
-    return e.op(f"icmp ne {whole_kind} {bits}, {want}")
-
-
-def all_places(shape: tuple[int, ...]) -> list[Place]:
-    """Every place of a small array, row by row."""
-    found: list[Place] = [()]
-    for n in shape:
-        found = [(*place, constant(k)) for place in found for k in range(n)]
-    return found
-
-
-def whole_tiny(kernel: Kernel, step: Step) -> list[str]:
-    """A whole operation on values in registers: elements change places, or are multiplied and summed."""
-    plan, x = kernel.plan, kernel.elements
-    (v,) = step.outs
-    t = plan.types[v]
-    name = step.primitive.name
-    read = {a: [x.at(a, place) for place in all_places(plan.types[a].shape)] for a in step.args}
-    if name in ("stack", "concatenate"):
-        return _joined(plan, step, read)
-    if name == "matmul":
-        return _product(kernel, step, read)
-    from .indices import cuts
-
-    if name == "unindex":
-        out = [literal(0, t.dtype)] * t.size
-        value = step.args[0]
-    else:
-        out = list(read[step.args[0]])
-        if plan.types[step.args[0]].dtype != t.dtype:
-            out = [cast(kernel.e, r, plan.types[step.args[0]].dtype, t.dtype) for r in out]
-        value = step.args[1]
-    found = cuts(step.params["template"], t.shape)
-    assert found is not None
-    region = tuple([1 if a is None else found[0][a].length for a in found[1]])  # type: ignore[union-attr]
-    strides = row_major(t.shape)
-    have = plan.types[value].shape
-    for place in all_places(region):
-        spot = sum([c.start * s for c, s in zip(found[0], strides, strict=True) if c is not None])
-        for i, a in zip(place, found[1], strict=True):
-            if a is not None:
-                spot += i.shift * found[0][a].step * strides[a]  # type: ignore[union-attr]
-        source = place[len(place) - len(have) :] if len(have) <= len(place) else (constant(0),) * (len(have) - len(place)) + place
-        k = sum([0 if n == 1 else i.shift * s for i, n, s in zip(source, have, row_major(have), strict=True)])
-        out[spot] = cast(kernel.e, read[value][k], plan.types[value].dtype, t.dtype)
-    return out
-
-
-def _joined(plan: Plan, step: Step, read: dict[int, list[str]]) -> list[str]:
-    (v,) = step.outs
-    shape, axis = plan.types[v].shape, step.params["axis"] % len(plan.types[v].shape)
-    parts = []
-    for a in step.args:
-        length = 1 if step.primitive.name == "stack" else plan.types[a].shape[axis]
-        parts.append((length * math.prod(shape[axis + 1 :]), read[a]))
-    found: list[str] = []
-    for row in range(math.prod(shape[:axis])):
-        for width, registers in parts:
-            found += registers[row * width : (row + 1) * width]
-    return found
-
-
-def _product(kernel: Kernel, step: Step, read: dict[int, list[str]]) -> list[str]:
-    e, (x, y) = kernel.e, step.args
-    types = kernel.plan.types
-    (v,) = step.outs
-    kind = llvm_type(types[v].dtype)
-    a, b = types[x].shape, types[y].shape
-    rows, inner, columns = (a[-2] if len(a) > 1 else 1), a[-1], (b[-1] if len(b) > 1 else 1)
-    found = []
-    for n in range(max(math.prod(a[:-2]), math.prod(b[:-2]))):
-        na = n % math.prod(a[:-2]) * rows * inner if math.prod(a[:-2]) > 1 else 0
-        nb = n % math.prod(b[:-2]) * inner * columns if math.prod(b[:-2]) > 1 else 0
-        for i in range(rows):
-            for j in range(columns):
-                total = ""
-                for k in range(inner):
-                    term = e.op(f"fmul {kind} {read[x][na + i * inner + k]}, {read[y][nb + k * columns + j]}")
-                    total = term if not total else e.op(f"fadd {kind} {total}, {term}")
-                found.append(total)
-    return found
 
 
 def _laid_out(lives: dict[int, list[int]], sizes: dict[int, int]) -> tuple[dict[int, int], int]:
@@ -361,75 +270,5 @@ def _laid_out(lives: dict[int, list[int]], sizes: dict[int, int]) -> tuple[dict[
     return offsets, -(-space // ALIGNMENT) * ALIGNMENT
 
 
-def fill_memory(e: Emitter, module: Module, address: str, number: str, dtype: Any, size: int) -> None:
-    """Set `size` elements from an address on."""
-    inside = Emitter(module)
-    kind = llvm_type(dtype)
-
-    def body(i: str) -> None:
-        spot = inside.op(f"getelementptr inbounds {memory_type(dtype)}, ptr %p, i64 {i}")
-        store(inside, spot, "%x", dtype)
-
-    counted(inside, "0", "%n", body)
-    text = f"(ptr noalias %p, {kind} %x, i64 %n) nounwind {{\nentry:\n" + "\n".join(inside.lines) + "\n  ret void\n}"
-    name = module.function("fill", "internal void", text)
-    e.do(f"call void @{name}(ptr {address}, {kind} {number}, i64 {size})")
-
-
-def _combine_chunks(kernel: Kernel, v: int, address: str, name: str, t: Any, chunks: int) -> None:
-    """Put the chunks' shares of a reduction together, in order."""
-    e = Emitter(kernel.module)
-    kind = memory_type(t.dtype)
-
-    def chunk(c: str) -> None:
-        first = e.op(f"mul nsw i64 {c}, {t.size}")
-
-        def element(k: str) -> None:
-            place = e.op(f"add nsw i64 {first}, {k}")
-            source = e.op(f"getelementptr inbounds {kind}, ptr %from, i64 {place}")
-            target = e.op(f"getelementptr inbounds {kind}, ptr %to, i64 {k}")
-            new = combined(e, name, t.dtype, load(e, target, t.dtype), load(e, source, t.dtype))
-            store(e, target, new, t.dtype)
-
-        counted(e, "0", str(t.size), element)
-
-    counted(e, "0", str(chunks), chunk)
-    text = "(ptr noalias %to, ptr noalias %from) nounwind {\nentry:\n" + "\n".join(e.lines) + "\n  ret void\n}"
-    found = kernel.module.function("combine", "internal void", text)
-    kernel.e.do(f"call void @{found}(ptr {kernel.pointer(v)}, ptr {address})")
-
-
-def _chunk_body(kernel: Kernel, name: str, keys: list[Any], low: int, high: int, rows: int, reduced: list[int], start: Any) -> str:
-    """`void body(ptr context, i64 chunk)`: reads the pointers, finds the range, starts its own sums."""
-    e = Emitter(kernel.module)
-    types = kernel.plan.types
-    first = e.op(f"mul nsw i64 %chunk, {rows}")
-    first = first if low == 0 else e.op(f"add nsw i64 {first}, {low}")
-    end = e.op(f"add nsw i64 {first}, {rows}")
-    short = e.op(f"icmp slt i64 {end}, {high}")
-    end = e.op(f"select i1 {short}, i64 {end}, i64 {high}")
-    args = [f"i64 {first}", f"i64 {end}"]
-    for k, key in enumerate(keys):
-        spot = e.op(f"getelementptr i8, ptr %context, i64 {8 * k}")
-        t = types[key[1]]
-        if key[0] != "pointer":
-            args.append(f"{llvm_type(t.dtype)} {load(e, spot, t.dtype)}")
-            continue
-        address = e.op(f"load ptr, ptr {spot}")
-        if key[1] in reduced:
-            shift = e.op(f"mul nsw i64 %chunk, {t.size}")
-            address = e.op(f"getelementptr {memory_type(t.dtype)}, ptr {address}, i64 {shift}")
-            fill_memory(e, kernel.module, address, literal(start(key[1]), t.dtype), t.dtype, t.size)
-        args.append(f"ptr {address}")
-    e.do(f"call void @{name}({', '.join(args)})")
-    text = "(ptr %context, i64 %chunk) nounwind {\nentry:\n" + "\n".join(e.lines) + "\n  ret void\n}"
-    return kernel.module.function("chunk", "internal void", text)
-
-
 def _is_array(value: Any) -> bool:
-    from .classify import is_number
-
     return not is_number(value)
-
-
-__all__ = ["STACK", "Kernel", "LoopFunction", "all_places"]

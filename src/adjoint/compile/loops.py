@@ -156,7 +156,9 @@ class LoopFunction:
         """Finish the function; its name, which is that of an equal one if there is one."""
         parameters = ", ".join([p for p in (extra, self.resources.parameters()) if p])
         body = "\n".join(self.e.lines)
-        text = f"({parameters}) nounwind{WIDE if has_feature('avx512f') else ''} {{\nentry:\n{body}\n  ret {result} {value}\n}}".replace("ret void \n", "ret void\n")
+        text = f"({parameters}) nounwind{WIDE if has_feature('avx512f') else ''} {{\nentry:\n{body}\n  ret {result} {value}\n}}".replace(
+            "ret void \n", "ret void\n"
+        )
         return self.module.function(stem, f"internal {result}", text)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from ..ir.program import Program, Step
 from .classify import CHECK, ELEMENTWISE, LOOPS, PAD, REDUCE, TINY, VIEW, WHOLE, cost_of, loop_of, sort_of
 from .indices import cuts, row_major, squeezed
-from .scalars import Loop
+from .scalar.table import Loop
 
 CHEAP = 2
 """Recomputing so many additions is better than memory."""
@@ -126,7 +126,7 @@ class Plan:
         if sort in (ELEMENTWISE, VIEW, PAD):
             return not (name == "reshape" and self._moves(step) and self.types[step.args[0]].size > TINY)
         sizes = [self.types[a].size for a in step.args]
-        return sort == REDUCE and sizes[0] <= TINY or (
+        return (sort == REDUCE and sizes[0] <= TINY) or (
             sort == WHOLE and name in ("concatenate", "stack", "assign", "unindex", "matmul") and max(sizes) <= TINY
         )
 

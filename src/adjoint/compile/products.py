@@ -98,15 +98,21 @@ def _product(types: Any, step: Step, labels: Any, strides: Any, out: Any) -> Pro
     for name, axis in found.items():
         if axis.length == 1:
             continue
-        kind = "inner" if name not in result else "outer" if name in first and name in second else (
-            "rows" if name in first else "columns"
+        kind = (
+            "inner"
+            if name not in result
+            else "outer"
+            if name in first and name in second
+            else ("rows" if name in first else "columns")
         )
         groups[kind].append(axis)
     merged = {kind: _merged(axes) for kind, axes in groups.items()}
     chosen = {kind: merged[kind].pop() if merged[kind] else ONE for kind in ("rows", "columns", "inner")}
     outer = tuple([*merged["outer"], *merged["rows"], *merged["columns"], *merged["inner"]])
     made = Product(chosen["rows"], chosen["columns"], chosen["inner"], outer, bool(merged["inner"]), out.dtype)
-    if made.columns.strides[2] > 1 and made.rows.strides[2] == 1 or (made.columns.length == 1 and made.rows.length > 1):
+    if (made.columns.strides[2] > 1 and made.rows.strides[2] == 1) or (
+        made.columns.length == 1 and made.rows.length > 1
+    ):
         made = replace(made, rows=_swapped(made.columns), columns=_swapped(made.rows), inner=_swapped(made.inner),
                        outer=tuple([_swapped(a) for a in made.outer]))  # fmt: skip
         object.__setattr__(made, "_is_swapped", True)
@@ -255,9 +261,7 @@ def _columns(e: Emitter, p: Product, a: str, b: str, c: str, column: str, w: int
         _tile(e, p, a, b, c, str(full * ROWS), rest, column, w, width)
 
 
-def _tile(
-    e: Emitter, p: Product, a: str, b: str, c: str, row: str, rows: int, column: str, w: int, width: int
-) -> None:
+def _tile(e: Emitter, p: Product, a: str, b: str, c: str, row: str, rows: int, column: str, w: int, width: int) -> None:
     """`rows` x `w` elements of the result."""
     kind = llvm_type(p.dtype)
     step = min(width, 1 << (w - 1).bit_length())
@@ -297,9 +301,7 @@ def _tile(
             spread = e.op(f"shufflevector {vector} {first}, {vector} poison, <{step} x i32> zeroinitializer")
             for part in range(parts):
                 total = sums[r * parts + part]
-                new.append(
-                    e.op(f"call {vector} {fma}({vector} {spread}, {vector} {vectors[part]}, {vector} {total})")
-                )
+                new.append(e.op(f"call {vector} {fma}({vector} {spread}, {vector} {vectors[part]}, {vector} {total})"))
         return new
 
     def spot(r: int, part: int) -> str:
@@ -309,11 +311,7 @@ def _tile(
         )  # fmt: skip
 
     zero = "zeroinitializer"
-    starts = [
-        read(spot(r, part), part) if p.adds else zero
-        for r in range(rows)
-        for part in range(parts)
-    ]
+    starts = [read(spot(r, part), part) if p.adds else zero for r in range(rows) for part in range(parts)]
     sums = counted(e, "0", str(p.inner.length), term, carried=[(vector, s) for s in starts])
     for r in range(rows):
         for part in range(parts):

@@ -9,7 +9,7 @@ from .gathers import gather, scatter
 from .indices import Place, constant, cuts
 from .loops import LoopFunction, counted
 from .products import product
-from .scalar_cast import cast
+from .scalar.casting import cast
 
 
 def whole(kernel: Any, step: Step) -> None:
@@ -78,9 +78,7 @@ def _assign(kernel: Any, step: Step) -> None:
     if _may_write_over(kernel, step):
         kernel.shares[v] = x
     else:
-        loop_over(
-            kernel, t.shape, v, lambda e, p: e.store(v, p, cast(e.e, e.at(x, p), have.dtype, t.dtype)), "copy"
-        )
+        loop_over(kernel, t.shape, v, lambda e, p: e.store(v, p, cast(e.e, e.at(x, p), have.dtype, t.dtype)), "copy")
     _write_region(kernel, step, step.args[1])
 
 
@@ -164,5 +162,3 @@ def _running_sum(kernel: Any, step: Step) -> None:
 
     level(0)
     kernel.call(f.end("running"), f.resources)
-
-

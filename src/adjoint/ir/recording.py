@@ -14,9 +14,9 @@ import numpy as np
 from ..core.errors import ImpureError, OutputError, message
 from ..core.traced import Traced, snapshot
 from ..core.tree import flatten
-from .clone import Clones
 from .capture import CaptureTrace
 from .chance import Chance
+from .clone import Clones
 from .interpret import own
 from .program import Program
 from .watch import Watch

@@ -21,7 +21,7 @@ LONGEST_CHAIN = 16
 def has_compiler() -> bool:
     """Whether programs can become machine code here; if not, a warning says once what to install."""
     if importlib.util.find_spec("llvmlite") is not None:
-        from ..compile.objects import is_available
+        from ..compile.call.objects import is_available
 
         if is_available():
             return True
@@ -39,7 +39,7 @@ def kind_of_jitted(plain: type) -> type:
     """The class of jitted functions: as `plain`, with calls that begin in machine code where there is a compiler."""
     if not has_compiler():
         return plain
-    from ..compile.callable import NativeCallable
+    from ..compile.call.callable import NativeCallable
 
     class Jitted(NativeCallable, plain):  # type: ignore[misc,valid-type]
         __doc__ = plain.__doc__
@@ -79,8 +79,8 @@ def executable(
         return made, None
     if recording is None or call is None:
         return made.finish(), None
-    from ..compile.attach import attach
-    from ..compile.entry import Entry
+    from ..compile.call.attach import attach
+    from ..compile.call.entry import Entry
 
     wanted = attach(made, "entry", recording, *given, call.leaves)
     made.finish()

@@ -105,7 +105,14 @@ class flat_body:  # noqa: N801  (used as a function)
             )
         found, _ = output_leaves(after, self.walk)
         stacked, self.restore = output_leaves(ys, self.walk)
-        return found + stacked
+        return [_literal(x, before) for x, before in zip(found, carry, strict=True)] + stacked
+
+
+def _literal(x: Value, before: Value) -> Value:
+    """A number that stands in the function, as in  carry = 0,  in the dtype of what it replaces."""
+    if type(x) in (bool, int, float) and np.can_cast(type(x), dtype_of(before), "same_kind"):
+        return dtype_of(before).type(x)
+    return x
 
 
 def _outline(tree: Any) -> str:

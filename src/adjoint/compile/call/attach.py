@@ -7,11 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.recording import Fixed, Recording, is_dynamic
-from .build import Native
+from ...ir.recording import Fixed, Recording, is_dynamic
+from ..build import Native
 from .entry import entry_text
 from .signature import (
-    Array, AttributeIs, CellIs, Constant, Dict, DictIs, List, NumpyScalar, Output, Result, Signature, Static, Tuple,
+    Array,
+    AttributeIs,
+    CellIs,
+    Constant,
+    Dict,
+    DictIs,
+    List,
+    NumpyScalar,
+    Output,
+    Result,
+    Signature,
+    Static,
+    Tuple,
 )  # fmt: skip
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .emit import Emitter
-from .engine import add_symbol
-from .scalar_basic import Emit
-from .scalar_cast import cast
+from ..emit import Emitter
+from ..engine import add_symbol
+from .basic import Emit
+from .casting import cast
 
 PREFIX = "scipy_special_"
 """What the names of these functions begin with in modules."""

@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.compile import objects
-from adjoint.compile.arguments import ArgumentWriter, numbers
-from adjoint.compile.callable import NativeCallable, slow_entry
+from adjoint.compile.call import objects
+from adjoint.compile.call.arguments import ArgumentWriter, numbers
+from adjoint.compile.call.callable import NativeCallable, slow_entry
+from adjoint.compile.call.signature import Constant, Dict, Input, List, Output, Result, Signature, Tuple, leaves
 from adjoint.compile.emit import Module, memory_type
 from adjoint.compile.engine import Code
-from adjoint.compile.signature import Constant, Dict, Input, List, Output, Result, Signature, Tuple, leaves
 
 
 class Entry:

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.compile.call.helpers import text
 from adjoint.compile.emit import LLVM_TYPES
-from adjoint.compile.helpers import text
 
 VALUE = 16
 """Where a float, a NumPy scalar or a cell holds its value, and a list or tuple its length."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .emit import Emitter, literal, llvm_type
+from ..emit import Emitter, literal, llvm_type
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .emit import Emitter, literal, llvm_type
-from .scalar_cast import cast, truth
+from ..emit import Emitter, literal, llvm_type
+from .casting import cast, truth
 
 Emit = Callable[..., str]
 UNORDERED = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}

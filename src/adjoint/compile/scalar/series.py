@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .emit import Emitter, literal, llvm_type
-from .engine import has_feature
-from .scalar_basic import DIVIDE, MULTIPLY, call_intrinsic, compare, magnitude, negate, select
+from ..emit import Emitter, literal, llvm_type
+from ..engine import has_feature
+from .basic import DIVIDE, MULTIPLY, call_intrinsic, compare, magnitude, negate, select
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import struct
 
 import numpy as np
 
-from .emit import Emitter, literal, llvm_type
-from .scalar_basic import DIVIDE, MULTIPLY, call_intrinsic, compare, select
-from .vector_math import call
+from ..emit import Emitter, literal, llvm_type
+from .basic import DIVIDE, MULTIPLY, call_intrinsic, compare, select
+from .vector import call
 
 SMALL_POWERS = {3: (2, 1), 4: (2, 2), 5: (4, 1), 6: (3, 3)}
 """Exponents done by multiplication, with the two factors: at most three roundings deep, within the bound of `power`."""

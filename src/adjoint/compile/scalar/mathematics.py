@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from .emit import Emitter, literal, llvm_type
-from .scalar_basic import DIVIDE, MULTIPLY, Emit, compare, is_nan, magnitude, negate, select, signbit
-from .scalar_cast import cast
-from .scalar_series import SERIES, written_out
-from .vector_math import call as call_library
+from ..emit import Emitter, literal, llvm_type
+from .basic import DIVIDE, MULTIPLY, Emit, compare, is_nan, magnitude, negate, select, signbit
+from .casting import cast
+from .series import SERIES, written_out
+from .vector import call as call_library
 
 INT32, DOUBLE = np.dtype(np.int32), np.dtype(np.float64)
 ERFC_ENDS = 26.641747557046327

@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.compile import objects
-from adjoint.compile.emit import Emitter, Module, memory_type
-from adjoint.compile.engine import python_symbol
-from adjoint.compile.signature import (
+from adjoint.compile.call import objects
+from adjoint.compile.call.signature import (
     Array,
     ArrayIs,
     AttributeIs,
@@ -26,6 +24,8 @@ from adjoint.compile.signature import (
     Tuple,
     array_of,
 )
+from adjoint.compile.emit import Emitter, Module, memory_type
+from adjoint.compile.engine import python_symbol
 
 ARRAYS_INLINE = 8
 """So many arrays of an entry are checked without a call: it saves 10 ns each, and takes LLVM 0.5 ms each."""

@@ -8,7 +8,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from adjoint.compile.objects import helpers, is_available, peek
+from adjoint.compile.call.objects import helpers, is_available, peek
 
 ENTRY = object.__basicsize__
 """Where an instance holds the address of its machine code: the first field after those of every object."""
@@ -55,7 +55,7 @@ def _make_base() -> type:
     slots = (_Slot * 3)(_Slot(_PY_TP_CALL, call), _Slot(_PY_TP_MEMBERS, members), _Slot(0, None))
     flags = _BASETYPE | _VECTORCALL
     make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p)(("PyType_FromSpec", ctypes.pythonapi))
-    specification = _Specification(b"adjoint.compile.callable.Base", ENTRY + 8, 0, flags, slots)
+    specification = _Specification(b"adjoint.compile.call.callable.Base", ENTRY + 8, 0, flags, slots)
     base: type = make(ctypes.addressof(specification))
     return base
 

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import scalar_basic as basic
-from . import scalar_division as division
-from . import scalar_math as math_
-from .emit import Emitter, is_known
-from .scalar_cast import cast
-from .scalar_math import libm
-from .scalar_special import FUNCTIONS, special
+from ..emit import Emitter, is_known
+from . import basic as basic
+from . import division as division
+from . import mathematics as math_
+from .casting import cast
+from .mathematics import libm
+from .special import FUNCTIONS, special
 
 BOOL, INT32, INT64, UINT8 = np.dtype(np.bool), np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.uint8)
 CHEAP, MEDIUM, DEAR = "cheap", "medium", "dear"

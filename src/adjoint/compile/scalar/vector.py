@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 
-from .emit import Emitter, llvm_type
-from .engine import has_feature, has_symbol
+from ..emit import Emitter, llvm_type
+from ..engine import has_feature, has_symbol
 
 PURE = "memory(none) nounwind willreturn"
 """No errno, no exceptions: a call may be moved, merged and dropped."""

@@ -1,0 +1,107 @@
+"""Whole operations on values that live in registers: elements change places, or are multiplied and summed."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..ir.program import Step
+from .emit import Emitter, literal, llvm_type
+from .indices import Place, constant, cuts, row_major
+from .plan import Plan
+from .scalar.casting import cast
+
+
+def differs(e: Emitter, register: str, value: Any, dtype: Any) -> str:
+    """Whether a register holds anything else than a value, to the last bit; one nan is as good as another."""
+    kind = llvm_type(dtype)
+    if dtype.kind != "f":
+        return e.op(f"icmp ne {kind} {register}, {literal(value, dtype)}")
+    if value != value:
+        return e.op(f"fcmp ord {kind} {register}, {register}")
+    whole_kind = "i64" if dtype.itemsize == 8 else "i32"
+    bits = e.op(f"bitcast {kind} {register} to {whole_kind}")
+    want = e.op(f"bitcast {kind} {literal(value, dtype)} to {whole_kind}")
+    return e.op(f"icmp ne {whole_kind} {bits}, {want}")
+
+
+def all_places(shape: tuple[int, ...]) -> list[Place]:
+    """Every place of a small array, row by row."""
+    found: list[Place] = [()]
+    for n in shape:
+        found = [(*place, constant(k)) for place in found for k in range(n)]
+    return found
+
+
+def whole_tiny(kernel: Any, step: Step) -> list[str]:
+    """A whole operation on values in registers: elements change places, or are multiplied and summed."""
+    plan, x = kernel.plan, kernel.elements
+    (v,) = step.outs
+    t = plan.types[v]
+    name = step.primitive.name
+    read = {a: [x.at(a, place) for place in all_places(plan.types[a].shape)] for a in step.args}
+    if name in ("stack", "concatenate"):
+        return _joined(plan, step, read)
+    if name == "matmul":
+        return _product(kernel, step, read)
+    if name == "unindex":
+        out = [literal(0, t.dtype)] * t.size
+        value = step.args[0]
+    else:
+        out = list(read[step.args[0]])
+        if plan.types[step.args[0]].dtype != t.dtype:
+            out = [cast(kernel.e, r, plan.types[step.args[0]].dtype, t.dtype) for r in out]
+        value = step.args[1]
+    found = cuts(step.params["template"], t.shape)
+    assert found is not None
+    region = tuple([1 if a is None else found[0][a].length for a in found[1]])  # type: ignore[union-attr]
+    strides = row_major(t.shape)
+    have = plan.types[value].shape
+    for place in all_places(region):
+        spot = sum([c.start * s for c, s in zip(found[0], strides, strict=True) if c is not None])
+        for i, a in zip(place, found[1], strict=True):
+            if a is not None:
+                spot += i.shift * found[0][a].step * strides[a]  # type: ignore[union-attr]
+        source = (
+            place[len(place) - len(have) :]
+            if len(have) <= len(place)
+            else (constant(0),) * (len(have) - len(place)) + place
+        )
+        k = sum([0 if n == 1 else i.shift * s for i, n, s in zip(source, have, row_major(have), strict=True)])
+        out[spot] = cast(kernel.e, read[value][k], plan.types[value].dtype, t.dtype)
+    return out
+
+
+def _joined(plan: Plan, step: Step, read: dict[int, list[str]]) -> list[str]:
+    (v,) = step.outs
+    shape, axis = plan.types[v].shape, step.params["axis"] % len(plan.types[v].shape)
+    parts = []
+    for a in step.args:
+        length = 1 if step.primitive.name == "stack" else plan.types[a].shape[axis]
+        parts.append((length * math.prod(shape[axis + 1 :]), read[a]))
+    found: list[str] = []
+    for row in range(math.prod(shape[:axis])):
+        for width, registers in parts:
+            found += registers[row * width : (row + 1) * width]
+    return found
+
+
+def _product(kernel: Any, step: Step, read: dict[int, list[str]]) -> list[str]:
+    e, (x, y) = kernel.e, step.args
+    types = kernel.plan.types
+    (v,) = step.outs
+    kind = llvm_type(types[v].dtype)
+    a, b = types[x].shape, types[y].shape
+    rows, inner, columns = (a[-2] if len(a) > 1 else 1), a[-1], (b[-1] if len(b) > 1 else 1)
+    found = []
+    for n in range(max(math.prod(a[:-2]), math.prod(b[:-2]))):
+        na = n % math.prod(a[:-2]) * rows * inner if math.prod(a[:-2]) > 1 else 0
+        nb = n % math.prod(b[:-2]) * inner * columns if math.prod(b[:-2]) > 1 else 0
+        for i in range(rows):
+            for j in range(columns):
+                total = ""
+                for k in range(inner):
+                    term = e.op(f"fmul {kind} {read[x][na + i * inner + k]}, {read[y][nb + k * columns + j]}")
+                    total = term if not total else e.op(f"fadd {kind} {total}, {term}")
+                found.append(total)
+    return found

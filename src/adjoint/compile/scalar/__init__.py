@@ -1,0 +1,1 @@
+"""Machine code for one element of each elementwise function."""
