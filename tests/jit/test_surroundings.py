@@ -170,7 +170,9 @@ def test_variable_that_always_changes():
     """After some recordings the function runs eagerly, with one warning that names the variable."""
     k = 0.0
     f = ad.jit(lambda x: x * k)
-    with pytest.warns(RuntimeWarning, match=r"(?s)the captured variable 'k' is changed.*Pass it as an argument") as caught:
+    with pytest.warns(  # noqa: PT031
+        RuntimeWarning, match=r"(?s)the captured variable 'k' is changed.*Pass it as an argument"
+    ) as caught:
         for n in range(3 * MAX_CHANGES):
             k = float(n)
             assert f(2.0) == 2.0 * n
@@ -181,7 +183,7 @@ def test_variable_that_always_changes():
 def test_many_static_values():
     """Integers are static; too many of them, and new ones run eagerly."""
     f = ad.jit(lambda x, n: x * n)
-    with pytest.warns(RuntimeWarning, match="64 different static values") as caught:
+    with pytest.warns(RuntimeWarning, match="64 different static values") as caught:  # noqa: PT031
         for n in range(MAX_STATICS + 10):
             assert f(2.0, n) == 2.0 * n
     assert len(caught) == 1
@@ -227,7 +229,7 @@ def writes_to_captured(x):
     return x * WEIGHTS
 
 
-def remembers(x, seen=[]):  # noqa: B006
+def remembers(x, seen=[]):
     seen.append(1)
     return x
 
@@ -246,8 +248,8 @@ IMPURE = {
     "class attribute": counts_on_class,
     "captured array": writes_to_captured,
     "default": remembers,
-    "np.random": lambda x: x + np.random.normal(),  # noqa: NPY002
-    "random": lambda x: x + random.random(),  # noqa: S311
+    "np.random": lambda x: x + np.random.normal(),
+    "random": lambda x: x + random.random(),
     "generator": lambda x: x + GENERATOR.normal(),
     "legacy generator": lambda x: x + LEGACY.normal(),
     "unseeded": lambda x: x + np.random.default_rng().normal(),
@@ -280,7 +282,7 @@ def test_what_is_pure_enough():
     """Printing, local lists, caches inside, seeded generators, assignments to copies."""
 
     def f(x):
-        print("value", x)
+        print("value", x)  # noqa: T201
         rows = []
         for v in x:
             rows.append(v * 2)
@@ -300,7 +302,7 @@ def test_another_thread_may_draw():
 
     def draw():
         while not stop.is_set():
-            np.random.normal()  # noqa: NPY002
+            np.random.normal()
 
     thread = threading.Thread(target=draw)
     thread.start()
@@ -308,7 +310,7 @@ def test_another_thread_may_draw():
         for k in range(5):
             assert ad.jit(lambda x, k=k: x * k + np.sin(x))(2.0) == 2.0 * k + np.sin(2.0)
         with pytest.raises(ImpureError):
-            ad.jit(lambda x: x + np.random.normal())(2.0)  # noqa: NPY002
+            ad.jit(lambda x: x + np.random.normal())(2.0)
     finally:
         stop.set()
         thread.join()

@@ -48,20 +48,27 @@ class Native:
         self.release_gil = self.kernel.work > LONG
         result = Tuple(tuple([Result(k) for k in range(len(self.outputs))]))
         self.signature = Signature(leaves, self.outputs, result, (), self.captured, (), self.release_gil)
-        self._wanted = entry_text(self.module, "flat", self.signature, self.main)
+        self._inputs = inputs
+        self.has_entry = False
+        """Whether calls have an entry of their own; the one for flat arguments is then made only when it is needed."""
         self.code: Code | None = None
         self._call: NativeCallable | None = None
 
     def finish(self) -> Native:
         """Translate to machine code; entries may be added before."""
+        if not self.has_entry:
+            self._wanted = entry_text(self.module, "flat", self.signature, self.main)
         text = self.module.text()
         self.code = Code(text, 3 if text.count("\n") < STRAIGHT else 2 if text.count("\n") < 40_000 else 1)
-        self._call = NativeCallable(_not_taken)
-        Entry(self.code, "flat", self._wanted).install(self._call)
+        if not self.has_entry:
+            self._call = NativeCallable(_not_taken)
+            Entry(self.code, "flat", self._wanted).install(self._call)
         return self
 
     def run(self, inputs: Sequence[Any]) -> list[Any] | None:
         """The outputs, or None if a guard does not hold."""
+        if self._call is None:
+            self._call = Native(self.program, self._inputs).finish()._call
         assert self._call is not None
         given = [_fitted(x, leaf) for x, leaf in zip(inputs, self.signature.arguments, strict=True)]
         found = self._call(*given)

@@ -67,7 +67,7 @@ class Module:
         self.straight = False  # long code without loops: mathematics is called, not written out in place
         self._names: dict[str, str] = {}
         self._serial = 0
-        self._loops = 0
+        self._has_scalar_loops = False
 
     def declare(self, name: str, signature: str) -> str:
         """Say that a function exists elsewhere; `signature` is the line with `{}` for its name."""
@@ -94,8 +94,8 @@ class Module:
 
     def scalar_loop(self) -> str:
         """What to write behind the branch of a loop that is not to be turned into vectors."""
-        self._loops += 1
-        return f", !llvm.loop !{self._loops}"
+        self._has_scalar_loops = True
+        return ", !llvm.loop !0"
 
     def text(self) -> str:
         """The whole module."""
@@ -105,9 +105,8 @@ class Module:
             section = 'section "llvm.metadata"'
             parts.append(f"@llvm.compiler.used = appending global [{len(self.keep)} x ptr] [{names}], {section}")
         parts += [f"attributes {number} = {{ {text} }}" for text, number in self.attributes.items()]
-        if self._loops:
-            parts.append('!0 = !{!"llvm.loop.vectorize.enable", i1 false}')
-            parts += [f"!{k} = distinct !{{!{k}, !0}}" for k in range(1, self._loops + 1)]
+        if self._has_scalar_loops:
+            parts += ["!0 = distinct !{!0, !1}", '!1 = !{!"llvm.loop.vectorize.enable", i1 false}']
         return "\n".join(parts) + "\n"
 
 

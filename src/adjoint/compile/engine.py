@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import os
+import sys
 import threading
 from typing import Any
 
+import llvmlite
 import llvmlite.binding as llvm
+import numpy as np
+
+from . import cache
 
 _lock = threading.RLock()
+_recent: dict[str, bytes] = {}
+"""Code compiled last, by key: functions are often jitted anew."""
+MOST_RECENT = 256
 _machine: Any = None
-LARGE_MODULE = 2_000
-"""Above so many lines of straight code the expensive passes are not worth their time."""
 
 
 def _start() -> Any:
@@ -23,10 +31,8 @@ def _start() -> Any:
             llvm.initialize_native_asmprinter()
             _machine = target_machine(3)
             for library in ("libm.so.6", "libmvec.so.1"):
-                try:
+                with contextlib.suppress(RuntimeError):  # not glibc: scalar functions come from the process itself
                     llvm.load_library_permanently(library)
-                except RuntimeError:  # not glibc: scalar functions come from the process itself
-                    pass
         return _machine
 
 
@@ -56,7 +62,7 @@ def add_symbol(name: str, address: int) -> None:
 
 def python_symbol(name: str) -> str:
     """Let modules call a function of CPython's C API."""
-    add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)
+    add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0)
     return name
 
 
@@ -64,20 +70,37 @@ class Code:
     """Machine code in memory, for as long as this object lives."""
 
     def __init__(self, text: str, level: int = 3) -> None:
+        self._text = text
+        self._level = level
+        _start()
+        key = _key(text, level)
         with _lock:
-            machine = _start() if level == 3 else target_machine(level)
-            self.module = llvm.parse_assembly(text)
-            self.module.triple = machine.triple
-            self.module.data_layout = str(machine.target_data)
-            options = llvm.create_pipeline_tuning_options(speed_level=level)
-            # unrolling and packing of straight code cost most of the time and gain next to nothing here
-            options.loop_vectorization = options.loop_interleaving = level > 1
-            options.slp_vectorization = options.loop_unrolling = False
-            builder = llvm.create_pass_builder(machine, options)
-            builder.getModulePassManager().run(self.module, builder)
-            # an engine owns its target machine, and the shared one must outlive it
-            self._engine = llvm.create_mcjit_compiler(self.module, target_machine(level))
+            found = _recent.pop(key, None) or cache.load(key)
+            if found is None:
+                module, machine = self._optimised()
+                found = machine.emit_object(module)
+                cache.save(key, found)
+            _recent[key] = found
+            if len(_recent) > MOST_RECENT:
+                del _recent[next(iter(_recent))]
+            # an engine owns its target machine, so each has its own
+            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine(0))
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(found))
             self._engine.finalize_object()
+
+    def _optimised(self) -> tuple[Any, Any]:
+        level = self._level
+        machine = target_machine(level)
+        module = llvm.parse_assembly(self._text)
+        module.triple = machine.triple
+        module.data_layout = str(machine.target_data)
+        options = llvm.create_pipeline_tuning_options(speed_level=level)
+        # unrolling and packing of straight code cost most of the time and gain next to nothing here
+        options.loop_vectorization = options.loop_interleaving = level > 1
+        options.slp_vectorization = options.loop_unrolling = False
+        builder = llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(module, builder)
+        return module, machine
 
     def address(self, name: str) -> int:
         """Where a function begins."""
@@ -86,10 +109,20 @@ class Code:
     def optimised(self) -> str:
         """The module after LLVM's passes."""
         with _lock:
-            return str(self.module)
+            return str(self._optimised()[0])
 
     def assembly(self) -> str:
         """The machine's own instructions, as text."""
         with _lock:
-            module = llvm.parse_assembly(str(self.module))
-            return str(target_machine(3).emit_assembly(module))
+            module, machine = self._optimised()
+            return str(machine.emit_assembly(module))
+
+
+def _key(text: str, level: int) -> str:
+    """What compiled code depends on."""
+    versions = (llvmlite.__version__, llvm.llvm_version_info, np.__version__, sys.version)
+    return cache.key_of(text, level, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), *versions)
+
+
+if hasattr(os, "register_at_fork"):  # a child must not find the lock held by a thread that it does not have
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)

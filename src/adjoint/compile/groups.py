@@ -151,6 +151,12 @@ class Group:
 
 def combined(e: Any, name: str, dtype: Any, total: str, new: str) -> str:
     """One more element of a reduction. Sums may be taken in any order, as NumPy's are; nothing else is loosened."""
+    if name in ("max", "min") and dtype.kind == "f":  # nan wins; in this form LLVM makes vectors of it
+        kind = llvm_type(dtype)
+        which = e.module.declare(
+            f"llvm.{'maximum' if name == 'max' else 'minimum'}.f{8 * dtype.itemsize}", f"{kind} {{}}({kind}, {kind})"
+        )
+        return str(e.op(f"call {kind} {which}({kind} {total}, {kind} {new})"))
     if name in ("sum", "prod") and dtype.kind == "f":
         return str(e.op(f"{'fadd' if name == 'sum' else 'fmul'} reassoc {llvm_type(dtype)} {total}, {new}"))
     ufunc = {

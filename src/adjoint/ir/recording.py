@@ -118,11 +118,12 @@ def _recorded(run: Run, fun: Any, leaves: list[Any], rebuild: Any, extra: Any) -
     watch.arrays = Watch(fun, *extra).arrays  # those that the copy still sees as they are
     handles = [capture.input(x) if is_dynamic(x) else x for x in leaves]
     args, kwargs = rebuild(handles)
+    given, _ = flatten((args, kwargs))
     with Chance() as chance:
         result = run(fun, args, kwargs)
         drawn = chance.drawn()
     drawn = drawn or _check_pure(watch, clones)
-    _check_arguments(args, kwargs, handles, leaves)
+    _check_arguments(given, flatten((args, kwargs))[0], handles, leaves)
     outputs, restore = flatten(result)
     places: list[Any] = []
     values: list[Any] = []
@@ -183,10 +184,8 @@ def _check_pure(watch: Watch, clones: Clones) -> str:
     return ""
 
 
-def _check_arguments(args: Any, kwargs: Any, handles: list[Any], leaves: list[Any]) -> None:
-    after, _ = flatten((args, kwargs))
-    before = [h for h in handles if h is not None]  # None is a leaf to jit alone
-    same = len(after) == len(before) and all(a is h for a, h in zip(after, before, strict=True))
+def _check_arguments(before: list[Any], after: list[Any], handles: list[Any], leaves: list[Any]) -> None:
+    same = len(after) == len(before) and all(a is b for a, b in zip(after, before, strict=True))
     for handle, leaf in zip(handles, leaves, strict=True):
         same = same and not (isinstance(handle, Traced) and handle.value is not leaf)
     if not same:

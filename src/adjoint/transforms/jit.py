@@ -169,7 +169,7 @@ class Jitted:
             self._give_up("what it can reach is too much to be watched", "Pass what it needs as arguments.")
             return result
         self._recordings += 1
-        path = Path(recording, call, (args, kwargs))
+        path = Path(recording, call, None if call.key[2:] else (args, kwargs))
         with self._lock:
             now = self._paths.get(call.key, ())
             new = tuple([p for p in now if not any(p is old for old in paths)])

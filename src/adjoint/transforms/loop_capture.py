@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
@@ -115,6 +116,25 @@ _lock = threading.RLock()
 def interned(program: Program) -> Program:
     """The program of the same steps that was there first."""
     return _entry(program).program
+
+
+NATIVE: dict[str, Callable[[tuple[Any, ...], dict[str, Any]], Any]] = {}
+"""Machine code for whole loops, by the name of the primitive: `(args, params) -> results`, or None if it has none."""
+
+
+def natively(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Evaluate the primitive of this name by machine code, if there is any."""
+
+    def decorate(evaluate: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(evaluate)
+        def run(*args: Any, **params: Any) -> Any:
+            whole = NATIVE.get(name)
+            found = None if whole is None else whole(args, params)
+            return evaluate(*args, **params) if found is None else found
+
+        return run
+
+    return decorate
 
 
 def executable(program: Program) -> Function:

@@ -19,7 +19,7 @@ from ..ir.capture import example
 from ..ir.interpret import own, replay
 from ..ir.program import Program
 from ..rules.stacking import repeated
-from .loop_capture import Body, Same, as_type, captured, chosen, derived, executable, numpys, reached, split
+from .loop_capture import Body, Same, as_type, captured, chosen, derived, executable, natively, numpys, reached, split
 from .loop_derive import (
     NOTHING,
     LoopRule,
@@ -37,6 +37,7 @@ from .loop_derive import (
 from .loop_unwind import where_active
 
 
+@natively("cond")
 def _evaluate(index: Any, *operands: Any, branches: tuple[Program, ...]) -> Any:
     """Run the chosen branch on plain values."""
     program = branches[int(index)]

@@ -32,6 +32,7 @@ from .loop_capture import (
     executable,
     interned,
     leading_example,
+    natively,
     numpys,
     reached,
     scalar_executable,
@@ -40,6 +41,7 @@ from .loop_capture import (
 from .loop_derive import Back, LoopRule, Slots, Values, batched, packed, pushed, step_back, unpacked
 
 
+@natively("scan")
 def _evaluate(*args: Any, body: Program, n_consts: int, n_carry: int, length: int, reverse: bool, **_: int) -> Any:
     """Run the loop on plain values."""
     numbers = scalar_executable(body) if length > FEW else None

@@ -27,6 +27,7 @@ from .loop_capture import (
     chosen,
     derived,
     executable,
+    natively,
     numpys,
     reached,
     scalar_executable,
@@ -37,6 +38,7 @@ from .loop_scan import outputs_like, pythons, result_of, settling, starting_stat
 from .loop_unwind import unwind, where_active
 
 
+@natively("while_loop")
 def _evaluate(*args: Any, cond: Program, body: Program, n_cond: int, n_body: int, n_carry: int) -> Any:
     """Run the loop on plain values."""
     of_cond, of_body, carry = split(args, n_cond, n_body)

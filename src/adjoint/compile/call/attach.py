@@ -39,6 +39,7 @@ def attach(
         signature = _signature(native, recording, args, kwargs, leaves)
     except _Odd:
         return None
+    native.has_entry = True
     return entry_text(native.module, name, signature, native.main)
 
 
