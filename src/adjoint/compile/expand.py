@@ -8,6 +8,7 @@ import numpy as np
 
 from ..ir.program import Program, Step, Type
 from .emit import is_known
+from .scalar.table import SCALARS
 
 
 class Named:
@@ -28,8 +29,16 @@ def expanded(program: Program) -> Program:
     """The program in the words of the compiler; every output is the result of a step, and of one output alone."""
     work = Program(list(program.types), list(program.inputs), dict(program.constants), [], [])
     same: dict[int, int] = {}
+    uniform = _uniform(work, program.frozen)
     for step in program.steps:
         step = step._replace(args=tuple([same.get(a, a) for a in step.args]))
+        if step.primitive.name in SCALARS:
+            kept = _chosen(work, step, uniform)
+            if kept is not None:
+                same[step.outs[0]] = kept
+                continue
+            if any([a not in uniform for a in step.args]):
+                step = step._replace(args=tuple([uniform.get(a, a) for a in step.args]))
         if step.primitive.name == "logsumexp" and program.types[step.outs[0]].dtype.kind == "f":
             same[step.outs[0]] = _logsumexp(work, step)
         elif step.primitive.name == "item":
@@ -46,6 +55,34 @@ def expanded(program: Program) -> Program:
             o = _add(work, "astype", (o,), t, dtype=t.dtype)
         work.outputs.append(o)
     return work
+
+
+def _uniform(work: Program, frozen: set[int]) -> dict[int, int]:
+    """Arrays that hold one number only, and that number: a loop then need not read them."""
+    found = {}
+    for n in frozen:
+        value = work.constants.get(n)
+        if isinstance(value, np.ndarray) and value.size and is_known(value.dtype):
+            first = value.flat[0]
+            if _is_one(value, first):
+                found[n] = work.new(Type(value.dtype, (), False))
+                work.constants[found[n]] = first
+    return found
+
+
+def _is_one(value: np.ndarray, first: Any) -> bool:
+    """Whether all elements are this number, signs of zeros included."""
+    same = bool((value == first).all())
+    return same and not (value.dtype.kind == "f" and first == 0 and np.signbit(value).any() != np.signbit(value).all())
+
+
+def _chosen(work: Program, step: Step, uniform: dict[int, int]) -> int | None:
+    """What `where` gives if its condition is the same everywhere, and the chosen value is of the result's type."""
+    if step.primitive.name != "where" or step.args[0] not in uniform:
+        return None
+    kept = step.args[1] if work.constants[uniform[step.args[0]]] else step.args[2]
+    have, want = work.types[kept], work.types[step.outs[0]]
+    return kept if have.dtype == want.dtype and have.shape == want.shape and not have.weak else None
 
 
 def _add(work: Program, name: str, args: tuple[int, ...], t: Type, **params: Any) -> int:

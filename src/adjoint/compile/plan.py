@@ -184,10 +184,12 @@ class Plan:
                 if reader.primitive.name not in ELEMENT_READERS and self.layout(v) is None:
                     return True
             elif sort == ELEMENTWISE:
-                if self.types[reader.outs[0]].shape != self.types[v].shape and self.cost[v] >= 1:
+                if self.types[reader.outs[0]].size != self.types[v].size and self.cost[v] >= 1:
                     return True
             elif sort in (VIEW, PAD):
-                if reader.primitive.name == "reshape" and self._moves(reader):
+                if reader.primitive.name == "reshape":
+                    if not self._moves(reader):  # the same elements in the same order: its readers decide
+                        continue
                     place = self.layout(v)
                     if place is None or place[2] != row_major(self.types[v].shape):
                         return True

@@ -102,6 +102,7 @@ class CaptureTrace:
                 return known[2]
             number = program.new(type_of(a))
             program.constants[number] = a
+            program.frozen.add(number)  # made by the function, or watched: what it holds is compared before each run
             self.arrays[id(a)] = (a, a.copy(), number)
             if known is not None:  # changed after its first use: what was used then is kept as it was
                 program.constants[known[2]] = known[1]

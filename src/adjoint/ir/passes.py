@@ -21,7 +21,8 @@ def without_repeated(program: Program) -> Program:
     steps: list[Step] = []
     for step in program.steps:
         args = tuple([same.get(a, a) for a in step.args])
-        key = (id(step.primitive), args, _key(step.params))
+        order = sorted(args) if step.primitive.name in COMMUTATIVE else args
+        key = (id(step.primitive), tuple(order), _key(step.params))
         known = first.get(key)
         if known is not None:
             same.update(zip(step.outs, known, strict=True))
@@ -34,6 +35,7 @@ def without_repeated(program: Program) -> Program:
     return program.with_steps(steps, [same.get(o, o) for o in program.outputs])
 
 
+COMMUTATIVE = ("add", "multiply")
 NEUTRAL = {"multiply": 1.0, "divide": 1.0, "positive": None, "astype": None, "reshape": None, "broadcast_to": None}
 """Steps that may change nothing: by a neutral number on the right (or left, of a product), or by their type."""
 

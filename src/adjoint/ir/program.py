@@ -71,6 +71,8 @@ class Program:
     constants: dict[int, Any] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     outputs: list[int] = field(default_factory=list)
+    frozen: set[int] = field(default_factory=set)
+    """Arrays among the constants that stay as they are: what they hold may be relied on."""
 
     def new(self, type_: Type) -> int:
         """The number of a new value."""
@@ -90,7 +92,7 @@ class Program:
     def with_steps(self, steps: list[Step], outputs: list[int] | None = None) -> Program:
         """The same values, other steps."""
         outputs = list(self.outputs) if outputs is None else outputs
-        return Program(self.types, self.inputs, self.constants, steps, outputs)
+        return Program(self.types, self.inputs, self.constants, steps, outputs, self.frozen)
 
     def __str__(self) -> str:
         from .show import show
