@@ -24,7 +24,7 @@ from .threads import parallel_symbol
 
 LONG = 30_000
 """Work, in additions, from which on the GIL is given up: some ten microseconds."""
-STRAIGHT = 4_000
+STRAIGHT = 8_000
 """Lines of code above which LLVM is asked for less."""
 
 
@@ -33,12 +33,14 @@ class Native:
 
     hosted: list[str] = []
 
-    def __init__(self, program: Program, inputs: Sequence[Any] | None = None) -> None:
+    def __init__(
+        self, program: Program, inputs: Sequence[Any] | None = None, sorts: dict[int, str | None] | None = None
+    ) -> None:
         self.program = program
         program, turned = _unturned(program)
         self.module = Module()
         strides = _strides(program, inputs)
-        self.kernel = Kernel(self.module, program, strides)
+        self.kernel = Kernel(self.module, program, strides, sorts)
         self.main = _with_workspace(self.module, self.kernel)
         self.captured = tuple([program.constants[n] for n in self.kernel.captured])
         leaves = tuple([_leaf(program.types[n], strides.get(n)) for n in program.inputs])
@@ -59,7 +61,7 @@ class Native:
         if not self.has_entry:
             self._wanted = entry_text(self.module, "flat", self.signature, self.main)
         text = self.module.text()
-        self.code = Code(text, 3 if text.count("\n") < STRAIGHT else 2 if text.count("\n") < 40_000 else 1)
+        self.code = Code(text, 2 if text.count("\n") < STRAIGHT else 0)
         if not self.has_entry:
             self._call = NativeCallable(_not_taken)
             Entry(self.code, "flat", self._wanted).install(self._call)
@@ -267,7 +269,7 @@ def build(program: Program, inputs: Sequence[Any] | None = None) -> Any:
     program = expanded(program)
     sorts = [sort_of(program, step) for step in program.steps]
     if all([sort is not None for sort in sorts]) and _fits_registers(program):
-        return Native(program, inputs)
+        return Native(program, inputs, {id(s): sort for s, sort in zip(program.steps, sorts, strict=True)})
     if not any([sort is not None for sort in sorts]):
         return Interpreter(program)
     return Mixed(program, sorts)

@@ -87,6 +87,8 @@ def in_rows(kernel: Any, v: int) -> str:
     from .whole import LoopFunction
 
     address = kernel.scratch(t.size * t.dtype.itemsize)
+    if t.size == 0:
+        return str(address)
     f = LoopFunction(kernel.module, plan, kernel.elements.level)
 
     def body(spot: Any) -> None:
@@ -124,6 +126,8 @@ class _Function:
 
     def copy(self, target: str, source: str, t: Type) -> None:
         """Move a value."""
+        if t.size == 0:
+            return
         if t.size == 1:
             kind = memory_type(t.dtype)
             self.e.do(f"store {kind} {self.e.op(f'load {kind}, ptr {source}')}, ptr {target}")

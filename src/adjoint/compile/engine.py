@@ -69,7 +69,8 @@ def python_symbol(name: str) -> str:
 class Code:
     """Machine code in memory, for as long as this object lives."""
 
-    def __init__(self, text: str, level: int = 3) -> None:
+    def __init__(self, text: str, level: int = 2) -> None:
+        """`level` is how hard LLVM tries: 2 makes vectors of loops, 0 is for endless straight code."""
         self._text = text
         self._level = level
         _start()

@@ -31,8 +31,9 @@ def expanded(program: Program) -> Program:
     same: dict[int, int] = {}
     uniform = _uniform(work, program.frozen)
     for step in program.steps:
-        step = step._replace(args=tuple([same.get(a, a) for a in step.args]))
-        if step.primitive.name in SCALARS:
+        if same:
+            step = step._replace(args=tuple([same.get(a, a) for a in step.args]))
+        if uniform and step.primitive.name in SCALARS:
             kept = _chosen(work, step, uniform)
             if kept is not None:
                 same[step.outs[0]] = kept

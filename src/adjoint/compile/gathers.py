@@ -98,6 +98,8 @@ def _inside(e: Elements, index: str, length: int, bad: str) -> tuple[Loaded, str
 
 def _checked(kernel: Any, shape: tuple[int, ...], written: int, body: Any) -> None:
     """A loop that says in the end whether an index was out of bounds."""
+    if 0 in shape:
+        return
     f = LoopFunction(kernel.module, kernel.plan, kernel.elements.level)
     f.resources.written = {written}
     e = f.e

@@ -89,18 +89,22 @@ class Group:
             self.kernel.work += size * self.work
         else:
             rows = -(-(region[0][1] - region[0][0]) // chunks)
-            rows = -(-rows // 4096) * 4096 if len(region) == 1 else rows
+            rows = -(-rows // BLOCK) * BLOCK if len(region) == 1 else rows
             name = f.end("loop", "i64 %low, i64 %high")
-            self.kernel.call_parallel(name, f.resources, region[0], rows, self.reduced, self._start)
+            self.kernel.call_parallel(name, f.resources, region[0], rows, self._shared(), self._start)
             self.kernel.work += size * self.work
 
     def _chunks(self, region: list[Any], size: int) -> int:
         work = size * self.work
         rows = region[0][1] - region[0][0]
-        kept = sum([self.plan.types[v].size for v in self.reduced])
-        if work < PARALLEL or rows < 2 or kept > 4096:
+        kept = sum([self.plan.types[v].size for v in self._shared()])
+        if work < PARALLEL or rows < 2 or kept > 4096 or (len(region) == 1 and rows <= BLOCK):
             return 1
         return max(1, min(rows, work // CHUNK))
+
+    def _shared(self) -> list[int]:
+        """Reductions along the first axis: each chunk has its own share. The others write rows of their own."""
+        return [v for v in self.reduced if 0 in self._axes(v)]
 
     def _kind(self, v: int) -> str:
         return llvm_type(self.plan.types[v].dtype)

@@ -44,6 +44,8 @@ def identity(rank: int) -> Place:
 
 def broadcast(place: Place, shape: Sequence[int]) -> Place:
     """Where an operand of this shape is read for an element of the result."""
+    if not shape:
+        return ()
     tail = place[len(place) - len(shape) :]
     return tuple([ZERO if n == 1 else i for n, i in zip(shape, tail, strict=True)])
 

@@ -27,10 +27,16 @@ class Kernel:
     It returns 0, or 1 if a guard does not hold, or 2 if an index is out of bounds.
     """
 
-    def __init__(self, module: Module, program: Program, strides: dict[int, tuple[int, ...]] | None = None) -> None:
+    def __init__(
+        self,
+        module: Module,
+        program: Program,
+        strides: dict[int, tuple[int, ...]] | None = None,
+        sorts: dict[int, str | None] | None = None,
+    ) -> None:
         self.module = module
         self.program = program
-        self.plan = Plan(program, strides or {})
+        self.plan = Plan(program, strides or {}, sorts)
         self.e = Emitter(module)
         self.work = 0
         """About how much there is to do, in additions."""
@@ -230,16 +236,16 @@ class Kernel:
     def _reduced(self, step: Step) -> list[str]:
         plan, x = self.plan, self.elements
         (v,), (source,) = step.outs, step.args
-        have, t = plan.types[source], plan.types[v]
+        have, t, name = plan.types[source], plan.types[v], step.primitive.name
         axes = {a % len(have.shape) for a in step.params["axis"]} if have.shape else set()
         totals: dict[Any, str] = {}
         for place in all_places(have.shape):
             kept = tuple([i.shift for a, i in enumerate(place) if a not in axes])
             new = cast(self.e, x.at(source, place), have.dtype, t.dtype)
             had = totals.get(kept)
-            totals[kept] = (
-                new if had is None else combined(self.e, step.primitive.name, t.dtype, had, new).replace(" reassoc", "")
-            )
+            if had is None and name == "sum":  # as NumPy's sums do: a sum of negative zeros is zero
+                had = literal(0, t.dtype)
+            totals[kept] = new if had is None else combined(self.e, name, t.dtype, had, new)
         return list(totals.values())
 
     def _guard(self, step: Step) -> None:

@@ -42,19 +42,23 @@ class Unit:
 class Plan:
     """The decisions for one program, all of whose steps have machine code."""
 
-    def __init__(self, program: Program, strides: dict[int, tuple[int, ...]]) -> None:
+    def __init__(
+        self, program: Program, strides: dict[int, tuple[int, ...]], sorts: dict[int, str | None] | None = None
+    ) -> None:
         self.program = program
         self.strides = strides
         """Of inputs and constants that are not row by row in memory, in elements."""
         self.types = program.types
         self.maker: dict[int, Step] = {o: s for s in program.steps for o in s.outs}
-        self.sorts = {id(s): sort_of(program, s) for s in program.steps}
+        self.sorts = sorts or {id(s): sort_of(program, s) for s in program.steps}
         self.tiny: set[int] = set()
         self.lazy: set[int] = set()
         self.stored: set[int] = set()
         self.level: dict[int, int] = {}
         self.cost: dict[int, int] = {}
         self._depth: dict[int, int] = {}
+        self._padded: set[int] = set()
+        """Lazy values with a pad in them: a loop that reads them has to be cut where the pad begins and ends."""
         self._readers: dict[int, list[Step]] = {}
         self._crowd: dict[Any, int] = {}
         self._loops: dict[int, Loop] = {}
@@ -167,6 +171,8 @@ class Plan:
         self.cost[v] = own + sum([self.cost[a] for a in below])
         self._depth[v] = 1 + max([self._depth[a] for a in below], default=0)
         self.level[v] = level
+        if sort == PAD or any([a in self._padded for a in below]):
+            self._padded.add(v)
         if self._has_to_be_stored(v):
             self.stored.add(v)
         return level
@@ -181,7 +187,8 @@ class Plan:
                 if self.cost[v] >= DEAR:
                     return True
             elif sort == WHOLE:
-                if reader.primitive.name not in ELEMENT_READERS and self.layout(v) is None:
+                whole = reader.primitive.name not in ELEMENT_READERS and self.layout(v) is None
+                if whole or v in self._padded:
                     return True
             elif sort == ELEMENTWISE:
                 if self.types[reader.outs[0]].size != self.types[v].size and self.cost[v] >= 1:

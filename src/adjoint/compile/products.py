@@ -18,6 +18,8 @@ from .loops import counted
 
 SMALL = 48**3
 """Multiplications up to which no call of BLAS pays."""
+LARGEST = 2**31
+"""Distances up to which BLAS can count."""
 ROWS = 4
 """Rows of the result that are held in registers together."""
 
@@ -140,35 +142,60 @@ def _emit(kernel: Any, p: Product, a: str, b: str, c: str) -> None:
         a, b = b, a
     e = Emitter(kernel.module)
     kind = llvm_type(p.dtype)
-    pack = 0
-    fits_blas = p.work > SMALL and blas("dgemm") is not None and not (p.rows.length == 1 or p.columns.length == 1)
-    if fits_blas:
-        fits_blas = p.columns.strides[2] in (0, 1) or p.columns.length == 1
-    b_strides = (p.inner.strides[1], p.columns.strides[1])
-    a_strides = (p.rows.strides[0], p.inner.strides[0])
-    if fits_blas:
-        fits_blas = all([1 in s or 0 in s for s in (a_strides, b_strides)])
+    fits_blas = p.work > SMALL and p.rows.length > 1 and p.columns.length > 1 and blas("dgemm") is not None
+    fits_blas = fits_blas and None not in _leading(p)
     dot = not fits_blas and p.columns.strides[1] != 1 and p.inner.strides == (1, 1, 0) and p.rows.length < ROWS
-    if not fits_blas and not dot and p.columns.length > 1 and p.columns.strides[1] != 1:
-        pack = p.inner.length * p.columns.length
+    packs = not fits_blas and not dot and p.columns.length > 1 and p.columns.strides[1] != 1
+    pack = p.inner.length * p.columns.length if packs else 0
+    # vectors and BLAS write rows; a result that lies otherwise is put together elsewhere and then copied
+    apart = not dot and p.columns.length > 1 and p.columns.strides[2] != 1
+    room = p.rows.length * p.columns.length if apart else 0
+    inner = _apart(p) if apart else p
+    call = _blas(e, inner) if fits_blas else None  # its numbers are written down once, before the loops
 
     def inside(pa: str, pb: str, pc: str) -> None:
-        if fits_blas:
-            _blas(e, p, pa, pb, pc)
+        target = "%room" if apart else pc
+        if call is not None:
+            call(pa, pb, target)
         elif dot:
             _dots(e, p, pa, pb, pc)
         elif pack:
             _packed(e, p, pb)
-            _blocks(e, _after_packing(p), pa, "%pack", pc)
+            _blocks(e, _after_packing(inner), pa, "%pack", target)
         else:
-            _blocks(e, p, pa, pb, pc)
+            _blocks(e, inner, pa, pb, target)
+        if apart:
+            _copied(e, p, pc)
 
     _outer(e, kind, list(p.outer), ("%a", "%b", "%c"), inside)
-    parameters = "ptr noalias readonly %a, ptr noalias readonly %b, ptr noalias %c, ptr noalias %pack"
+    parameters = "ptr readonly %a, ptr readonly %b, ptr noalias %c, ptr noalias %pack, ptr noalias %room"
     text = f"({parameters}) nounwind {{\nentry:\n" + "\n".join(e.lines) + "\n  ret void\n}"
     name = kernel.module.function("product", "internal void", text)
-    scratch = kernel.scratch(pack * p.dtype.itemsize) if pack else "null"
-    kernel.e.do(f"call void @{name}(ptr {a}, ptr {b}, ptr {c}, ptr {scratch})")
+    scratch = [kernel.scratch(n * p.dtype.itemsize) if n else "null" for n in (pack, room)]
+    kernel.e.do(f"call void @{name}(ptr {a}, ptr {b}, ptr {c}, ptr {scratch[0]}, ptr {scratch[1]})")
+
+
+def _apart(p: Product) -> Product:
+    """The product into memory of its own, row by row."""
+    rows = Axis(p.rows.length, (*p.rows.strides[:2], p.columns.length))
+    return replace(p, rows=rows, columns=Axis(p.columns.length, (*p.columns.strides[:2], 1)), adds=False)
+
+
+def _copied(e: Emitter, p: Product, c: str) -> None:
+    """The result from its own memory to where it belongs."""
+    kind = llvm_type(p.dtype)
+
+    def row(i: str) -> None:
+        def column(j: str) -> None:
+            value = e.op(f"load {kind}, ptr {at(e, kind, '%room', (i, p.columns.length), (j, 1))}")
+            spot = at(e, kind, c, (i, p.rows.strides[2]), (j, p.columns.strides[2]))
+            if p.adds:
+                value = e.op(f"fadd {kind} {value}, {e.op(f'load {kind}, ptr {spot}')}")
+            e.do(f"store {kind} {value}, ptr {spot}")
+
+        counted(e, "0", str(p.columns.length), column)
+
+    counted(e, "0", str(p.rows.length), row)
 
 
 def _after_packing(p: Product) -> Product:
@@ -340,7 +367,22 @@ def _dots(e: Emitter, p: Product, a: str, b: str, c: str) -> None:
     counted(e, "0", str(p.rows.length), row)
 
 
-def _blas(e: Emitter, p: Product, a: str, b: str, c: str) -> None:
+def _leading(p: Product) -> list[tuple[str, int] | None]:
+    """For both operands whether they lie the other way round, and the distance of their rows; None: not for BLAS."""
+
+    def of(down: int, across: int, rows: int, columns: int) -> tuple[str, int] | None:
+        if (across == 1 or columns == 1) and (rows == 1 or columns <= down < LARGEST):
+            return "N", max(down, columns)
+        if (down == 1 or rows == 1) and (columns == 1 or rows <= across < LARGEST):
+            return "T", max(across, rows)
+        return None
+
+    first = of(p.rows.strides[0], p.inner.strides[0], p.rows.length, p.inner.length)
+    second = of(p.inner.strides[1], p.columns.strides[1], p.inner.length, p.columns.length)
+    return [first, second]
+
+
+def _blas(e: Emitter, p: Product) -> Any:
     """BLAS counts columns first, so it is asked for the transposed product of the transposed operands."""
     kind = llvm_type(p.dtype)
     found = blas("dgemm" if kind == "double" else "sgemm")
@@ -353,18 +395,15 @@ def _blas(e: Emitter, p: Product, a: str, b: str, c: str) -> None:
         e.do(f"store {text} {value}, ptr {slot}")
         return f"ptr {slot}"
 
-    def turned(down: int, across: int, rows: int, columns: int) -> tuple[str, int]:
-        """Whether an operand lies the other way round, and the distance of its rows."""
-        if across == 1 or columns == 1:
-            return "N", max(down, columns, 1)
-        return "T", max(across, rows, 1)
-
     m, n, k = p.rows.length, p.columns.length, p.inner.length
-    turn_a, lda = turned(p.rows.strides[0], p.inner.strides[0], m, k)
-    turn_b, ldb = turned(p.inner.strides[1], p.columns.strides[1], k, n)
-    args = [
-        of("i8", ord(turn_b)), of("i8", ord(turn_a)), of(whole, n), of(whole, m), of(whole, k), of(kind, "1.0"),
-        f"ptr {b}", of(whole, ldb), f"ptr {a}", of(whole, lda), of(kind, "1.0" if p.adds else "0.0"),
-        f"ptr {c}", of(whole, max(p.rows.strides[2], n)),
-    ]  # fmt: skip
-    e.do(f"call void @{name}({', '.join(args)})")
+    leading_a, leading_b = _leading(p)
+    assert leading_a is not None and leading_b is not None
+    sizes = [of("i8", ord(leading_b[0])), of("i8", ord(leading_a[0])), of(whole, n), of(whole, m), of(whole, k)]
+    scale, kept = of(kind, "1.0"), of(kind, "1.0" if p.adds else "0.0")
+    lda, ldb, ldc = of(whole, leading_a[1]), of(whole, leading_b[1]), of(whole, max(p.rows.strides[2], n))
+
+    def call(a: str, b: str, c: str) -> None:
+        args = [*sizes, scale, f"ptr {b}", ldb, f"ptr {a}", lda, kept, f"ptr {c}", ldc]
+        e.do(f"call void @{name}({', '.join(args)})")
+
+    return call

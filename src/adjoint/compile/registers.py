@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ..ir.program import Step
 from .emit import Emitter, literal, llvm_type
-from .indices import Place, constant, cuts, row_major
+from .indices import Place, broadcast, constant, cuts, row_major
 from .plan import Plan
 from .scalar.casting import cast
 
@@ -94,14 +96,22 @@ def _product(kernel: Any, step: Step, read: dict[int, list[str]]) -> list[str]:
     a, b = types[x].shape, types[y].shape
     rows, inner, columns = (a[-2] if len(a) > 1 else 1), a[-1], (b[-1] if len(b) > 1 else 1)
     found = []
-    for n in range(max(math.prod(a[:-2]), math.prod(b[:-2]))):
-        na = n % math.prod(a[:-2]) * rows * inner if math.prod(a[:-2]) > 1 else 0
-        nb = n % math.prod(b[:-2]) * inner * columns if math.prod(b[:-2]) > 1 else 0
+    for na, nb in _matched(a[:-2], b[:-2]):
         for i in range(rows):
             for j in range(columns):
-                total = ""
+                total = "0.0"  # as NumPy's sums do: a sum of negative zeros is zero
                 for k in range(inner):
-                    term = e.op(f"fmul {kind} {read[x][na + i * inner + k]}, {read[y][nb + k * columns + j]}")
-                    total = term if not total else e.op(f"fadd {kind} {total}, {term}")
+                    first, second = read[x][(na * rows + i) * inner + k], read[y][(nb * inner + k) * columns + j]
+                    total = e.op(f"fadd {kind} {total}, {e.op(f'fmul {kind} {first}, {second}')}")
                 found.append(total)
     return found
+
+
+def _matched(a: tuple[int, ...], b: tuple[int, ...]) -> list[tuple[int, int]]:
+    """For stacks of matrices that are broadcast: which ones are multiplied with each other."""
+    places = all_places(np.broadcast_shapes(a, b))
+
+    def number(place: Place, shape: tuple[int, ...]) -> int:
+        return sum([i.shift * s for i, s in zip(broadcast(place, shape), row_major(shape), strict=True)])
+
+    return [(number(place, a), number(place, b)) for place in places]
