@@ -8,7 +8,7 @@
 -9.144885
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import numerical, numpy
 from .core import errors
@@ -17,29 +17,47 @@ from .transforms.checkpoint import checkpoint
 from .transforms.custom import custom_rule
 from .transforms.grad import grad, value_and_grad
 from .transforms.jacobian import hessian, hvp, jacfwd, jacobian, jacrev
-from .transforms.jit import jit
 from .transforms.jvp import derivative, jvp, linearize
-from .transforms.loops import cond, fori_loop, map, scan, while_loop
 from .transforms.stop import stop_gradient, value
 from .transforms.vjp import linear_transpose, vjp
 from .transforms.vmap import vmap
+
+if TYPE_CHECKING:
+    from . import random, testing
+    from .transforms.jit import jit
+    from .transforms.loops import cond, fori_loop, map, scan, while_loop
+    from .transforms.settings import set_cache, set_threads
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AdjointError", "checkpoint", "cond", "custom_rule", "derivative", "errors", "fori_loop", "grad", "hessian",
     "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linear_transpose", "linearize", "map", "numerical",
-    "numpy", "scan", "stop_gradient", "testing", "value", "value_and_grad", "vjp", "vmap", "while_loop",
+    "numpy", "random", "scan", "set_cache", "set_threads", "stop_gradient", "testing", "value", "value_and_grad", "vjp",
+    "vmap", "while_loop",
 ]  # fmt: skip
+
+LATER = {
+    "testing": ".testing",
+    "random": ".random",
+    "jit": ".transforms.jit",
+    "set_cache": ".transforms.settings",
+    "set_threads": ".transforms.settings",
+    **dict.fromkeys(("cond", "fori_loop", "map", "scan", "while_loop"), ".transforms.loops"),
+}
+"""What is imported when it is first asked for, so that a program pays for what it uses."""
 
 
 def __getattr__(name: str) -> Any:
-    """`ad.testing`, imported when it is asked for: most programs never do."""
-    if name == "testing":
-        import importlib
+    """A name that is imported later."""
+    if name not in LATER:
+        raise AttributeError(f"module 'adjoint' has no attribute {name!r}")
+    import importlib
 
-        return importlib.import_module(".testing", __name__)
-    raise AttributeError(f"module 'adjoint' has no attribute {name!r}")
+    module = importlib.import_module(LATER[name], __name__)
+    found = module if name in ("testing", "random") else getattr(module, name)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
