@@ -80,6 +80,31 @@ def test_captured_array_in_place():
         follows(lambda x, w=w, use=use: use(x, w), lambda w=w: w.__setitem__(0, 7.0), lambda w=w: w.sort())
 
 
+def rectified(x):
+    return np.maximum(x, 0.0)
+
+
+def test_functions_are_themselves():
+    """A function that is compared with another is found the same."""
+    f = ad.jit(lambda x, act: act(x) * WEIGHTS if act is rectified else -x)
+    np.testing.assert_array_equal(f(X, rectified), X * WEIGHTS)
+    np.testing.assert_array_equal(f(X, np.sin), -X)
+
+
+def test_code_that_needs_the_array_itself():
+    """Types, memory and compiled code: the array is captured as it is, and compared before each run."""
+    for use in (
+        lambda x, w: x * w if isinstance(w, np.ndarray) else -x,
+        lambda x, w: x * len(w.tobytes()) * w.flags.c_contiguous * w.strides[0],
+        lambda x, w: x * memoryview(w)[0],
+        lambda x, w: x * float(w.view(np.int64)[0] % 1000),
+        lambda x, w: x * {3.0: 1.0, 7.0: 2.0}[w[0]],
+        lambda x, w: x * sum(float(v) for v in np.nditer(w)),
+    ):
+        w = np.array([3.0, 2.0])
+        follows(lambda x, w=w, use=use: use(x, w), lambda w=w: w.__setitem__(0, 7.0))
+
+
 def test_captured_variable_rebound():
     """A closure's cell, a nonlocal."""
     w, s = np.array([1.0, 2.0]), 1.0

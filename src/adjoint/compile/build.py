@@ -61,7 +61,7 @@ class Native:
         if not self.has_entry:
             self._wanted = entry_text(self.module, "flat", self.signature, self.main)
         text = self.module.text()
-        self.code = Code(text, 2 if text.count("\n") < STRAIGHT else 0)
+        self.code = Code(text, 0 if text.count("\n") > STRAIGHT else 2 if self.module.wants_vectors else 1)
         if not self.has_entry:
             self._call = NativeCallable(_not_taken)
             Entry(self.code, "flat", self._wanted).install(self._call)

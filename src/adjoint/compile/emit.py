@@ -68,6 +68,8 @@ class Module:
         self._names: dict[str, str] = {}
         self._serial = 0
         self._has_scalar_loops = False
+        self.wants_vectors = False
+        """Whether there are loops that LLVM should try to make vectors of."""
 
     def declare(self, name: str, signature: str) -> str:
         """Say that a function exists elsewhere; `signature` is the line with `{}` for its name."""

@@ -70,7 +70,7 @@ class Code:
     """Machine code in memory, for as long as this object lives."""
 
     def __init__(self, text: str, level: int = 2) -> None:
-        """`level` is how hard LLVM tries: 2 makes vectors of loops, 0 is for endless straight code."""
+        """`level` is how hard LLVM tries: 2 makes vectors of loops, 1 cleans up, 0 is for endless straight code."""
         self._text = text
         self._level = level
         _start()
@@ -91,10 +91,13 @@ class Code:
 
     def _optimised(self) -> tuple[Any, Any]:
         level = self._level
-        machine = target_machine(level)
+        machine = target_machine(2 * level)
         module = llvm.parse_assembly(self._text)
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
+        if level < 2:
+            _clean_up(module, machine, level)
+            return module, machine
         options = llvm.create_pipeline_tuning_options(speed_level=level)
         # unrolling and packing of straight code cost most of the time and gain next to nothing here
         options.loop_vectorization = options.loop_interleaving = level > 1
@@ -117,6 +120,18 @@ class Code:
         with _lock:
             module, machine = self._optimised()
             return str(machine.emit_assembly(module))
+
+
+def _clean_up(module: Any, machine: Any, level: int) -> None:
+    """The few passes that code needs which was written with care: bodies are put in place, memory becomes registers."""
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=level))
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    if level:
+        passes.add_sroa_pass()
+        passes.add_simplify_cfg_pass()
+        passes.add_dead_code_elimination_pass()
+    passes.run(module, builder)
 
 
 def _key(text: str, level: int) -> str:

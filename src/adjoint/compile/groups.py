@@ -61,7 +61,7 @@ class Group:
             ranges[0] = ("%low", "%high")
         inner = [v for v in self.reduced if self._keeps_last(v) is False or flat]
         outer = [v for v in self.reduced if v not in inner]
-        starts = [(self._kind(v), literal(self._start(v), self.plan.types[v].dtype)) for v in inner]
+        starts = [self._accumulator(v) for v in inner]
 
         def body(place: Place) -> list[str]:
             x = f.elements
@@ -105,6 +105,11 @@ class Group:
     def _shared(self) -> list[int]:
         """Reductions along the first axis: each chunk has its own share. The others write rows of their own."""
         return [v for v in self.reduced if 0 in self._axes(v)]
+
+    def _accumulator(self, v: int) -> tuple[str, str, str, bool]:
+        dtype = self.plan.types[v].dtype
+        name = self.plan.maker[v].primitive.name
+        return llvm_type(dtype), literal(self._start(v), dtype), name, dtype.kind == "i"
 
     def _kind(self, v: int) -> str:
         return llvm_type(self.plan.types[v].dtype)

@@ -12,6 +12,7 @@ from .emit import Emitter, Module, llvm_type
 from .engine import has_feature
 from .indices import Place, identity
 from .plan import Plan
+from .widen import NoVectorError, Sum, Widened
 
 WIDE = ' "prefer-vector-width"="512"'
 """LLVM is shy of the widest vectors, because of processors that slow down for them; those of today do not."""
@@ -99,14 +100,15 @@ class LoopFunction:
         self,
         ranges: list[tuple[Any, Any]],
         body: Callable[[Place], Any],
-        accumulators: list[tuple[str, str]] | None = None,
+        accumulators: list[tuple[str, str, str, bool]] | None = None,
         finish: Callable[[Place, list[str]], None] | None = None,
         flat: bool = False,
     ) -> None:
         """Loops over all axes, the last one innermost.
 
-        `accumulators` (types and first values) live in registers through the innermost loop; `body` returns what they
-        become, `finish` gets their last values. A long innermost loop with accumulators is cut into blocks.
+        `accumulators` (type, first value, reduction, whether it has a sign) live in registers through the innermost loop;
+        `body` returns what they become, `finish` gets their last values. A long innermost loop with accumulators is cut
+        into blocks.
         """
         x = self.elements
         place = FLAT if flat else identity(len(ranges))
@@ -119,11 +121,11 @@ class LoopFunction:
             if axis < last:
                 counted(self.e, str(low), str(high), lambda i: enter(axis, i))
             elif accumulators and isinstance(low, int) and high - low <= BLOCK:
-                innermost(str(low), str(high))
+                innermost(low, high)
             elif accumulators:
                 counted(self.e, str(low), str(high), lambda b: block(b, str(high)), step=BLOCK)
             else:
-                counted(self.e, str(low), str(high), inside, is_scalar=is_scattered)
+                vectors(low, high)
 
         def enter(axis: int, i: str) -> None:
             x.variables[axis] = i
@@ -134,11 +136,32 @@ class LoopFunction:
             short = self.e.op(f"icmp slt i64 {end}, {high}")
             innermost(b, self.e.op(f"select i1 {short}, i64 {end}, i64 {high}"))
 
-        def innermost(low: str, high: str) -> None:
-            new = counted(self.e, low, high, inside, carried=accumulators, is_scalar=is_scattered)
+        def innermost(low: Any, high: Any) -> None:
+            new = vectors(low, high)
             x.forget()
             assert finish is not None
             finish(place, new)
+
+        def vectors(low: Any, high: Any) -> list[str]:
+            """The innermost loop, by vectors if its inside allows it; else LLVM may try."""
+            e, given = self.e, accumulators or []
+            outside, e.lines = e.lines, []
+            counter, block_before = f"%i.{e.label('in')}", e.block
+            registers = [f"{counter}.{k}" for k in range(len(given))]
+            new = inside(counter, *registers) or []
+            lines, e.lines = e.lines, outside
+            try:
+                if e.block != block_before:
+                    raise NoVectorError
+                sums = [Sum(a[2], a[0], a[3], a[1], r, n) for a, r, n in zip(given, registers, new, strict=True)]
+                made = Widened(e, lines, counter, low, high, sums)
+            except NoVectorError:
+                e.block = block_before
+                self.module.wants_vectors = self.module.wants_vectors or not is_scattered()
+                return counted(
+                    e, str(low), str(high), inside, carried=[a[:2] for a in given], is_scalar=is_scattered
+                )
+            return made.emit()
 
         def is_scattered() -> bool:
             return x.scattered > 0 and not x.is_dear

@@ -129,6 +129,8 @@ class Plan:
         name = step.primitive.name
         if sort in (ELEMENTWISE, VIEW, PAD):
             return not (name == "reshape" and self._moves(step) and self.types[step.args[0]].size > TINY)
+        if name == "unindex" and len(step.args) > 1:  # places are known only at run time
+            return False
         sizes = [self.types[a].size for a in step.args]
         return (sort == REDUCE and sizes[0] <= TINY) or (
             sort == WHOLE and name in ("concatenate", "stack", "assign", "unindex", "matmul") and max(sizes) <= TINY

@@ -37,8 +37,8 @@ def is_inexact(x: Value) -> bool:
 def raw(x: Value) -> Value:
     """The number or array under every walk (inside vmap: of the whole batch), to take a decision on.
 
-    While a program is being captured this is still a handle, whose truth value and whose conversions to Python's numbers
-    write a guard down: a decision taken on it holds only for as long as the value does.
+    While a program is being captured this is still a handle, whose truth value and whose conversions to Python's
+    numbers write a guard down: a decision taken on it holds only for as long as the value does.
     """
     while isinstance(x, Traced) and not x.walk.is_capture:
         x = x.value

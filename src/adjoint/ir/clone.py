@@ -1,7 +1,7 @@
 """A function as it is recorded: a copy in which the arrays it captures are handles.
 
-What a function does with a captured array (a closure's, a global's, a default's) then becomes part of the program, where
-the array is read anew at every run. The user's own functions, cells and modules are not touched.
+What a function does with a captured array (a closure's, a global's, a default's) then becomes part of the program,
+where the array is read anew at every run. The user's own functions, cells and modules are not touched.
 """
 
 from __future__ import annotations
@@ -88,7 +88,12 @@ class Clones:
         return self._kept(x, made)
 
     def _function(self, f: types.FunctionType) -> Any:
-        """A copy with cells and globals of its own; functions may refer to each other in circles."""
+        """A copy with cells and globals of its own; functions may refer to each other in circles.
+
+        A function that no array is behind stays itself, so that who compares functions finds them the same.
+        """
+        if not _reaches_arrays(f):
+            return self._kept(f, f)
         cells = tuple([types.CellType() for _ in f.__closure__ or ()])
         names = set() if is_foreign(f.__code__.co_filename) else names_of(f.__code__)
         overlay = self._overlay(f.__globals__) if names else f.__globals__
@@ -116,6 +121,59 @@ class Clones:
         if known is None:
             known = self._globals[id(module)] = (module, dict(module), dict(module))
         return known[1]
+
+
+def _reaches_arrays(f: types.FunctionType) -> bool:
+    """Whether a function, or one that it uses, captures an array."""
+    stack, seen = [f], set()
+    while stack:
+        x: Any = stack.pop()
+        if type(x) is np.ndarray:
+            return True
+        if id(x) not in seen:
+            seen.add(id(x))
+            stack += parts_of(x)
+    return False
+
+
+def looks_at_types(fun: Any) -> bool:
+    """Whether a function, or one that it uses, mentions the type of arrays: a handle is not one of them."""
+    stack, seen = [fun], set()
+    while stack:
+        x = stack.pop()
+        if id(x) not in seen:
+            seen.add(id(x))
+            stack += parts_of(x)
+            if type(x) is types.FunctionType and _mentions_arrays(x.__code__):
+                return True
+    return False
+
+
+def _mentions_arrays(code: types.CodeType) -> bool:
+    return not is_foreign(code.co_filename) and "ndarray" in names_of(code)
+
+
+def parts_of(x: Any) -> list[Any]:
+    """What an object that can be copied holds."""
+    if type(x) is types.FunctionType:
+        cells = [_content(cell) for cell in x.__closure__ or ()]
+        names = set() if is_foreign(x.__code__.co_filename) else names_of(x.__code__)
+        used = [x.__globals__[name] for name in names if name in x.__globals__]
+        return [*cells, *used, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
+    if type(x) is types.MethodType:
+        return [x.__func__]
+    if type(x) is functools.partial:
+        return [x.func, *x.args, *x.keywords.values()]
+    if type(x) in (list, tuple):
+        return list(x)
+    return list(x.values()) if type(x) is dict else []
+
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not filled yet
+        return None
 
 
 def _holds_arrays(x: Any) -> bool:

@@ -14,9 +14,9 @@ import numpy as np
 from ..core.errors import ImpureError, OutputError, message
 from ..core.traced import Traced, snapshot
 from ..core.tree import flatten
-from .capture import CaptureTrace
+from .capture import CaptureTrace, ForeignValueError
 from .chance import Chance
-from .clone import Clones
+from .clone import Clones, looks_at_types
 from .interpret import own
 from .program import Program
 from .watch import Watch
@@ -52,7 +52,7 @@ class Recording:
 
     @property
     def derived(self) -> bool:
-        """Whether numbers or decisions may come from captured arrays, whose contents have to be compared at each run."""
+        """Whether numbers or decisions may come from captured arrays, whose contents are compared before each run."""
         return bool(self.watch.arrays)
 
     def is_valid(self) -> bool:
@@ -95,9 +95,18 @@ class Fixed:
 
 def record(run: Run, fun: Any, leaves: list[Any], rebuild: Any, *extra: Any) -> tuple[Recording, Any]:
     """Call `fun` on handles; the recording, and the result of this very call."""
-    recording, values, drawn = _recorded(run, fun, leaves, rebuild, extra)
+    lift = not looks_at_types(fun)
+    try:
+        recording, values, drawn = _recorded(run, fun, leaves, rebuild, extra, lift=lift)
+    except (ForeignValueError, ImpureError, OutputError):
+        raise
+    except Exception:  # it may need the arrays that it captures as they are, for compiled code
+        if not lift:
+            raise
+        lift = False
+        recording, values, drawn = _recorded(run, fun, leaves, rebuild, extra, lift=lift)
     if drawn and threading.active_count() > 1:  # by another thread, unless the numbers differ the next time as well
-        again, _, drawn_again = _recorded(run, fun, leaves, rebuild, extra)
+        again, _, drawn_again = _recorded(run, fun, leaves, rebuild, extra, lift=lift)
         drawn = "" if not drawn_again or _same_constants(recording.program, again.program) else drawn
     if drawn:
         raise ImpureError(
@@ -110,11 +119,13 @@ def record(run: Run, fun: Any, leaves: list[Any], rebuild: Any, *extra: Any) -> 
     return recording, recording.result(own(values, [*leaves, *recording.program.constants.values()]))
 
 
-def _recorded(run: Run, fun: Any, leaves: list[Any], rebuild: Any, extra: Any) -> tuple[Recording, list[Any], str]:
+def _recorded(
+    run: Run, fun: Any, leaves: list[Any], rebuild: Any, extra: Any, *, lift: bool
+) -> tuple[Recording, list[Any], str]:
     watch = Watch(fun, *extra, with_arrays=False)
     capture = CaptureTrace()
     clones = Clones(capture)
-    fun = clones.of(fun)
+    fun = clones.of(fun) if lift else fun
     watch.arrays = Watch(fun, *extra).arrays  # those that the copy still sees as they are
     handles = [capture.input(x) if is_dynamic(x) else x for x in leaves]
     args, kwargs = rebuild(handles)

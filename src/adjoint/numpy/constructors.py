@@ -124,10 +124,9 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **kwa
 
 def _users(made: Any, frame: Any, name: str) -> Any:
     """A new array as the user's function sees it: a handle, so that traced values can be assigned to it later."""
-    if type(made) is np.ndarray and made.dtype.kind in "fc" and depth() > 0 and _is_users(frame):
-        if calls(frame.f_code, frame.f_lasti, name):
-            return Traced(made, CONSTANTS, None)
-    return made
+    if type(made) is not np.ndarray or made.dtype.kind not in "fc" or depth() == 0 or not _is_users(frame):
+        return made
+    return Traced(made, CONSTANTS, None) if calls(frame.f_code, frame.f_lasti, name) else made
 
 
 def _is_users(frame: Any) -> bool:

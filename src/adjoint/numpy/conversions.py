@@ -35,7 +35,12 @@ def refuse_batch(x: Any, wanted: str, fix: str) -> None:
 def decided(x: Any) -> Any:
     """The plain value that a decision is taken on; while a program is captured, a guard is written down for it."""
     x = raw(x)
-    return x.walk.decided(x) if isinstance(x, Traced) else x
+    return _guarded(x) if isinstance(x, Traced) else x
+
+
+def _guarded(x: Traced) -> Any:
+    capture: Any = x.walk
+    return capture.decided(x)
 
 
 def refuse(x: Traced, into: str, what: str) -> NoReturn:
@@ -51,7 +56,7 @@ def to_float(self: Traced) -> float:
     if self.walk is CONSTANTS:
         return float(self.value)
     if self.walk.is_capture:
-        return float(self.walk.decided(self))
+        return float(_guarded(self))
     refuse(self, "float", "a Python float")
 
 
@@ -60,7 +65,7 @@ def to_complex(self: Traced) -> complex:
     if self.walk is CONSTANTS:
         return complex(self.value)
     if self.walk.is_capture:
-        return complex(self.walk.decided(self))
+        return complex(_guarded(self))
     refuse(self, "complex", "a Python complex number")
 
 
@@ -69,7 +74,7 @@ def to_array(self: Traced, dtype: Any = None, copy: Any = None) -> Any:
     if self.walk is CONSTANTS:
         return np.array(self.value, dtype)
     if self.walk.is_capture:
-        return np.array(self.walk.decided(self), dtype)
+        return np.array(_guarded(self), dtype)
     refuse(self, "array", "a plain array")
 
 
@@ -78,7 +83,7 @@ def to_bytes(self: Traced, protocol: Any) -> Any:
     if self.walk is CONSTANTS:
         return self.value.__reduce_ex__(protocol)
     if self.walk.is_capture:
-        return self.walk.decided(self).__reduce_ex__(protocol)
+        return _guarded(self).__reduce_ex__(protocol)
     refuse(self, "bytes", "bytes")
 
 
