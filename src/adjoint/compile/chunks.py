@@ -7,7 +7,7 @@ from typing import Any
 from .elements import load, store
 from .emit import Emitter, Module, literal, llvm_type, memory_type
 from .groups import combined
-from .loops import counted
+from .loops import by_vectors, counted
 
 
 def fill_memory(e: Emitter, module: Module, address: str, number: str, dtype: Any, size: int) -> None:
@@ -19,10 +19,10 @@ def fill_memory(e: Emitter, module: Module, address: str, number: str, dtype: An
         spot = inside.op(f"getelementptr inbounds {memory_type(dtype)}, ptr %p, i64 {i}")
         store(inside, spot, "%x", dtype)
 
-    counted(inside, "0", "%n", body)
-    text = f"(ptr noalias %p, {kind} %x, i64 %n) nounwind {{\nentry:\n" + "\n".join(inside.lines) + "\n  ret void\n}"
+    by_vectors(inside, 0, size, body)
+    text = f"(ptr noalias %p, {kind} %x) nounwind {{\nentry:\n" + "\n".join(inside.lines) + "\n  ret void\n}"
     name = module.function("fill", "internal void", text)
-    e.do(f"call void @{name}(ptr {address}, {kind} {number}, i64 {size})")
+    e.do(f"call void @{name}(ptr {address}, {kind} {number})")
 
 
 def combine_chunks(kernel: Any, v: int, address: str, name: str, t: Any, chunks: int) -> None:

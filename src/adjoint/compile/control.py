@@ -65,7 +65,7 @@ def _body(kernel: Any, program: Program) -> Any:
     """The kernel of a body, in the same module."""
     from .kernel import Kernel
 
-    made = Kernel(kernel.module, expanded(program))
+    made = Kernel(kernel.module, expanded(program), is_body=True)
     kernel.inner_workspace(made.space)
     return made
 

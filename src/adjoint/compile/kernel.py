@@ -19,6 +19,8 @@ from .whole import whole
 STACK = 1 << 15
 """Bytes of memory that are taken from the stack."""
 ALIGNMENT = 64
+INLINE = 600
+"""Lines up to which the body of a loop is written into it."""
 
 
 class Kernel:
@@ -33,6 +35,7 @@ class Kernel:
         program: Program,
         strides: dict[int, tuple[int, ...]] | None = None,
         sorts: dict[int, str | None] | None = None,
+        is_body: bool = False,
     ) -> None:
         self.module = module
         self.program = program
@@ -53,6 +56,7 @@ class Kernel:
         self._registers: dict[tuple[int, int], str] = {}
         self.shares: dict[int, int] = {}
         """Values that are written in place of another one."""
+        self._is_body = is_body
         self.name, self.space = self._written()
 
     # What units ask for
@@ -175,7 +179,9 @@ class Kernel:
             head.append(f"  %inner = getelementptr inbounds i8, ptr %ws, i64 {space}")
         written = ["ptr noalias readonly " + n for n in names] + ["ptr noalias " + n for n in outs]
         body = "\n".join([*head, *e.lines])
-        text = f"({', '.join([*written, 'ptr noalias %ws'])}) nounwind {{\nentry:\n{body}\n}}"
+        put_in_place = self._is_body and len(e.lines) < INLINE  # so that what a loop carries can stay in registers
+        how = "nounwind alwaysinline" if put_in_place else "nounwind"
+        text = f"({', '.join([*written, 'ptr noalias %ws'])}) {how} {{\nentry:\n{body}\n}}"
         return self.module.function("kernel", "internal i32", text), space + self.inner_space
 
     def inner_workspace(self, space: int) -> str:

@@ -86,6 +86,36 @@ def counted(
     return new
 
 
+def by_vectors(
+    e: Emitter,
+    low: Any,
+    high: Any,
+    body: Callable[..., Any],
+    accumulators: list[tuple[str, str, str, bool]] = [],
+    is_scalar: Callable[[], bool] = bool,
+) -> list[str]:
+    """An innermost loop, by vectors if its inside allows it; else LLVM may try, unless that `is_scalar`.
+
+    `accumulators` are (type, first value, reduction, whether it has a sign), as for `LoopFunction.nest`.
+    """
+    before, outside = e.block, e.lines
+    counter = f"%i.{e.label('in')}"
+    registers = [f"{counter}.{k}" for k in range(len(accumulators))]
+    e.lines = []
+    new = list(body(counter, *registers) or ())
+    lines, e.lines = e.lines, outside
+    try:
+        if e.block != before:
+            raise NoVectorError
+        sums = [Sum(a[2], a[0], a[3], a[1], r, n) for a, r, n in zip(accumulators, registers, new, strict=True)]
+        made = Widened(e, lines, counter, low, high, sums)
+    except NoVectorError:
+        e.block = before
+        e.module.wants_vectors = e.module.wants_vectors or not is_scalar()
+        return counted(e, str(low), str(high), body, carried=[a[:2] for a in accumulators], is_scalar=is_scalar)
+    return made.emit()
+
+
 class LoopFunction:
     """A function that loops over a range of a shape and does something at each place."""
 
@@ -143,25 +173,7 @@ class LoopFunction:
             finish(place, new)
 
         def vectors(low: Any, high: Any) -> list[str]:
-            """The innermost loop, by vectors if its inside allows it; else LLVM may try."""
-            e, given = self.e, accumulators or []
-            outside, e.lines = e.lines, []
-            counter, block_before = f"%i.{e.label('in')}", e.block
-            registers = [f"{counter}.{k}" for k in range(len(given))]
-            new = inside(counter, *registers) or []
-            lines, e.lines = e.lines, outside
-            try:
-                if e.block != block_before:
-                    raise NoVectorError
-                sums = [Sum(a[2], a[0], a[3], a[1], r, n) for a, r, n in zip(given, registers, new, strict=True)]
-                made = Widened(e, lines, counter, low, high, sums)
-            except NoVectorError:
-                e.block = block_before
-                self.module.wants_vectors = self.module.wants_vectors or not is_scattered()
-                return counted(
-                    e, str(low), str(high), inside, carried=[a[:2] for a in given], is_scalar=is_scattered
-                )
-            return made.emit()
+            return by_vectors(self.e, low, high, inside, accumulators or [], is_scattered)
 
         def is_scattered() -> bool:
             return x.scattered > 0 and not x.is_dear

@@ -14,7 +14,7 @@ from .blas import blas
 from .emit import Emitter, llvm_type
 from .engine import has_feature
 from .indices import row_major
-from .loops import counted
+from .loops import by_vectors, counted
 
 SMALL = 48**3
 """Multiplications up to which no call of BLAS pays."""
@@ -356,7 +356,7 @@ def _dots(e: Emitter, p: Product, a: str, b: str, c: str) -> None:
                 y = e.op(f"load {kind}, ptr {at(e, kind, b, (j, p.columns.strides[1]), (k, 1))}")
                 return [e.op(f"fadd reassoc {kind} {total}, {e.op(f'fmul contract {kind} {x}, {y}')}")]
 
-            (total,) = counted(e, "0", str(p.inner.length), term, carried=[(kind, "0.0")])
+            (total,) = by_vectors(e, 0, p.inner.length, term, [(kind, "0.0", "sum", True)])
             spot = at(e, kind, c, (i, p.rows.strides[2]), (j, p.columns.strides[2]))
             if p.adds:
                 total = e.op(f"fadd {kind} {total}, {e.op(f'load {kind}, ptr {spot}')}")

@@ -83,7 +83,7 @@ def _call_chosen(*args: Any, _chosen: Callable[..., Any], **kwargs: Any) -> Any:
 
 def _choose(original: Callable[..., Any], ours: Callable[..., Any], module: str, /, *args: Any, **kwargs: Any) -> Any:
     if holds_traced(args) or (kwargs and holds_traced(kwargs.values())):
-        if ours.__name__ not in QUICK or not is_inexact(args[0]):
+        if ours.__name__ not in QUICK or (args and isinstance(args[0], Traced) and not is_inexact(args[0])):
             # with its own checks and precision, unless a derivative has to look inside
             with SettingAside():
                 found = hosted(f"{module}.{original.__name__}", original, args, kwargs)
