@@ -19,7 +19,7 @@ RIVALS = (
 TEAMS: dict[str, tuple[str, ...]] = {
     "jit": ("adjoint", *RIVALS),
     "families": ("adjoint", *RIVALS[:5]),
-    "eager": ("adjoint eager", "autograd", "PyTorch", "NumPy by hand"),
+    "eager": ("adjoint eager", "autograd", "PyTorch", "NumPy by hand", "Python by hand"),
 }
 """The first is the one that is compared with the others."""
 ALL: dict[str, Row] = {name: row for rows in SETS.values() for name, row in rows.items()}

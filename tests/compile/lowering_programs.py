@@ -81,9 +81,9 @@ class Steps:
         self.pool.append((value, bound))
         return True
 
-    def any(self, rank=None, floating=False, size=1):
+    def any(self, rank=None, floating=False, size=0):
         """A value of the pool; late ones more often."""
-        for _ in range(6):
+        for _ in range(20):
             k = max(self.rng.integers(0, len(self.pool), 2))
             x, bound = self.pool[k]
             if rank is not None and np.ndim(x) < rank:

@@ -69,18 +69,22 @@ def python_symbol(name: str) -> str:
 class Code:
     """Machine code in memory, for as long as this object lives."""
 
-    def __init__(self, text: str, level: int = 2) -> None:
-        """`level` is how hard LLVM tries: 2 makes vectors of loops, 1 cleans up, 0 is for endless straight code."""
+    def __init__(self, text: str, level: int = 2, *, keep: bool = True) -> None:
+        """`level` is how hard LLVM tries: 2 makes vectors of loops, 1 cleans up, 0 is for endless straight code.
+
+        Code is kept for later processes, if the user wishes, unless it has addresses of this one in it.
+        """
         self._text = text
         self._level = level
         _start()
         key = _key(text, level)
         with _lock:
-            found = _recent.pop(key, None) or cache.load(key)
+            found = _recent.pop(key, None) or (cache.load(key) if keep else None)
             if found is None:
                 module, machine = self._optimised()
                 found = machine.emit_object(module)
-                cache.save(key, found)
+                if keep:
+                    cache.save(key, found)
             _recent[key] = found
             if len(_recent) > MOST_RECENT:
                 del _recent[next(iter(_recent))]

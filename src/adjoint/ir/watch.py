@@ -23,12 +23,11 @@ from ..core.traced import Traced
 from .bits import Copy
 
 PACKAGES = ("numpy", "scipy", "optree", "llvmlite", "adjoint", "pandas", "matplotlib", "sklearn", "torch", "jax")
-"""Packages whose own globals are not looked at: they are not the user's to change."""
+"""Packages whose objects are not looked into: what they keep for themselves is not the user's to change."""
 
 _paths = sysconfig.get_paths()
 STANDARD = tuple({os.path.realpath(_paths[k]) + os.sep for k in ("stdlib", "platstdlib")})
 INSTALLED = tuple({os.path.realpath(_paths[k]) + os.sep for k in ("purelib", "platlib")})
-FOREIGN = tuple([root + package for root in INSTALLED for package in PACKAGES])
 NUMBERS = (int, float, complex, str, bytes, bool, type(None), np.generic, np.dtype)
 SEQUENCES = (list, tuple, set, frozenset, dict, collections.deque, bytearray, array.array)
 FIXED = (tuple, frozenset)
@@ -184,9 +183,9 @@ _MISSING = object()
 
 @functools.cache
 def is_foreign(path: str) -> bool:
-    """Whether a file is not the user's: of this library, the standard library or a package that keeps to itself."""
+    """Whether a file is not the user's: of this library, the standard library or an installed package."""
     path = os.path.realpath(path)
-    return path.startswith((*LIBRARIES, *FOREIGN)) or (path.startswith(STANDARD) and not path.startswith(INSTALLED))
+    return path.startswith((*LIBRARIES, *STANDARD, *INSTALLED))
 
 
 def _file_of(kind: type) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import types
 import warnings
 from typing import Any
@@ -18,20 +17,26 @@ LONGEST_CHAIN = 16
 
 
 @functools.cache
-def has_compiler() -> bool:
-    """Whether programs can become machine code here; if not, a warning says once what to install."""
-    if importlib.util.find_spec("llvmlite") is not None:
+def can_compile() -> bool:
+    """Whether programs can become machine code here: with llvmlite, on an interpreter whose calls it knows."""
+    try:
         from ..compile.call.objects import is_available
+    except ImportError:
+        return False
+    return is_available()
 
-        if is_available():
-            return True
-    warnings.warn(
-        "ad.jit runs its programs with NumPy, as llvmlite is not installed: the results are the same, the speed is not.\n"
-        "  Install it with  pip install 'adjoint[jit]'.",
-        RuntimeWarning,
-        stacklevel=4,
-    )
-    return False
+
+@functools.cache
+def has_compiler() -> bool:
+    """As `can_compile`; if not, a warning says once what to install."""
+    if not can_compile():
+        warnings.warn(
+            "ad.jit runs its programs with NumPy, as llvmlite is not installed: same results, less speed.\n"
+            "  Install it with  pip install 'adjoint[jit]'.",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+    return can_compile()
 
 
 @functools.cache

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 from functools import partial
 from typing import Any
 
 from ..ir.program import Program, Step, Type, type_of
+from .jit_native import can_compile
 from .loop_capture import NATIVE, derived
 
 LONG = 20_000
@@ -16,11 +16,7 @@ LONG = 20_000
 def _run(name: str, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """The results of a loop on plain values, or None if Python should take it."""
     body = params["body"]
-    if params.get("length", 0) * len(body.steps) < LONG or importlib.util.find_spec("llvmlite") is None:
-        return None
-    from ..compile.call.objects import is_available
-
-    if not is_available():
+    if params.get("length", 0) * len(body.steps) < LONG or not can_compile():
         return None
     types = tuple([type_of(a) for a in args])
     facts = tuple([(k, p) for k, p in params.items() if not isinstance(p, Program)])

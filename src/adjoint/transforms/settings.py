@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .jit_native import has_compiler
+from .jit_native import can_compile
 
 
 def set_threads(n: int | None) -> None:
@@ -21,7 +21,7 @@ def set_threads(n: int | None) -> None:
     >>> ad.set_threads(1)
     >>> ad.set_threads(None)
     """
-    if has_compiler():
+    if can_compile():
         from ..compile.threads import set_threads as use
 
         use(n)

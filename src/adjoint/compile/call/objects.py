@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib
-import importlib.util
 import struct
 import sys
 import sysconfig
@@ -52,9 +51,10 @@ def is_available() -> bool:
         and struct.calcsize("P") == 8
         and object.__basicsize__ == 16
     )
-    if not known or importlib.util.find_spec("llvmlite") is None:
+    if not known:
         return False
     try:
+        importlib.import_module("llvmlite")
         return _python_layout() and _numpy_layout()
     except (AttributeError, ImportError, ValueError):
         return False
@@ -178,7 +178,7 @@ def helpers(slow_offset: int) -> Any:
         "list_items": LIST_ITEMS,
     } | {name: globals()[name] for name in ("DATA", "AXES", "SHAPE", "STRIDES", "DTYPE", "FLAGS", "DTYPE_WORD")}
     declared = [f"declare {PYTHON[name].format('@' + python_symbol(name))}" for name in PYTHON]
-    code = Code("\n".join(declared) + text(constants), level=0)
+    code = Code("\n".join(declared) + text(constants), level=0, keep=False)
     for name in HELPERS:
         add_symbol(name, code.address(name))
     # never freed: callables may outlive this module when the interpreter ends
