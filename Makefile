@@ -10,6 +10,7 @@ demo: $(VENV)/base
 
 test: $(VENV)/test
 	$(BIN)/python -m pytest -n auto -q
+	$(BIN)/python -m pytest -n auto -q -p tests.no_llvmlite tests/jit tests/transforms/test_loops.py
 
 check: $(VENV)/dev
 	PATH="$(CURDIR)/$(BIN):$$PATH" ./check

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .report import shown
+from .report import shown, times_as_long
 from .sets import ALL, SETS
 from .verdict import limit_of
 
@@ -71,10 +71,10 @@ def drawn(rows: dict[str, dict[str, Any]]) -> dict[str, dict[str, float | str]]:
             known = [result["times"][way] for way in ways if way in result["times"]]
             if known:
                 times[name] = min(known)
-            elif limit_of(result["failed"].get(name, "")):
-                times[name] = f"{name}: {result['failed'][name]}"
-        if "adjoint" in result["times"]:
-            found[row] = times
+            elif name in result["failed"]:
+                reason = result["failed"][name]
+                times[name] = f"{name}: {reason if limit_of(reason) else 'fails'}"
+        found[row] = times
     return found
 
 
@@ -98,9 +98,11 @@ def panel(axis: Any, rows: dict[str, dict[str, float | str]], height: int, longe
             ratio = time / best
             axis.barh(top + j, ratio - 0.85, left=0.85, height=0.9, color=SHOWN[name])
             if name == "adjoint":
-                axis.text(ratio * 1.06, top + j, f"{ratio:.3g}  ({shown(time)})", fontweight="bold", **look)
+                axis.text(
+                    ratio * 1.06, top + j, f"{times_as_long(ratio)[:-1]}  ({shown(time)})", fontweight="bold", **look
+                )
             else:
-                axis.text(ratio * 1.06, top + j, f"{ratio:.3g}", **look)
+                axis.text(ratio * 1.06, top + j, times_as_long(ratio)[:-1], **look)
     axis.set_xscale("log")
     axis.set_xlim(0.85, longest * 2.5)
     axis.set_ylim(height * step - 1.0, -1.5)

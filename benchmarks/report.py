@@ -100,7 +100,12 @@ def cell(name: str, us: str, found: dict[str, Any]) -> str:
         return ""
     if name == us or us not in times:
         return shown(times[name])
-    return f"{shown(times[name])} ({times[name] / times[us]:.3g}x)"
+    return f"{shown(times[name])} ({times_as_long(times[name] / times[us])})"
+
+
+def times_as_long(ratio: float) -> str:
+    """A ratio with three digits, and never in powers of ten."""
+    return f"{ratio:,.0f}x" if ratio >= 100.0 else f"{ratio:.3g}x"
 
 
 def first_cell(names: list[str], found: dict[str, Any]) -> str:

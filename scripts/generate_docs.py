@@ -7,6 +7,7 @@ end of each room's README from the files' first sentences.
 from __future__ import annotations
 
 import ast
+import importlib
 import functools
 import inspect
 import textwrap
@@ -82,6 +83,7 @@ def load_everything() -> None:
     assert scipy.special is not None
     assert scipy.linalg is not None
     replacements.install()
+    importlib.import_module("adjoint.random")
 
 
 def facts(primitive: Primitive) -> list[str]:
