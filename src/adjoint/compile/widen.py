@@ -9,43 +9,15 @@ is a vector too, with a mask, so that every element is computed by the same inst
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from .emit import Emitter
 from .engine import has_feature
+from .inside import SIZES, Inside, NoVectorError, Sum
 from .scalar.vector import PURE, versions
 
-SIZES = {"double": 8, "i64": 8, "float": 4, "i32": 4, "i16": 2, "i8": 1, "i1": 1}
-ARITHMETIC = re.compile(
-    r"(fadd|fsub|fmul|fdiv|frem|add|sub|mul|sdiv|udiv|srem|urem|and|or|xor|shl|lshr|ashr)((?: [a-z]+)*) (\w+) (\S+), (\S+)$"
-)
-NEGATION = re.compile(r"(fneg) (\w+) (\S+)$")
-COMPARISON = re.compile(r"([if]cmp \w+) (\w+) (\S+), (\S+)$")
-CHOICE = re.compile(r"select i1 (\S+), (\w+) (\S+), (\w+) (\S+)$")
-CONVERSION = re.compile(r"(zext|sext|trunc|fptrunc|fpext|fptosi|fptoui|sitofp|uitofp|bitcast) (\w+) (\S+) to (\w+)$")
-CALL = re.compile(r"call (\w+) @([\w.]+)\((.*?)\)(?: #\d+)?$")
-LOAD = re.compile(r"load (\w+), ptr (\S+)$")
-ADDRESS = re.compile(r"getelementptr (?:inbounds )?(\w+), ptr (\S+), i64 (\S+)$")
-STORE = re.compile(r"  store (\w+) (\S+), ptr (\S+)$")
-DEFINITION = re.compile(r"  (%[\w.]+) = (.*)$")
 CHEAP_LINES = 14
-
-
-class NoVectorError(Exception):
-    """The inside of the loop is not of the kind that can be turned."""
-
-
-@dataclass(frozen=True)
-class Sum:
-    """A value that is added up over the rounds: its reduction, its type, the register it has inside, the new one."""
-
-    name: str
-    kind: str
-    is_signed: bool
-    start: str
-    inside: str
-    new: str
+"""An inside of so few lines is written several times in one round, so that the processor never waits."""
 
 
 def vector_bytes() -> int:
@@ -53,165 +25,20 @@ def vector_bytes() -> int:
     return 64 if has_feature("avx512f") else 32 if has_feature("avx2") else 16
 
 
-class Widened:
+class Widened(Inside):
     """One innermost loop over `counter` from `low` below `high`, whose inside is `lines`."""
 
     def __init__(self, e: Emitter, lines: list[str], counter: str, low: Any, high: Any, sums: list[Sum]) -> None:
+        super().__init__(lines, counter, sums)
         self.e = e
-        self.counter = counter
         self.low, self.high = low, high
-        self.sums = sums
-        self.moving: dict[str, int] = {counter: 1}
-        """Registers that count along, and how fast: indices in elements, addresses in elements of their type."""
-        self.data: dict[str, str] = {s.inside: s.kind for s in sums}
-        """Registers that hold data, and of what type."""
-        self.before: list[str] = []
-        self.inside: list[tuple[str, Any]] = []
         self._splats: dict[tuple[str, str], str] = {}
-        self._types: set[str] = {s.kind for s in sums}
-        self.uniform: dict[str, str] = {}
-        for line in lines:
-            self._sort(line)
-        self._check_sums()
         trips = high - low if isinstance(low, int) else None
-        self.width = vector_bytes() // max([SIZES[t] for t in self._types if t != "i1"], default=8)
+        self.width = vector_bytes() // max([SIZES[t] for t in self.types if t != "i1"], default=8)
         if trips is not None and trips < self.width:
             self.width = 1 << max(0, (trips - 1).bit_length())
         cheap = len(self.inside) <= CHEAP_LINES
         self.copies = 4 if cheap and (trips is None or trips >= 8 * self.width) else 1
-
-    # What kind each line is
-
-    def _sort(self, line: str) -> None:
-        found = STORE.match(line)
-        if found:
-            kind, value, place = found.groups()
-            if self.moving.get(place) != 1:
-                raise NoVectorError
-            self._types.add(kind)
-            self.inside.append(("store", found.groups()))
-            return
-        definition = DEFINITION.match(line)
-        if definition is None:
-            raise NoVectorError
-        name, text = definition.groups()
-        for pattern, handle in (
-            (ADDRESS, self._address), (LOAD, self._load), (ARITHMETIC, self._arithmetic), (COMPARISON, self._compare),
-            (CHOICE, self._choose), (CALL, self._call), (CONVERSION, self._convert), (NEGATION, self._negate),
-        ):  # fmt: skip
-            parts = pattern.match(text)
-            if parts:
-                handle(name, text, parts.groups())
-                return
-        raise NoVectorError
-
-    def _is_data(self, *operands: str) -> bool:
-        if any([o in self.moving for o in operands]):
-            raise NoVectorError
-        return any([o in self.data for o in operands])
-
-    def _keep(self, name: str, text: str, kind: str) -> None:
-        self.before.append(f"  {name} = {text}")
-        self.uniform[name] = kind
-
-    def _address(self, name: str, text: str, parts: Any) -> None:
-        kind, base, index = parts
-        if index in self.data or base in self.data:
-            raise NoVectorError
-        speed = self.moving.get(index, 0)
-        if base in self.moving:
-            raise NoVectorError
-        if speed == 0:
-            self._keep(name, text, "ptr")
-            return
-        self.moving[name] = speed
-        self.inside.append(("scalar", (name, text)))
-
-    def _load(self, name: str, text: str, parts: Any) -> None:
-        kind, place = parts
-        speed = self.moving.get(place, 0)
-        if speed == 0 and place not in self.data:
-            self._keep(name, text, kind)
-            return
-        if speed != 1:
-            raise NoVectorError
-        self.data[name] = kind
-        self._types.add(kind)
-        self.inside.append(("load", (name, kind, place)))
-
-    def _arithmetic(self, name: str, text: str, parts: Any) -> None:
-        word, flags, kind, x, y = parts
-        if kind == "i64" and (x in self.moving or y in self.moving):
-            speeds = self.moving.get(x, 0), self.moving.get(y, 0)
-            if x in self.data or y in self.data:
-                raise NoVectorError
-            if word == "add":
-                self.moving[name] = speeds[0] + speeds[1]
-            elif word == "sub" and speeds[1] == 0:
-                self.moving[name] = speeds[0]
-            elif word == "mul" and speeds[1] == 0 and y.lstrip("-").isdigit():
-                self.moving[name] = speeds[0] * int(y)
-            else:
-                raise NoVectorError
-            self.inside.append(("scalar", (name, text)))
-            return
-        if not self._is_data(x, y):
-            self._keep(name, text, kind)
-            return
-        self._value(name, kind, f"{word}{flags} {{w}} {{0}}, {{1}}", kind, [(kind, x), (kind, y)])
-
-    def _compare(self, name: str, text: str, parts: Any) -> None:
-        word, kind, x, y = parts
-        if not self._is_data(x, y):
-            self._keep(name, text, "i1")
-            return
-        self._value(name, "i1", f"{word} {{w}} {{0}}, {{1}}", kind, [(kind, x), (kind, y)])
-
-    def _choose(self, name: str, text: str, parts: Any) -> None:
-        condition, kind, x, _, y = parts
-        if not self._is_data(condition, x, y):
-            self._keep(name, text, kind)
-            return
-        operands = [("i1", condition), (kind, x), (kind, y)]
-        self._value(name, kind, "select {i1} {0}, {w} {1}, {w} {2}", kind, operands)
-
-    def _convert(self, name: str, text: str, parts: Any) -> None:
-        word, kind, x, target = parts
-        if not self._is_data(x):
-            self._keep(name, text, target)
-            return
-        self._value(name, target, f"{word} {{w}} {{0}} to {{{target}}}", kind, [(kind, x)])
-
-    def _negate(self, name: str, text: str, parts: Any) -> None:
-        word, kind, x = parts
-        if not self._is_data(x):
-            self._keep(name, text, kind)
-            return
-        self._value(name, kind, f"{word} {{w}} {{0}}", kind, [(kind, x)])
-
-    def _call(self, name: str, text: str, parts: Any) -> None:
-        kind, symbol, arguments = parts
-        pairs = [tuple(a.split(" ", 1)) for a in arguments.split(", ")]
-        if any([p[0] != kind for p in pairs]):
-            raise NoVectorError
-        if not self._is_data(*[p[1] for p in pairs]):
-            self._keep(name, text, kind)
-            return
-        self._types.add(kind)
-        self.data[name] = kind
-        self.inside.append(("call", (name, kind, symbol, [p[1] for p in pairs])))
-
-    def _value(self, name: str, kind: str, pattern: str, working: str, operands: list[tuple[str, str]]) -> None:
-        self._types.update((kind, working))
-        self.data[name] = kind
-        self.inside.append(("value", (name, pattern, working, operands)))
-
-    def _check_sums(self) -> None:
-        for s in self.sums:
-            if s.new not in self.data:
-                raise NoVectorError
-
-    # Writing
 
     def wide(self, kind: str) -> str:
         """The type of a vector."""
@@ -300,7 +127,9 @@ class Widened:
             return self._round(i, [list(registers)], mask, copies=1)[0]
 
         carried = [(self.wide(s.kind), t) for s, t in zip(self.sums, totals, strict=True)]
-        new = counted(e, at, str(self.high), body, step=self.width, carried=carried if n else (), is_scalar=lambda: True)
+        new = counted(
+            e, at, str(self.high), body, step=self.width, carried=carried if n else (), is_scalar=lambda: True
+        )
         inside = e.block
         e.jump(after)
         e.start(after)
@@ -436,8 +265,10 @@ class Widened:
         wide = self.wide(s.kind)
         word = REDUCTIONS[s.name][s.kind in ("double", "float")]
         if s.name in ("max", "min"):
-            name = ("maximum" if s.name == "max" else "minimum") if s.kind in ("double", "float") else (
-                ("s" if s.is_signed else "u") + s.name
+            name = (
+                ("maximum" if s.name == "max" else "minimum")
+                if s.kind in ("double", "float")
+                else (("s" if s.is_signed else "u") + s.name)
             )
             target = self.e.module.declare(f"llvm.{name}.{self._suffix(s.kind)}", f"{wide} {{}}({wide}, {wide})")
             return self.e.op(f"call {wide} {target}({wide} {x}, {wide} {y})")
@@ -465,3 +296,5 @@ REDUCTIONS = {
     "min": ("", ""),
 }  # fmt: skip
 """The instruction of a reduction, for integers and for floats."""
+
+__all__ = ["NoVectorError", "Sum", "Widened"]
