@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 import sys
 import threading
@@ -49,6 +50,7 @@ def has_symbol(name: str) -> bool:
     return llvm.address_of_symbol(name) is not None
 
 
+@functools.cache
 def has_feature(name: str) -> bool:
     """Whether this processor has an instruction set, by LLVM's name for it."""
     return bool(llvm.get_host_cpu_features().get(name, False))

@@ -165,7 +165,7 @@ class Plan:
         crowd = self._crowd.get((level, shape), 0)
         if sort == ELEMENTWISE and crowd >= LONGEST:
             self.stored.update(below)
-            level = max([self.level[a] + 1 for a in below], default=level)
+            level = max([level, *[self.level[a] + 1 for a in below]])
             below = []
         self._crowd[level, shape] = self._crowd.get((level, shape), 0) + (sort == ELEMENTWISE)
         own = cost_of(step) if sort == ELEMENTWISE else int(sort == PAD)
