@@ -39,6 +39,8 @@ def sort_of(program: Program, step: Step) -> str | None:
         return PAD if _unit_steps(step, out.shape) else WHOLE if cuts(step.params["template"], out.shape) else None
     if name == "unindex":
         return _gather(program, step)
+    if name in ("zeros", "accumulate"):
+        return WHOLE
     if name == "assign":
         return WHOLE if len(step.args) == 2 and cuts(step.params["template"], out.shape) else None
     if name in REDUCTIONS:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from ..ir.program import Program, Step, Type
 from .emit import is_known
+from .indices import cuts
 from .scalar.table import SCALARS
 
 
@@ -48,14 +51,65 @@ def expanded(program: Program) -> Program:
             same[step.outs[0]] = _roll(work, step)
         else:
             work.steps.append(step)
+    outputs = [same.get(o, o) for o in program.outputs]
+    work.steps = _accumulated(work, outputs)
     made = {o for s in work.steps for o in s.outs}
-    for o in program.outputs:
-        o = same.get(o, o)
+    for o in outputs:
         t = work.types[o]
         if (o not in made or o in work.outputs) and is_known(t.dtype):
             o = _add(work, "astype", (o,), t, dtype=t.dtype)
         work.outputs.append(o)
     return work
+
+
+def _accumulated(work: Program, outputs: list[int]) -> list[Step]:
+    """Sums of small pads, as the gradient of reading single elements makes them, become additions in place.
+
+    `(pad(a) + pad(b)) + pad(c)` starts from zeros and adds a, b and c where they belong: the same sums, as 0.0 + a is
+    what a sum of pads has there.
+    """
+    maker = {o: s for s in work.steps for o in s.outs}
+    uses = Counter([a for s in work.steps for a in s.args] + outputs)
+    sums: set[int] = set()
+    pads: dict[int, Step] = {}
+    for s in work.steps:
+        if s.primitive.name == "unindex" and len(s.args) == 1 and uses[s.outs[0]] == 1 and _is_small(work, s):
+            pads[s.outs[0]] = s
+    if not pads:
+        return work.steps
+    steps: list[Step] = []
+    for s in work.steps:
+        if s.primitive.name != "add" or s.args[0] == s.args[1]:
+            steps.append(s)
+            continue
+        x, y = s.args
+        if y not in pads:
+            x, y = y, x
+        fits = y in pads and (x in pads or (x in sums and uses[x] == 1)) and work.types[x] == work.types[y]
+        if not fits or work.types[s.outs[0]] != work.types[y]:
+            steps.append(s)
+            continue
+        if x in pads:
+            zeros = work.new(work.types[x])
+            steps.append(Step(Named("zeros"), (), {}, (zeros,)))
+            start = work.new(work.types[x])
+            pad = maker[x]
+            steps.append(Step(Named("accumulate"), (zeros, pad.args[0]), {"template": pad.params["template"]}, (start,)))
+            x = start
+        pad = maker[y]
+        steps.append(Step(Named("accumulate"), (x, pad.args[0]), {"template": pad.params["template"]}, s.outs))
+        sums.add(s.outs[0])
+    used = {a for s in steps for a in s.args} | set(outputs)
+    return [s for s in steps if s.primitive.name != "unindex" or s.outs[0] in used]
+
+
+def _is_small(work: Program, step: Step) -> bool:
+    """Whether a pad is mostly zeros."""
+    t = work.types[step.outs[0]]
+    found = cuts(step.params["template"], t.shape)
+    if found is None or t.dtype.kind != "f" or t.dtype != work.types[step.args[0]].dtype:
+        return False
+    return 2 * math.prod([c.length for c in found[0] if c is not None]) <= t.size
 
 
 def _uniform(work: Program, frozen: set[int]) -> dict[int, int]:

@@ -24,7 +24,9 @@ DEAR = 20
 LONGEST = 250
 """Steps in one loop; more do not fit a processor's registers anyway."""
 DEEPEST = 40
-ELEMENT_READERS = ("assign", "unindex", "concatenate", "stack", "cumsum")
+TINY_WHOLE = ("concatenate", "stack", "assign", "accumulate", "unindex", "matmul")
+"""Whole operations that can be done in registers."""
+ELEMENT_READERS = ("assign", "accumulate", "unindex", "concatenate", "stack", "cumsum")
 """Whole operations that read each element once, so that it may be computed on the spot."""
 
 
@@ -59,12 +61,12 @@ class Plan:
         self._depth: dict[int, int] = {}
         self._padded: set[int] = set()
         """Lazy values with a pad in them: a loop that reads them has to be cut where the pad begins and ends."""
-        self._readers: dict[int, list[Step]] = {}
+        self.readers: dict[int, list[Step]] = {}
         self._crowd: dict[Any, int] = {}
         self._loops: dict[int, Loop] = {}
         for step in program.steps:
             for a in set(step.args):
-                self._readers.setdefault(a, []).append(step)
+                self.readers.setdefault(a, []).append(step)
         self._outputs = set(program.outputs)
         self.units = self._ordered()
 
@@ -129,11 +131,13 @@ class Plan:
         name = step.primitive.name
         if sort in (ELEMENTWISE, VIEW, PAD):
             return not (name == "reshape" and self._moves(step) and self.types[step.args[0]].size > TINY)
+        if name == "zeros":
+            return True
         if name == "unindex" and len(step.args) > 1:  # places are known only at run time
             return False
         sizes = [self.types[a].size for a in step.args]
         return (sort == REDUCE and sizes[0] <= TINY) or (
-            sort == WHOLE and name in ("concatenate", "stack", "assign", "unindex", "matmul") and max(sizes) <= TINY
+            sort == WHOLE and name in TINY_WHOLE and max(sizes) <= TINY
         )
 
     def _moves(self, step: Step) -> bool:
@@ -183,7 +187,7 @@ class Plan:
         if v in self._outputs:
             return True
         moved = 0
-        for reader in self._readers.get(v, ()):
+        for reader in self.readers.get(v, ()):
             sort = self.sorts[id(reader)]
             if self._is_tiny(reader, sort):
                 if self.cost[v] >= DEAR:
@@ -218,7 +222,7 @@ class Plan:
                 home = (self.level[v], self.types[v].shape)
                 found: set[Any] = {home} if v in self.stored else set()
                 if v not in self.stored:
-                    for reader in self._readers.get(v, ()):
+                    for reader in self.readers.get(v, ()):
                         found |= self._sites(reader, sites)
                     if len(found) > 1 and self.cost[v] > CHEAP and self.sorts[id(step)] == ELEMENTWISE:
                         self.stored.add(v)

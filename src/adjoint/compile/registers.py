@@ -41,6 +41,8 @@ def whole_tiny(kernel: Any, step: Step) -> list[str]:
     (v,) = step.outs
     t = plan.types[v]
     name = step.primitive.name
+    if name == "zeros":
+        return [literal(0, t.dtype)] * t.size
     read = {a: [x.at(a, place) for place in all_places(plan.types[a].shape)] for a in step.args}
     if name in ("stack", "concatenate"):
         return _joined(plan, step, read)
@@ -70,7 +72,8 @@ def whole_tiny(kernel: Any, step: Step) -> list[str]:
             else (constant(0),) * (len(have) - len(place)) + place
         )
         k = sum([0 if n == 1 else i.shift * s for i, n, s in zip(source, have, row_major(have), strict=True)])
-        out[spot] = cast(kernel.e, read[value][k], plan.types[value].dtype, t.dtype)
+        new = cast(kernel.e, read[value][k], plan.types[value].dtype, t.dtype)
+        out[spot] = kernel.e.op(f"fadd {llvm_type(t.dtype)} {out[spot]}, {new}") if name == "accumulate" else new
     return out
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..ir.program import Step
+from .emit import llvm_type
 from .gathers import gather, scatter
-from .indices import Place, constant, cuts
+from .indices import Place, constant, cuts, identity
 from .loops import LoopFunction, counted
 from .products import product
+from .registers import all_places
 from .scalar.casting import cast
+
+FEW = 4
+"""Elements that are written one by one, without a loop."""
 
 
 def whole(kernel: Any, step: Step) -> None:
@@ -19,8 +25,10 @@ def whole(kernel: Any, step: Step) -> None:
         product(kernel, step)
     elif name in ("concatenate", "stack"):
         _join(kernel, step)
-    elif name == "assign":
+    elif name in ("assign", "accumulate"):
         _assign(kernel, step)
+    elif name == "zeros":
+        kernel.fill(step.outs[0], 0)
     elif name == "unindex" and len(step.args) == 1:
         kernel.fill(step.outs[0], 0)
         _write_region(kernel, step, step.args[0])
@@ -91,8 +99,8 @@ def _may_write_over(kernel: Any, step: Step) -> bool:
     if plan.types[x].dtype != plan.types[v].dtype or x == step.args[1]:
         return False
     level = plan.level[v]
-    for reader in plan.program.steps:
-        if x in reader.args and reader is not step:
+    for reader in plan.readers.get(x, ()):
+        if reader is not step:
             tiny = all([o in plan.tiny for o in reader.outs]) and bool(reader.outs)
             if not tiny or max([plan.level[o] for o in reader.outs]) > level:
                 return False
@@ -116,9 +124,16 @@ def _write_region(kernel: Any, step: Step, value: int) -> None:
         source = place[len(place) - len(have.shape) :] if len(have.shape) <= len(place) else place
         source = (constant(0),) * (len(have.shape) - len(source)) + source
         source = tuple([constant(0) if n == 1 else i for n, i in zip(have.shape, source, strict=True)])
-        e.store(v, tuple(target), cast(e.e, e.at(value, source), have.dtype, t.dtype))
+        new = cast(e.e, e.at(value, source), have.dtype, t.dtype)
+        if step.primitive.name == "accumulate":
+            new = e.e.op(f"fadd {llvm_type(t.dtype)} {e.load(v, tuple(target))}, {new}")
+        e.store(v, tuple(target), new)
 
-    loop_over(kernel, region, v, body, "write")
+    if math.prod(region) <= FEW:
+        for place in all_places(region):
+            body(kernel.elements, place)
+    else:
+        loop_over(kernel, region, v, body, "write")
 
 
 def _running_sum(kernel: Any, step: Step) -> None:
@@ -131,9 +146,6 @@ def _running_sum(kernel: Any, step: Step) -> None:
     f.resources.written = {v}
     if t.size == 0:
         return
-    from .emit import llvm_type
-    from .indices import identity
-
     e, elements = f.e, f.elements
     elements.variables = [""] * len(t.shape)
     elements.ranges = [(0, n) for n in t.shape]
