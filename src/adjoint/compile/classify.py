@@ -103,7 +103,9 @@ def _gather(program: Program, step: Step) -> str | None:
 
 def _all_native(step: Step) -> bool:
     """Whether every step of the programs inside a loop has machine code."""
-    return all([is_native(p) for p in inner_programs(step)])
+    from .expand import expanded
+
+    return all([is_native(expanded(p)) for p in inner_programs(step)])
 
 
 def inner_programs(step: Step) -> list[Program]:

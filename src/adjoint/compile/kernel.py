@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from typing import Any
 
 from ..ir.program import Program, Step
@@ -267,19 +268,40 @@ def _laid_out(lives: dict[int, list[int]], sizes: dict[int, int]) -> tuple[dict[
     """Offsets into one piece of memory, in which values that never live at the same time may share a place."""
     offsets: dict[int, int] = {}
     space = 0
-    for v in sorted(lives, key=lambda v: (-sizes[v], v)):
+    free: list[tuple[int, int]] = []
+    """Gaps below `space`: offset and size."""
+    ends: list[tuple[int, int, int]] = []
+    """Values alive: when they end, where they are, how large."""
+    for v in sorted(lives, key=lambda v: (lives[v][0], -sizes[v], v)):
         first, last = lives[v]
-        taken = sorted(
-            [(offsets[w], offsets[w] + sizes[w]) for w in offsets if lives[w][0] <= last and first <= lives[w][1]]
-        )
-        offset = 0
-        for low, high in taken:
-            if offset + sizes[v] <= low:
-                break
-            offset = max(offset, -(-high // ALIGNMENT) * ALIGNMENT)
+        while ends and ends[0][0] < first:
+            _, offset, size = heapq.heappop(ends)
+            free = _with_gap(free, offset, size)
+        size = -(-max(sizes[v], 1) // ALIGNMENT) * ALIGNMENT
+        fitting = min([gap for gap in free if gap[1] >= size], key=lambda gap: gap[1], default=None)
+        if fitting is None:
+            offset, space = space, space + size
+        else:
+            offset = fitting[0]
+            free.remove(fitting)
+            if fitting[1] > size:
+                free.append((offset + size, fitting[1] - size))
         offsets[v] = offset
-        space = max(space, offset + sizes[v])
-    return offsets, -(-space // ALIGNMENT) * ALIGNMENT
+        heapq.heappush(ends, (last, offset, size))
+    return offsets, space
+
+
+def _with_gap(free: list[tuple[int, int]], offset: int, size: int) -> list[tuple[int, int]]:
+    """One more gap, made one with its neighbours."""
+    rest = []
+    for start, length in free:
+        if start + length == offset:
+            offset, size = start, size + length
+        elif start == offset + size:
+            size += length
+        else:
+            rest.append((start, length))
+    return [*rest, (offset, size)]
 
 
 def _is_array(value: Any) -> bool:

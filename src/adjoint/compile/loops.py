@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,8 @@ from .widen import NoVectorError, Sum, Widened
 
 WIDE = ' "prefer-vector-width"="512"'
 """LLVM is shy of the widest vectors, because of processors that slow down for them; those of today do not."""
+FEW = 64
+"""Elements up to which short code matters more than its speed."""
 BLOCK = 4096
 """Elements that are summed into one register before the sum goes on: rounding errors stay as small as NumPy's."""
 
@@ -145,6 +148,10 @@ class LoopFunction:
         x.variables = [""] * len(ranges)
         x.ranges = [(r if isinstance(r[0], int) else (0, 0)) for r in ranges]
         last = len(ranges) - 1
+        outside = self.module.straight
+        numbers = [r[1] - r[0] for r in ranges if isinstance(r[0], int)]
+        few = len(numbers) == len(ranges) and math.prod(numbers) <= FEW
+        self.module.straight = outside or few  # functions are called, not written out, where there is little to do
 
         def level(axis: int) -> None:
             low, high = ranges[axis]
@@ -186,6 +193,7 @@ class LoopFunction:
             return body(place)
 
         level(0)
+        self.module.straight = outside
 
     def end(self, stem: str, extra: str = "", result: str = "void", value: str = "") -> str:
         """Finish the function; its name, which is that of an equal one if there is one."""
