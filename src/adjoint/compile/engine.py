@@ -97,7 +97,7 @@ class Code:
 
     def _optimised(self) -> tuple[Any, Any]:
         level = self._level
-        machine = target_machine(2 * level)
+        machine = target_machine(level)
         module = llvm.parse_assembly(self._text)
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)

@@ -15,9 +15,6 @@ from .plan import Plan, Unit
 from .scalar.casting import cast
 from .scalar.table import SCALARS
 
-MANY_REGIONS = 24
-PARALLEL = 400_000
-"""Work, in additions, from which on a loop is shared among threads: waking them costs some microseconds."""
 CHUNK = 100_000
 """Work of one chunk; a fixed number, so that sums do not depend on the number of threads."""
 
@@ -98,7 +95,7 @@ class Group:
         work = size * self.work
         rows = region[0][1] - region[0][0]
         kept = sum([self.plan.types[v].size for v in self._shared()])
-        if work < PARALLEL or rows < 2 or kept > 4096 or (len(region) == 1 and rows <= BLOCK):
+        if work < self.kernel.parallel_from or rows < 2 or kept > 4096 or (len(region) == 1 and rows <= BLOCK):
             return 1
         return max(1, min(rows, work // CHUNK))
 

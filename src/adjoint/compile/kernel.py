@@ -13,6 +13,7 @@ from .emit import Emitter, Module, literal, llvm_type, memory_type
 from .groups import Group, combined
 from .loops import Resources
 from .plan import Plan
+from .products import uses_blas
 from .registers import all_places, differs, whole_tiny
 from .scalar.casting import cast
 from .whole import whole
@@ -20,6 +21,10 @@ from .whole import whole
 STACK = 1 << 15
 """Bytes of memory that are taken from the stack."""
 ALIGNMENT = 64
+PARALLEL = 400_000
+"""Work, in additions, from which on a loop is shared among threads: waking them costs some microseconds."""
+BESIDE_BLAS = 16
+"""So much more it has to be beside products by BLAS, whose own threads keep looking out for work and get in the way."""
 INLINE = 600
 """Lines up to which the body of a loop is written into it."""
 
@@ -42,6 +47,7 @@ class Kernel:
         self.program = program
         self.plan = Plan(program, strides or {}, sorts)
         self.e = Emitter(module)
+        self.parallel_from = PARALLEL * (BESIDE_BLAS if uses_blas(program) else 1)
         self.work = 0
         """About how much there is to do, in additions."""
         self.captured = [n for n, c in program.constants.items() if _is_array(c)]

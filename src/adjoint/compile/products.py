@@ -9,19 +9,28 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.program import Step
+from ..ir.program import Program, Step
 from .blas import blas
 from .emit import Emitter, llvm_type
 from .engine import has_feature
 from .indices import row_major
 from .loops import by_vectors, counted
+from .tiles import at, by_blas, leading, tile
 
 SMALL = 48**3
 """Multiplications up to which no call of BLAS pays."""
-LARGEST = 2**31
-"""Distances up to which BLAS can count."""
 ROWS = 4
 """Rows of the result that are held in registers together."""
+
+
+def uses_blas(program: Program) -> bool:
+    """Whether a program has products that are large enough for BLAS, and its threads."""
+    for step in program.steps:
+        if step.primitive.name in ("matmul", "contract"):
+            sizes = [program.types[n].size for n in (*step.args, *step.outs)]
+            if math.isqrt(math.prod(sizes)) > SMALL:  # m k, k n and m n: the root of their product is m n k
+                return True
+    return False
 
 
 @dataclass(frozen=True)
@@ -110,7 +119,7 @@ def _product(types: Any, step: Step, labels: Any, strides: Any, out: Any) -> Pro
         groups[kind].append(axis)
     merged = {kind: _merged(axes) for kind, axes in groups.items()}
     chosen = {kind: merged[kind].pop() if merged[kind] else ONE for kind in ("rows", "columns", "inner")}
-    outer = tuple([*merged["outer"], *merged["rows"], *merged["columns"], *merged["inner"]])
+    outer = (*merged["outer"], *merged["rows"], *merged["columns"], *merged["inner"])
     made = Product(chosen["rows"], chosen["columns"], chosen["inner"], outer, bool(merged["inner"]), out.dtype)
     if (made.columns.strides[2] > 1 and made.rows.strides[2] == 1) or (
         made.columns.length == 1 and made.rows.length > 1
@@ -143,7 +152,7 @@ def _emit(kernel: Any, p: Product, a: str, b: str, c: str) -> None:
     e = Emitter(kernel.module)
     kind = llvm_type(p.dtype)
     fits_blas = p.work > SMALL and p.rows.length > 1 and p.columns.length > 1 and blas("dgemm") is not None
-    fits_blas = fits_blas and None not in _leading(p)
+    fits_blas = fits_blas and None not in leading(p)
     dot = not fits_blas and p.columns.strides[1] != 1 and p.inner.strides == (1, 1, 0) and p.rows.length < ROWS
     packs = not fits_blas and not dot and p.columns.length > 1 and p.columns.strides[1] != 1
     pack = p.inner.length * p.columns.length if packs else 0
@@ -151,7 +160,7 @@ def _emit(kernel: Any, p: Product, a: str, b: str, c: str) -> None:
     apart = not dot and p.columns.length > 1 and p.columns.strides[2] != 1
     room = p.rows.length * p.columns.length if apart else 0
     inner = _apart(p) if apart else p
-    call = _blas(e, inner) if fits_blas else None  # its numbers are written down once, before the loops
+    call = by_blas(e, inner) if fits_blas else None  # its numbers are written down once, before the loops
 
     def inside(pa: str, pb: str, pc: str) -> None:
         target = "%room" if apart else pc
@@ -218,17 +227,6 @@ def _outer(e: Emitter, kind: str, axes: list[Axis], pointers: tuple[str, str, st
     counted(e, "0", str(axes[0].length), body)
 
 
-def at(e: Emitter, kind: str, pointer: str, *steps: tuple[str, int]) -> str:
-    """A pointer moved by indices times strides."""
-    total = ""
-    for i, s in steps:
-        if s == 0 or i == "0":
-            continue
-        term = i if s == 1 else str(int(i) * s) if i.isdigit() else e.op(f"mul nsw i64 {i}, {s}")
-        total = term if not total else e.op(f"add nsw i64 {total}, {term}")
-    return pointer if not total else e.op(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {total}")
-
-
 def _packed(e: Emitter, p: Product, b: str) -> None:
     """B copied row by row, so that its rows can be read as vectors."""
     kind, n = llvm_type(p.dtype), p.columns.length
@@ -278,71 +276,14 @@ def _columns(e: Emitter, p: Product, a: str, b: str, c: str, column: str, w: int
     if full:
 
         def rows(i: str) -> None:
-            _tile(e, p, a, b, c, e.op(f"mul nsw i64 {i}, {ROWS}") if full > 1 else "0", ROWS, column, w, width)
+            tile(e, p, a, b, c, e.op(f"mul nsw i64 {i}, {ROWS}") if full > 1 else "0", ROWS, column, w, width)
 
         if full > 1:
             counted(e, "0", str(full), rows)
         else:
             rows("0")
     if rest:
-        _tile(e, p, a, b, c, str(full * ROWS), rest, column, w, width)
-
-
-def _tile(e: Emitter, p: Product, a: str, b: str, c: str, row: str, rows: int, column: str, w: int, width: int) -> None:
-    """`rows` x `w` elements of the result."""
-    kind = llvm_type(p.dtype)
-    step = min(width, 1 << (w - 1).bit_length())
-    parts = -(-w // step)
-    vector = f"<{step} x {kind}>"
-    suffix = f"v{step}f{8 * p.dtype.itemsize}"
-    fma = e.module.declare(f"llvm.fma.{suffix}", f"{vector} {{}}({vector}, {vector}, {vector})")
-    rest = w - (parts - 1) * step
-
-    def read(place: str, part: int) -> str:
-        """A vector; of the last one perhaps only the first lanes are there."""
-        if part < parts - 1 or rest == step:
-            return e.op(f"load {vector}, ptr {place}, align {p.dtype.itemsize}")
-        load = e.module.declare(f"llvm.masked.load.{suffix}.p0", f"{vector} {{}}(ptr, i32, <{step} x i1>, {vector})")
-        return e.op(f"call {vector} {load}(ptr {place}, i32 {p.dtype.itemsize}, {mask}, {vector} zeroinitializer)")
-
-    def write(value: str, place: str, part: int) -> None:
-        if part < parts - 1 or rest == step:
-            e.do(f"store {vector} {value}, ptr {place}, align {p.dtype.itemsize}")
-            return
-        store = e.module.declare(f"llvm.masked.store.{suffix}.p0", f"void {{}}({vector}, ptr, i32, <{step} x i1>)")
-        e.do(f"call void {store}({vector} {value}, ptr {place}, i32 {p.dtype.itemsize}, {mask})")
-
-    mask = f"<{step} x i1> <{', '.join([f'i1 {str(k < rest).lower()}' for k in range(step)])}>"
-
-    def term(k: str, *sums: str) -> list[str]:
-        row_of_b = at(e, kind, b, (k, p.inner.strides[1]), (column, p.columns.strides[1]))
-        vectors = []
-        for part in range(parts):
-            place = at(e, kind, row_of_b, (str(part * step), 1))
-            vectors.append(read(place, part))
-        new = []
-        for r in range(rows):
-            place = at(e, kind, a, (row, p.rows.strides[0]), (str(r), p.rows.strides[0]), (k, p.inner.strides[0]))
-            one = e.op(f"load {kind}, ptr {place}")
-            first = e.op(f"insertelement {vector} poison, {kind} {one}, i64 0")
-            spread = e.op(f"shufflevector {vector} {first}, {vector} poison, <{step} x i32> zeroinitializer")
-            for part in range(parts):
-                total = sums[r * parts + part]
-                new.append(e.op(f"call {vector} {fma}({vector} {spread}, {vector} {vectors[part]}, {vector} {total})"))
-        return new
-
-    def spot(r: int, part: int) -> str:
-        return at(
-            e, kind, c,
-            (row, p.rows.strides[2]), (str(r), p.rows.strides[2]), (column, p.columns.strides[2]), (str(part * step), 1),
-        )  # fmt: skip
-
-    zero = "zeroinitializer"
-    starts = [read(spot(r, part), part) if p.adds else zero for r in range(rows) for part in range(parts)]
-    sums = counted(e, "0", str(p.inner.length), term, carried=[(vector, s) for s in starts])
-    for r in range(rows):
-        for part in range(parts):
-            write(sums[r * parts + part], spot(r, part), part)
+        tile(e, p, a, b, c, str(full * ROWS), rest, column, w, width)
 
 
 def _dots(e: Emitter, p: Product, a: str, b: str, c: str) -> None:
@@ -365,45 +306,3 @@ def _dots(e: Emitter, p: Product, a: str, b: str, c: str) -> None:
         counted(e, "0", str(p.columns.length), column)
 
     counted(e, "0", str(p.rows.length), row)
-
-
-def _leading(p: Product) -> list[tuple[str, int] | None]:
-    """For both operands whether they lie the other way round, and the distance of their rows; None: not for BLAS."""
-
-    def of(down: int, across: int, rows: int, columns: int) -> tuple[str, int] | None:
-        if (across == 1 or columns == 1) and (rows == 1 or columns <= down < LARGEST):
-            return "N", max(down, columns)
-        if (down == 1 or rows == 1) and (columns == 1 or rows <= across < LARGEST):
-            return "T", max(across, rows)
-        return None
-
-    first = of(p.rows.strides[0], p.inner.strides[0], p.rows.length, p.inner.length)
-    second = of(p.inner.strides[1], p.columns.strides[1], p.inner.length, p.columns.length)
-    return [first, second]
-
-
-def _blas(e: Emitter, p: Product) -> Any:
-    """BLAS counts columns first, so it is asked for the transposed product of the transposed operands."""
-    kind = llvm_type(p.dtype)
-    found = blas("dgemm" if kind == "double" else "sgemm")
-    assert found is not None
-    name, whole = found
-    e.module.declare(name, "void {}(" + ", ".join(["ptr"] * 13) + ")")
-
-    def of(text: str, value: Any) -> str:
-        slot = e.op(f"alloca {text}")
-        e.do(f"store {text} {value}, ptr {slot}")
-        return f"ptr {slot}"
-
-    m, n, k = p.rows.length, p.columns.length, p.inner.length
-    leading_a, leading_b = _leading(p)
-    assert leading_a is not None and leading_b is not None
-    sizes = [of("i8", ord(leading_b[0])), of("i8", ord(leading_a[0])), of(whole, n), of(whole, m), of(whole, k)]
-    scale, kept = of(kind, "1.0"), of(kind, "1.0" if p.adds else "0.0")
-    lda, ldb, ldc = of(whole, leading_a[1]), of(whole, leading_b[1]), of(whole, max(p.rows.strides[2], n))
-
-    def call(a: str, b: str, c: str) -> None:
-        args = [*sizes, scale, f"ptr {b}", ldb, f"ptr {a}", lda, kept, f"ptr {c}", ldc]
-        e.do(f"call void @{name}({', '.join(args)})")
-
-    return call
