@@ -312,11 +312,11 @@ def test_each_example_has_its_own_stream(name):
 
 @pytest.mark.parametrize("name", BATCHED)
 def test_jitted_draws_are_the_eager_ones(name):
-    """Also for a key that came after the recording."""
+    """Also for a key that came after the recording; to the last digits, where a quotient or a logarithm follows."""
     draw, jitted = BATCHED[name], ad.jit(BATCHED[name])
     for k in KEYS[:3]:
-        np.testing.assert_array_equal(jitted(k), draw(k))
-    np.testing.assert_array_equal(ad.jit(ad.vmap(draw))(KEYS), ad.vmap(draw)(KEYS))
+        np.testing.assert_allclose(jitted(k), draw(k), rtol=1e-14, atol=0)
+    np.testing.assert_allclose(ad.jit(ad.vmap(draw))(KEYS), ad.vmap(draw)(KEYS), rtol=1e-14, atol=0)
 
 
 def test_batched_parameters_share_the_key():

@@ -99,6 +99,8 @@ def _may_write_over(kernel: Any, step: Step) -> bool:
     if plan.types[x].dtype != plan.types[v].dtype or x == step.args[1]:
         return False
     level = plan.level[v]
+    if x in plan.lazy and plan.level[x] >= level:  # it is stored only later, for somebody else
+        return False
     for reader in plan.readers.get(x, ()):
         if reader is not step:
             tiny = all([o in plan.tiny for o in reader.outs]) and bool(reader.outs)

@@ -37,7 +37,7 @@ class Path:
 
     __slots__ = ("entry", "executable", "program", "recording")
 
-    def __init__(self, recording: Recording, call: Call, given: tuple[Any, dict[str, Any]] | None = None) -> None:
+    def __init__(self, recording: Recording, call: Call, given: tuple[Any, dict[str, Any], frozenset[Any]] | None = None) -> None:
         self.recording = recording
         self.program = simplified(recording.program)
         inputs = [x for x in call.leaves if is_dynamic(x)]
@@ -169,7 +169,8 @@ class Jitted:
             self._give_up("what it can reach is too much to be watched", "Pass what it needs as arguments.")
             return result
         self._recordings += 1
-        path = Path(recording, call, None if call.key[2:] else (args, kwargs))
+        statics = frozenset([k % max(len(args), 1) for k in self.static_argnums]) | self.static_argnames
+        path = Path(recording, call, (args, kwargs, statics))
         with self._lock:
             now = self._paths.get(call.key, ())
             new = tuple([p for p in now if not any(p is old for old in paths)])

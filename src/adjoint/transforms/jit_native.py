@@ -87,6 +87,6 @@ def executable(
     from ..compile.call.attach import attach
     from ..compile.call.entry import Entry
 
-    wanted = attach(made, "entry", recording, *given, call.leaves)
+    wanted = attach(made, "entry", recording, given, call.leaves)
     made.finish()
     return made, None if wanted is None else Entry(made.code, "entry", wanted)

@@ -24,36 +24,53 @@ from .signature import (
     Signature,
     Static,
     Tuple,
-)  # fmt: skip
+)
+from .signature import leaves as each_leaf
+
+Given = tuple[Sequence[Any], dict[str, Any], frozenset[Any]]
+"""Positional and keyword arguments of a call, and which of them are declared static."""
 
 
-class _Odd(Exception):
+class _OddError(Exception):
     """Something that an entry cannot check or make: the slow way has to."""
 
 
-def attach(
-    native: Native, name: str, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any], leaves: Sequence[Any]
-) -> list[Any] | None:
+def attach(native: Native, name: str, recording: Recording, call: Given, leaves: Sequence[Any]) -> list[Any] | None:
     """Add an entry for calls like this one to the module; the objects it wants, or None if there can be none."""
     try:
-        signature = _signature(native, recording, args, kwargs, leaves)
-    except _Odd:
+        signature, order = _signature(native, recording, call, leaves)
+    except _OddError:
         return None
     native.has_entry = True
-    return entry_text(native.module, name, signature, native.main)
+    return entry_text(native.module, name, signature, _reordered(native, order))
+
+
+def _reordered(native: Native, order: list[int]) -> str:
+    """The kernel for arguments that come in another order: a dict's own, not that of its sorted keys."""
+    if order == sorted(order):
+        return native.main
+    rest = range(len(order), len(order) + len(native.captured) + len(native.outputs))
+    given = ", ".join([f"ptr %a{k}" for k in (*order, *rest)])
+    passed = ", ".join([f"ptr %a{k}" for k in (*range(len(order)), *rest)])
+    body = f"  %r = call i32 @{native.main}({passed})\n  ret i32 %r"
+    return native.module.function("main", "internal i32", f"({given}) nounwind alwaysinline {{\nentry:\n{body}\n}}")
 
 
 def _signature(
-    native: Native, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any], leaves: Sequence[Any]
-) -> Signature:
+    native: Native, recording: Recording, call: Given, leaves: Sequence[Any]
+) -> tuple[Signature, list[int]]:
+    args, kwargs, statics = call
     if list(kwargs) != sorted(kwargs):
-        raise _Odd
+        raise _OddError
     dynamic = [x for x in leaves if is_dynamic(x)]
     met: list[Any] = []
     kinds = list(native.signature.arguments)
-    trees = tuple([_argument(x, met, kinds) for x in (*args, *kwargs.values())])
+    given = [*enumerate(args), *kwargs.items()]
+    trees = tuple([Static(x) if k in statics else _argument(x, met, kinds) for k, x in given])
     if len(met) != len(dynamic) or any([a is not b for a, b in zip(met, dynamic, strict=True)]):
-        raise _Odd
+        raise _OddError
+    number = {id(kind): k for k, kind in enumerate(kinds)}
+    order = [number[id(leaf)] for tree in trees for leaf in each_leaf(tree) if id(leaf) in number]
     outputs = list(native.outputs)
     marks: list[Any] = []
     for o in recording.outputs:
@@ -64,9 +81,10 @@ def _signature(
             outputs[o.place] = Output(outputs[o.place].dtype, (), "array")
         marks.append(Result(o.place))
     result = _result(recording.restore(marks))
-    return Signature(
+    made = Signature(
         trees, tuple(outputs), result, _watches(recording), native.captured, tuple(kwargs), native.release_gil
     )
+    return made, order
 
 
 def _constant(leaf: Fixed) -> Constant:
@@ -74,15 +92,17 @@ def _constant(leaf: Fixed) -> Constant:
     value = leaf.of([])
     if value is None or type(value) in (str, bytes, int, bool):
         return Constant(value)
-    raise _Odd
+    raise _OddError
 
 
 def _argument(x: Any, met: list[Any], kinds: list[Any]) -> Any:
     """What is expected in the place of an argument."""
     if is_dynamic(x):
         kind = kinds[len(met)]
+        if type(kind) is NumpyScalar and isinstance(x, np.ndarray):
+            kind = kinds[len(met)] = Array(kind.dtype, ())
         met.append(x)
-        return Array(kind.dtype, ()) if type(kind) is NumpyScalar and isinstance(x, np.ndarray) else kind
+        return kind
     if type(x) is tuple:
         return Tuple(tuple([_argument(item, met, kinds) for item in x]))
     if type(x) is list:
@@ -91,11 +111,12 @@ def _argument(x: Any, met: list[Any], kinds: list[Any]) -> Any:
         try:
             keys = sorted(x)  # as containers are taken apart
         except TypeError:
-            raise _Odd from None
-        return Dict(tuple(keys), tuple([_argument(x[k], met, kinds) for k in keys]))
+            raise _OddError from None
+        parts = {k: _argument(x[k], met, kinds) for k in keys}
+        return Dict(tuple(x), tuple([parts[k] for k in x]), any_order=False)
     if x is None or type(x) in (int, bool, str, float):
         return Static(x)
-    raise _Odd
+    raise _OddError
 
 
 def _result(x: Any) -> Any:
@@ -107,23 +128,23 @@ def _result(x: Any) -> Any:
         return List(tuple([_result(item) for item in x]))
     if type(x) is dict:
         return Dict(tuple(x), tuple([_result(item) for item in x.values()]))
-    raise _Odd
+    raise _OddError
 
 
 def _watches(recording: Recording) -> tuple[Any, ...]:
     watch = recording.watch
     if watch.arrays or watch.containers or watch.generators:
-        raise _Odd
+        raise _OddError
     found: list[Any] = []
     for cell, content, _ in watch.cells:
         try:
             cell.cell_contents  # noqa: B018
         except ValueError:
-            raise _Odd from None
+            raise _OddError from None
         found.append(CellIs(cell, content))
     for owner, key, content, _ in watch.entries:
         if type(owner) is not dict:
-            raise _Odd
+            raise _OddError
         found.append(DictIs(owner, key, content))
     found += [AttributeIs(x, attribute, content) for x, attribute, content, _ in watch.attributes]
     return tuple(found)
