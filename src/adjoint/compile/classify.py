@@ -41,8 +41,10 @@ def sort_of(program: Program, step: Step) -> str | None:
         return _gather(program, step)
     if name in ("zeros", "accumulate"):
         return WHOLE
-    if name == "assign":
-        return WHOLE if len(step.args) == 2 and cuts(step.params["template"], out.shape) else None
+    if name == "assign" and len(step.args) == 2:
+        return WHOLE if cuts(step.params["template"], out.shape) else None
+    if name in ("assign", "last_writes"):
+        return _gather(program, step)
     if name in REDUCTIONS:
         return REDUCE if _reduces(program, step) else None
     if name in ("concatenate", "stack"):
@@ -95,10 +97,10 @@ def _reduces(program: Program, step: Step) -> bool:
 
 
 def _gather(program: Program, step: Step) -> str | None:
-    """Indexing with one array of places along one axis."""
-    from .gathers import gathered_axis
+    """Indexing with arrays of places."""
+    from .gathers import holes_of
 
-    return WHOLE if gathered_axis(program, step) is not None else None
+    return WHOLE if holes_of(program, step) is not None else None
 
 
 def _all_native(step: Step) -> bool:

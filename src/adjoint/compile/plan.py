@@ -133,8 +133,8 @@ class Plan:
             return not (name == "reshape" and self._moves(step) and self.types[step.args[0]].size > TINY)
         if name == "zeros":
             return True
-        if name == "unindex" and len(step.args) > 1:  # places are known only at run time
-            return False
+        if (name == "unindex" and len(step.args) > 1) or (name == "assign" and len(step.args) > 2):
+            return False  # places are known only at run time
         sizes = [self.types[a].size for a in step.args]
         return (sort == REDUCE and sizes[0] <= TINY) or (
             sort == WHOLE and name in TINY_WHOLE and max(sizes) <= TINY

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..ir.program import Step
 from .emit import llvm_type
-from .gathers import gather, scatter
+from .gathers import gather, last_writes, scatter, write
 from .indices import Place, constant, cuts, identity
 from .loops import LoopFunction, counted
 from .products import product
@@ -32,6 +32,8 @@ def whole(kernel: Any, step: Step) -> None:
     elif name == "unindex" and len(step.args) == 1:
         kernel.fill(step.outs[0], 0)
         _write_region(kernel, step, step.args[0])
+    elif name == "last_writes":
+        last_writes(kernel, step)
     elif name == "cumsum":
         _running_sum(kernel, step)
     elif name in ("unindex", "put_along"):
@@ -81,13 +83,16 @@ def _join(kernel: Any, step: Step) -> None:
 
 def _assign(kernel: Any, step: Step) -> None:
     plan = kernel.plan
-    (v,), (x, _) = step.outs, step.args
+    (v,), x = step.outs, step.args[0]
     t, have = plan.types[v], plan.types[x]
     if _may_write_over(kernel, step):
         kernel.shares[v] = x
     else:
         loop_over(kernel, t.shape, v, lambda e, p: e.store(v, p, cast(e.e, e.at(x, p), have.dtype, t.dtype)), "copy")
-    _write_region(kernel, step, step.args[1])
+    if len(step.args) > 2:
+        write(kernel, step)
+    else:
+        _write_region(kernel, step, step.args[1])
 
 
 def _may_write_over(kernel: Any, step: Step) -> bool:
