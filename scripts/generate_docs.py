@@ -7,8 +7,8 @@ end of each room's README from the files' first sentences.
 from __future__ import annotations
 
 import ast
-import importlib
 import functools
+import importlib
 import inspect
 import textwrap
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A plugin for pytest that hides llvmlite: `python -m pytest -p tests.no_llvmlite tests/jit` runs without a compiler."""
+"""A plugin for pytest that hides llvmlite: `python -m pytest -p tests.no_llvmlite tests/jit` has no compiler."""
 
 from __future__ import annotations
 

@@ -6,8 +6,6 @@ import struct
 import numpy as np
 
 from adjoint.compile.call.callable import NativeCallable
-from adjoint.compile.emit import Module, memory_type
-from adjoint.compile.engine import Code
 from adjoint.compile.call.entry import Entry, entry_text
 from adjoint.compile.call.signature import (
     Array,
@@ -26,6 +24,8 @@ from adjoint.compile.call.signature import (
     array_of,
     leaves,
 )
+from adjoint.compile.emit import Module, memory_type
+from adjoint.compile.engine import Code
 
 FLOAT64 = np.dtype(np.float64)
 FLOAT = Output(FLOAT64, kind="python float")

@@ -79,7 +79,9 @@ class Lowered:
         arguments = ", ".join(f"ptr %p{k}" for k in range(count))
         body = "\n".join(lines) + f"\n  %r = call i32 @{self.kernel.name}({arguments})\n  ret i32 %r\n"
         self.text = module.text() + f"define i32 @walled(ptr %table) {{\nentry:\n{body}}}\n"
-        self.code = Code(self.text, 0 if self.text.count("\n") > STRAIGHT else 2 if module.wants_vectors else 1, keep=False)
+        self.code = Code(
+            self.text, 0 if self.text.count("\n") > STRAIGHT else 2 if module.wants_vectors else 1, keep=False
+        )
         self.call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(self.code.address("walled"))
 
     def run(self, inputs):
@@ -97,9 +99,7 @@ class Lowered:
             assert x.tobytes() == v.tobytes(), "an input was written to"
         if code:
             return code
-        return [
-            np.ndarray(t.shape, t.dtype, w.map, w.offset).copy() for t, w in zip(types, outs, strict=True)
-        ]
+        return [np.ndarray(t.shape, t.dtype, w.map, w.offset).copy() for t, w in zip(types, outs, strict=True)]
 
     def _typed(self, given):
         return zip(given, [self.program.types[n] for n in self.program.inputs], strict=True)

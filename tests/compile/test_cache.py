@@ -49,7 +49,9 @@ def test_a_later_process_does_not_compile(tmp_path):
     assert first[1] == second[1]
 
 
-@pytest.mark.parametrize("damage", [lambda b: b[:-3], lambda b: b"", lambda b: b[:40] + b"\0" + b[41:], lambda b: b"x" * 99])
+@pytest.mark.parametrize(
+    "damage", [lambda b: b[:-3], lambda b: b"", lambda b: b[:40] + b"\0" + b[41:], lambda b: b"x" * 99]
+)
 def test_damaged_files_are_taken_for_missing(folder, damage):
     """Cut off, empty, changed in the middle, something else: compiled anew, and mended."""
     f = lambda x: 3.0 * x + 1.0  # noqa: E731

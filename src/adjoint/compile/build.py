@@ -31,7 +31,7 @@ STRAIGHT = 8_000
 class Native:
     """A program whose every step has machine code."""
 
-    hosted: list[str] = []
+    hosted: tuple[str, ...] = ()
 
     def __init__(
         self, program: Program, inputs: Sequence[Any] | None = None, sorts: dict[int, str | None] | None = None

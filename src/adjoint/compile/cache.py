@@ -84,12 +84,12 @@ def save(key: str, content: bytes) -> None:
     place = folder()
     if place is None:
         return
-    temporary = ""
-    try:
-        handle, temporary = tempfile.mkstemp(dir=place)
-        with os.fdopen(handle, "wb") as file:
-            file.write(MAGIC + hashlib.sha256(content).digest() + content)
-        os.replace(temporary, place / key)
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+    with contextlib.suppress(OSError):
+        handle, name = tempfile.mkstemp(dir=place)
+        temporary = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(MAGIC + hashlib.sha256(content).digest() + content)
+            temporary.replace(place / key)
+        except OSError:
+            temporary.unlink()

@@ -8,7 +8,7 @@ from ..ir.program import Program, Step, Type
 from .emit import Emitter, memory_type
 from .expand import expanded
 from .indices import row_major
-from .loops import counted
+from .loops import LoopFunction, counted
 
 TINY_BYTES = 128
 """Carries up to this size are put on the stack, from where LLVM moves them into registers."""
@@ -84,7 +84,6 @@ def in_rows(kernel: Any, v: int) -> str:
                 address = kernel.e.op(f"getelementptr {memory_type(t.dtype)}, ptr {address}, i64 {offset}")
             return str(address)
     from .elements import store
-    from .whole import LoopFunction
 
     address = kernel.scratch(t.size * t.dtype.itemsize)
     if t.size == 0:

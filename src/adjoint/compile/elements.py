@@ -222,7 +222,8 @@ def padded(
     assert found is not None
     source: dict[int, Index] = {}
     for a, (cut, i) in enumerate(zip(found[0], place, strict=True)):
-        assert cut is not None and isinstance(i, Index)
+        assert cut is not None
+        assert isinstance(i, Index)
         low, high = extent(i, ranges)
         if high < cut.start or low >= cut.start + cut.length:
             return None

@@ -94,7 +94,9 @@ def _accumulated(work: Program, outputs: list[int]) -> list[Step]:
             steps.append(Step(Named("zeros"), (), {}, (zeros,)))
             start = work.new(work.types[x])
             pad = maker[x]
-            steps.append(Step(Named("accumulate"), (zeros, pad.args[0]), {"template": pad.params["template"]}, (start,)))
+            steps.append(
+                Step(Named("accumulate"), (zeros, pad.args[0]), {"template": pad.params["template"]}, (start,))
+            )
             x = start
         pad = maker[y]
         steps.append(Step(Named("accumulate"), (x, pad.args[0]), {"template": pad.params["template"]}, s.outs))

@@ -16,7 +16,7 @@ from .scalar.casting import cast
 
 
 class Holes(NamedTuple):
-    """A key of full slices and neighbouring arrays of integers: where those stand, which they are, their common shape."""
+    """A key of full slices and neighbouring arrays of integers: where those stand, which they are, their shape."""
 
     axis: int
     arrays: tuple[int, ...]
@@ -163,9 +163,7 @@ def _inside(e: Elements, index: str, length: int, bad: str) -> tuple[Loaded, str
     return Loaded(safe), op(f"or i1 {bad}, {outside}")
 
 
-def _checked(
-    kernel: Any, shape: tuple[int, ...], written: int, body: Any, extra: str = "", given: str = ""
-) -> None:
+def _checked(kernel: Any, shape: tuple[int, ...], written: int, body: Any, extra: str = "", given: str = "") -> None:
     """A loop that says in the end whether an index was out of bounds."""
     if 0 in shape:
         return

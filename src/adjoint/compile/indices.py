@@ -1,4 +1,4 @@
-"""Indices of elements inside a loop nest: affine in one loop variable, so that ranges can be known before the code runs."""
+"""Indices of elements inside a loop nest: affine in one loop variable, so ranges are known before the code runs."""
 
 from __future__ import annotations
 

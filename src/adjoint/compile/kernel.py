@@ -113,7 +113,7 @@ class Kernel:
         self, name: str, resources: Resources, span: Any, rows: int, reduced: list[int], start: Any
     ) -> None:
         """Call a loop function for ranges of its first axis, by several threads; sums are put together in order."""
-        e, low, high = self.e, *span
+        e, (low, high) = self.e, span
         chunks = -(-(high - low) // rows)
         keys = list(resources.names)
         context = self.scratch(8 * len(keys))

@@ -139,9 +139,9 @@ class LoopFunction:
     ) -> None:
         """Loops over all axes, the last one innermost.
 
-        `accumulators` (type, first value, reduction, whether it has a sign) live in registers through the innermost loop;
-        `body` returns what they become, `finish` gets their last values. A long innermost loop with accumulators is cut
-        into blocks.
+        `accumulators` (type, first value, reduction, whether it has a sign) live in registers through the innermost
+        loop; `body` returns what they become, `finish` gets their last values. A long innermost loop with accumulators
+        is cut into blocks.
         """
         x = self.elements
         place = FLAT if flat else identity(len(ranges))
@@ -199,9 +199,9 @@ class LoopFunction:
         """Finish the function; its name, which is that of an equal one if there is one."""
         parameters = ", ".join([p for p in (extra, self.resources.parameters()) if p])
         body = "\n".join(self.e.lines)
-        text = f"({parameters}) nounwind{WIDE if has_feature('avx512f') else ''} {{\nentry:\n{body}\n  ret {result} {value}\n}}".replace(
-            "ret void \n", "ret void\n"
-        )
+        wide = WIDE if has_feature("avx512f") else ""
+        last = f"ret {result} {value}".rstrip()
+        text = f"({parameters}) nounwind{wide} {{\nentry:\n{body}\n  {last}\n}}"
         return self.module.function(stem, f"internal {result}", text)
 
 

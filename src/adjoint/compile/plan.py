@@ -86,7 +86,7 @@ class Plan:
         return v not in self.tiny and (v not in self.lazy or v in self.stored)
 
     def layout(self, v: int) -> tuple[int, int, tuple[int, ...]] | None:
-        """The value in memory that this one is a view of, with offset and strides in elements; None if there is none."""
+        """The value in memory that this one is a view of, offset and strides in elements; None if there is none."""
         if self.in_memory(v):
             return v, 0, self.strides.get(v) or row_major(self.types[v].shape)
         if v in self.tiny:
@@ -136,9 +136,7 @@ class Plan:
         if (name == "unindex" and len(step.args) > 1) or (name == "assign" and len(step.args) > 2):
             return False  # places are known only at run time
         sizes = [self.types[a].size for a in step.args]
-        return (sort == REDUCE and sizes[0] <= TINY) or (
-            sort == WHOLE and name in TINY_WHOLE and max(sizes) <= TINY
-        )
+        return (sort == REDUCE and sizes[0] <= TINY) or (sort == WHOLE and name in TINY_WHOLE and max(sizes) <= TINY)
 
     def _moves(self, step: Step) -> bool:
         """Whether a reshape does more than add or drop axes of length one."""

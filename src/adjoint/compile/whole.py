@@ -67,10 +67,7 @@ def _join(kernel: Any, step: Step) -> None:
     axis, start = step.params["axis"] % rank, 0
     for a in step.args:
         shape = plan.types[a].shape
-        if step.primitive.name == "stack":
-            wide = (*shape[:axis], 1, *shape[axis:])
-        else:
-            wide = shape
+        wide = (*shape[:axis], 1, *shape[axis:]) if step.primitive.name == "stack" else shape
 
         def body(e: Any, place: Place, a: int = a, start: int = start) -> None:
             target = tuple([i.moved(1, start) if k == axis else i for k, i in enumerate(place)])

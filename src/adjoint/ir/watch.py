@@ -155,7 +155,10 @@ class Watch:
             return
         for key, value in list(vars(kind).items()):
             if key not in ("__dict__", "__weakref__", "__doc__", "__module__", "__abstractmethods__", "_abc_impl"):
-                self.entries.append((vars(kind), key, value, f"{kind.__name__}.{key}"))
+                if getattr(kind, key, _MISSING) is value:
+                    self.attributes.append((kind, key, value, f"{kind.__name__}.{key}"))
+                else:  # a static or class method, which is another object when it is asked for
+                    self.entries.append((vars(kind), key, value, f"{kind.__name__}.{key}"))
                 yield value, f" {kind.__name__}.{key}"
         yield from [(base, "") for base in kind.__bases__]
 

@@ -37,7 +37,9 @@ class Path:
 
     __slots__ = ("entry", "executable", "program", "recording")
 
-    def __init__(self, recording: Recording, call: Call, given: tuple[Any, dict[str, Any], frozenset[Any]] | None = None) -> None:
+    def __init__(
+        self, recording: Recording, call: Call, given: tuple[Any, dict[str, Any], frozenset[Any]] | None = None
+    ) -> None:
         self.recording = recording
         self.program = simplified(recording.program)
         inputs = [x for x in call.leaves if is_dynamic(x)]

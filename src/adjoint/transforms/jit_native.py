@@ -40,7 +40,7 @@ def has_compiler() -> bool:
 
 
 @functools.cache
-def kind_of_jitted(plain: type) -> type:
+def kind_of_jitted(plain: Any) -> Any:
     """The class of jitted functions: as `plain`, with calls that begin in machine code where there is a compiler."""
     if not has_compiler():
         return plain
@@ -89,4 +89,5 @@ def executable(
 
     wanted = attach(made, "entry", recording, given, call.leaves)
     made.finish()
+    assert made.code is not None
     return made, None if wanted is None else Entry(made.code, "entry", wanted)

@@ -34,7 +34,7 @@ class Parts(NamedTuple):
     infinite: bool = False
     support: bool = False
 
-    def count(self) -> int:
+    def n_values(self) -> int:
         """How many values a cotangent is written as."""
         return 1 + self.infinite + self.support
 
@@ -154,7 +154,7 @@ def _step_back(
 
     def step(*flat: Value) -> list[Value]:
         nonlocal consts, carry, xs
-        state = sum([p.count() for p in consts if p is not None]) + sum([p.count() for p in carry])
+        state = sum([p.n_values() for p in consts if p is not None]) + sum([p.n_values() for p in carry])
         c, back, forth, g = split(flat, n_consts, state, len(values) - n_consts)
         rest, arrived = iter(back), iter(g)
         sums = [None if p is None else unpacked(rest, p) for p in consts]
@@ -281,9 +281,9 @@ class LoopRule:
         self._push = push
         self._pull = pull
 
-    def push(self, primitive: Any, tangents: Values, out: Value, args: Values, params: dict) -> list[Value]:
+    def push(self, primitive: Any, tangents: Values, out: Value, args: Values, params: dict) -> Values:
         """The tangents of the results."""
-        return self._push(tangents, out, args, params)[1]  # type: ignore[no-any-return]
+        return self._push(tangents, out, args, params)[1]
 
     @quiet
     def push_together(self, primitive: Any, tangents: Values, args: Values, params: dict) -> tuple[Values, Values]:
@@ -291,7 +291,7 @@ class LoopRule:
         if all(t is None for t in tangents):
             out = primitive(*args, **params)
             return out, [None] * len(out)
-        return self._push(tangents, None, args, params)  # type: ignore[no-any-return]
+        return self._push(tangents, None, args, params)
 
     def pull(
         self, primitive: Any, g: Values, out: Value, args: Values, params: dict, needed: Sequence[bool]

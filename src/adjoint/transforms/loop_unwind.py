@@ -124,8 +124,10 @@ def _for_a_while(body: Body, n_moving: int, values: Values, *, at: int) -> Body:
         new = replay(body.program, [*outside, *given])
         return [np.where(goes_on, n, old) for n, old in zip(new, given[at : at + n_moving], strict=True)]
 
-    examples = lambda: [numpys(example(v)) for v in (*body.hoisted, *values)]  # noqa: E731
-    made = derived(body.program, ("a while", n_moving, at), lambda: captured(step, examples()))
+    def make() -> Body:
+        return captured(step, [numpys(example(v)) for v in (*body.hoisted, *values)])
+
+    made = derived(body.program, ("a while", n_moving, at), make)
     return Body(made.program, (*made.hoisted, *body.hoisted))
 
 
@@ -157,7 +159,9 @@ def _push(tangents: Values, args: Values, params: dict) -> list[Value | None]:
     moves[5] = in_order[n_fixed[1] : n_fixed[1] + params["n_state"]]
     ends = reached(back, in_order, smoothly=True)
     ends[: params["n_state"]] = moves[5]
-    examples = lambda k: [leading_example(v) if k in (4, 6) else numpys(example(v)) for v in values[k]]  # noqa: E731
+
+    def examples(k: int) -> list[Value]:
+        return [leading_example(v) if k in (4, 6) else numpys(example(v)) for v in values[k]]
 
     def program(which: Program, places: Sequence[int], n: int, kept: list[bool], name: str) -> Body:
         """The program of values and tangents, each group with its tangents after it."""
@@ -262,13 +266,13 @@ def _waiting(n_given: int, n_moving: int, at: int, n_carry: int, *, counting: bo
         program: Program, examples: Callable[[], Values], marks: Sequence[bool], outs: Sequence[bool], size: int
     ) -> Body:
         def step(*flat: Value) -> list[Value]:
-            flat, counts = [*flat[:n_given], *flat[n_given + 1 :]], flat[n_given]
-            now = flat.pop(at + n_carry)
-            moving = flat[n_given : n_given + n_moving]
+            given, counts = [*flat[:n_given], *flat[n_given + 1 :]], flat[n_given]
+            now = given.pop(at + n_carry)
+            moving = given[n_given : n_given + n_moving]
             kept = [*marks[:n_given], *marks[n_given + 1 :]]
             del kept[at + n_carry]
             walk = BatchTrace(size)
-            handles = [Traced(v, walk, None) if m else v for v, m in zip(flat, kept, strict=True)]
+            handles = [Traced(v, walk, None) if m else v for v, m in zip(given, kept, strict=True)]
             found = [unbatched(o, walk) for o in replay(program, handles)]
             active = np.less(now, counts)
             found = [where_active(active, new, old) for new, old in zip(found, moving, strict=True)]

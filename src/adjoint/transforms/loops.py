@@ -11,8 +11,12 @@ from ..core.errors import InputError, message
 from ..core.traced import Traced
 from ..core.values import describe, dtype_of, shape_of
 from ..ir.capture import GuardRefusedError
-from . import loop_cond, loop_scan, loop_while
-from . import loop_native  # noqa: F401  (gives the loops their machine code)
+from . import (
+    loop_cond,
+    loop_native,  # noqa: F401  (gives the loops their machine code)
+    loop_scan,
+    loop_while,
+)
 from .loop_bodies import branches, carry_leaves, checked_length, condition, flat_body, item_leaves, stable
 from .loop_capture import leading_example, split
 from .loop_segments import in_segments

@@ -15,6 +15,7 @@ from adjoint.compile.call.signature import (
     Dict,
     DictIs,
     List,
+    ListIs,
     NumpyScalar,
     PythonBool,
     PythonFloat,
@@ -123,6 +124,13 @@ class ArgumentWriter(Emitter):
             case AttributeIs(owner, attribute, value):
                 places = [f"ptr {self.object(x)}" for x in (owner, attribute, value)]
                 self.require(self.call("adjoint_attribute_is", *places))
+            case ListIs(container, items):
+                there = self.object(container)
+                self.require(self.op(f"icmp eq i64 {self.load('i64', there, objects.VALUE)}, {len(items)}"))
+                if items:
+                    first = self.load("ptr", there, objects.LIST_ITEMS)
+                    for i, item in enumerate(items):
+                        self.require_same(self.load("ptr", first, 8 * i), item)
             case ArrayIs(array):
                 self.array(array_of(array), self.object(array))
             case _:

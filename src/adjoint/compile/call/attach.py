@@ -18,6 +18,7 @@ from .signature import (
     Dict,
     DictIs,
     List,
+    ListIs,
     NumpyScalar,
     Output,
     Result,
@@ -27,6 +28,8 @@ from .signature import (
 )
 from .signature import leaves as each_leaf
 
+LONGEST = 64
+"""Items of a captured list that are looked at one by one."""
 Given = tuple[Sequence[Any], dict[str, Any], frozenset[Any]]
 """Positional and keyword arguments of a call, and which of them are declared static."""
 
@@ -56,9 +59,7 @@ def _reordered(native: Native, order: list[int]) -> str:
     return native.module.function("main", "internal i32", f"({given}) nounwind alwaysinline {{\nentry:\n{body}\n}}")
 
 
-def _signature(
-    native: Native, recording: Recording, call: Given, leaves: Sequence[Any]
-) -> tuple[Signature, list[int]]:
+def _signature(native: Native, recording: Recording, call: Given, leaves: Sequence[Any]) -> tuple[Signature, list[int]]:
     args, kwargs, statics = call
     if list(kwargs) != sorted(kwargs):
         raise _OddError
@@ -114,9 +115,7 @@ def _argument(x: Any, met: list[Any], kinds: list[Any]) -> Any:
             raise _OddError from None
         parts = {k: _argument(x[k], met, kinds) for k in keys}
         return Dict(tuple(x), tuple([parts[k] for k in x]), any_order=False)
-    if x is None or type(x) in (int, bool, str, float):
-        return Static(x)
-    raise _OddError
+    return Static(x)  # an object with leaves inside is found out, as they are missing in the end
 
 
 def _result(x: Any) -> Any:
@@ -133,9 +132,13 @@ def _result(x: Any) -> Any:
 
 def _watches(recording: Recording) -> tuple[Any, ...]:
     watch = recording.watch
-    if watch.arrays or watch.containers or watch.generators:
+    if watch.arrays or watch.generators:
         raise _OddError
     found: list[Any] = []
+    for container, items, _ in watch.containers:
+        if type(container) is not list or len(items) > LONGEST:
+            raise _OddError
+        found.append(ListIs(container, tuple(items)))
     for cell, content, _ in watch.cells:
         try:
             cell.cell_contents  # noqa: B018
@@ -143,8 +146,13 @@ def _watches(recording: Recording) -> tuple[Any, ...]:
             raise _OddError from None
         found.append(CellIs(cell, content))
     for owner, key, content, _ in watch.entries:
-        if type(owner) is not dict:
-            raise _OddError
-        found.append(DictIs(owner, key, content))
+        found.append(_entry(owner, key, content))
     found += [AttributeIs(x, attribute, content) for x, attribute, content, _ in watch.attributes]
     return tuple(found)
+
+
+def _entry(owner: Any, key: Any, content: Any) -> Any:
+    """A variable in a dict; one of a class is asked for as an attribute, if that gives the same object."""
+    if type(owner) is dict:
+        return DictIs(owner, key, content)
+    raise _OddError

@@ -145,6 +145,14 @@ class AttributeIs:
 
 
 @dataclass(frozen=True, eq=False)
+class ListIs:
+    """A list still has exactly these objects."""
+
+    container: list
+    items: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class ArrayIs:
     """An array's dtype, shape and strides are what they were when the signature was written; its values may differ."""
 

@@ -60,7 +60,7 @@ def compare(e: Emitter, relation: str, x: str, y: str, dtype: np.dtype) -> str:
 
 def comparison(relation: str) -> Emit:
     """A comparison as an operation."""
-    return lambda e, args, dtype: compare(e, relation, *args, dtype)
+    return lambda e, args, dtype: compare(e, relation, args[0], args[1], dtype)
 
 
 def select(e: Emitter, condition: str, yes: str, no: str, dtype: np.dtype) -> str:
@@ -151,7 +151,8 @@ def _bounded(e: Emitter, relation: str, x: str, bound: str, dtype: np.dtype) -> 
 
 def where(e: Emitter, args: list[str], dtype: np.dtype) -> str:
     """`np.where(condition, x, y)`, the condition being one bit."""
-    return select(e, *args, dtype)
+    condition, yes, no = args
+    return select(e, condition, yes, no, dtype)
 
 
 def sign(e: Emitter, args: list[str], dtype: np.dtype) -> str:

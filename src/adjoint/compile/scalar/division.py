@@ -16,25 +16,24 @@ SMALL_POWERS = {3: (2, 1), 4: (2, 2), 5: (4, 1), 6: (3, 3)}
 
 def floor_divide(e: Emitter, args: list[str], dtype: np.dtype) -> str:
     """The quotient rounded down."""
-    if dtype.kind == "f":
-        return _real_division(e, *args, dtype)[0]
-    return _whole_division(e, *args, dtype)[0]
+    x, y = args
+    return (_real_division if dtype.kind == "f" else _whole_division)(e, x, y, dtype)[0]
 
 
 def remainder(e: Emitter, args: list[str], dtype: np.dtype) -> str:
     """What is left of x, with the sign of y."""
-    if dtype.kind == "f":
-        return _real_division(e, *args, dtype)[1]
-    return _whole_division(e, *args, dtype)[1]
+    x, y = args
+    return (_real_division if dtype.kind == "f" else _whole_division)(e, x, y, dtype)[1]
 
 
 def fmod(e: Emitter, args: list[str], dtype: np.dtype) -> str:
     """What is left of x, with the sign of x; 0 for integers divided by 0."""
+    x, y = args
     if dtype.kind == "f":
-        return e.op(f"frem {llvm_type(dtype)} {args[0]}, {args[1]}")
-    safe, nothing = _divisor(e, *args, dtype)
+        return e.op(f"frem {llvm_type(dtype)} {x}, {y}")
+    safe, nothing = _divisor(e, x, y, dtype)
     word = "srem" if dtype.kind == "i" else "urem"
-    left = e.op(f"{word} {llvm_type(dtype)} {args[0]}, {safe}")
+    left = e.op(f"{word} {llvm_type(dtype)} {x}, {safe}")
     return select(e, nothing, "0", left, dtype)
 
 
@@ -91,7 +90,7 @@ def power(e: Emitter, args: list[str], dtype: np.dtype) -> str:
     """`x ** y`: by NumPy's short cuts for a literal exponent, by few multiplications, else by the C library."""
     exponent = literal_value(args[1], dtype)
     if exponent is None:
-        return float_power(e, args, dtype) if dtype.kind == "f" else _whole_power(e, *args, dtype)
+        return float_power(e, args, dtype) if dtype.kind == "f" else _whole_power(e, args[0], args[1], dtype)
     if dtype.kind != "f":
         return _repeated(e, args[0], int(exponent), dtype)
     if exponent == 0.5:
