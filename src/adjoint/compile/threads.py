@@ -97,7 +97,7 @@ class _Pool:
 
     def __init__(self) -> None:
         native = has_symbol("pthread_create") and hasattr(signal, "pthread_sigmask")
-        code = Code(_native_text() if native else _SERIAL + _ABSENT, 1)
+        code = Code(_native_text() if native else _SERIAL + _ABSENT, 0)
         # workers run this code until the process ends, later than Python frees its modules
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(code))
         self._configure = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int64)(code.address("configure"))
