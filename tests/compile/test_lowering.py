@@ -102,6 +102,23 @@ def test_gradient_of_a_gather_from_registers():
     check(lambda x, i: ad.grad(lambda y: (y[i] * y[i]).sum())(x), (whole(3), places), (whole(3), places[::-1].copy()))
 
 
+@pytest.mark.parametrize(("first", "second"), [((4,), (4,)), ((4, 1), (5,)), ((0,), (0,)), ((2, 3), (3,))])
+def test_several_arrays_of_places(first, second):
+    """Arrays of places are broadcast against each other; gradients add up where places meet."""
+    rng = np.random.default_rng(0)
+    x, i, j = whole(6, 7, 8), rng.integers(-6, 6, first), rng.integers(-7, 7, second)
+    check(lambda x, i, j: x[i, j], (x, i, j))
+    check(lambda x, i, j: ad.grad(lambda y: (y[i, j] ** 2).sum())(x), (x, i, j))
+
+
+@pytest.mark.parametrize("places", [[0, 1, 40], [-7, 0, 2], [2**62, 0, 0], [-(2**63), 0, 1]])
+def test_places_outside(places):
+    """They are noticed before anything is read, and the kernel gives up."""
+    x, inside = whole(6, 40), np.array([0, -1, 2])
+    made = check(lambda x, i: x[i] * 2, (x, inside))
+    assert made.run([x, np.array(places)]) == 2
+
+
 # Pads and assignments
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..ir.program import Step
 from .classify import ELEMENTWISE, PAD, is_number
 from .emit import Emitter, literal, memory_type
-from .indices import ZERO, Index, Loaded, Place, broadcast, constant, cuts, row_major, squeezed
+from .indices import ZERO, Index, Loaded, Place, broadcast, constant, cuts, row_major, squeezed, unpadded
 from .plan import Plan
 from .scalar.casting import cast
 from .scalar.table import SCALARS
@@ -218,18 +218,12 @@ def padded(
     step: Step, place: Place, shape: tuple[int, ...], inner: tuple[int, ...], ranges: list[tuple[int, int]]
 ) -> Place | None:
     """Where an element of a pad comes from; None outside. The ranges of the loops lie wholly inside or outside."""
-    found = cuts(step.params["template"], shape)
-    assert found is not None
-    source: dict[int, Index] = {}
-    for a, (cut, i) in enumerate(zip(found[0], place, strict=True)):
-        assert cut is not None
-        assert isinstance(i, Index)
+    pairs, source = unpadded(step.params["template"], shape, place, inner)
+    for cut, i in pairs:
         low, high = extent(i, ranges)
         if high < cut.start or low >= cut.start + cut.length:
             return None
-        source[a] = i.moved(1, -cut.start)
-    moved = [ZERO if a is None else source[a] for a in found[1]]
-    return tuple([ZERO if n == 1 else i for n, i in zip(inner, moved[len(moved) - len(inner) :], strict=True)])
+    return source
 
 
 def extent(i: Index, ranges: list[tuple[int, int]]) -> tuple[int, int]:

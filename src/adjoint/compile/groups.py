@@ -9,7 +9,7 @@ from typing import Any
 from .classify import ELEMENTWISE, PAD, VIEW, cost_of, is_number
 from .elements import FLAT, Elements, operand
 from .emit import literal, llvm_type
-from .indices import ZERO, Index, Place, cuts, identity, squeezed
+from .indices import ZERO, Place, identity, squeezed, unpadded
 from .loops import BLOCK, LoopFunction, identity_of
 from .plan import Plan, Unit
 from .scalar.casting import cast
@@ -256,17 +256,12 @@ def _edges(group: Group) -> list[set[int]]:
 
 def _note(step: Any, place: Place, shape: tuple[int, ...], inner: tuple[int, ...], edges: list[set[int]]) -> Place:
     """Write down where a pad begins and ends; the place in what is padded."""
-    found = cuts(step.params["template"], shape)
-    assert found is not None
-    source: dict[int, Index] = {}
-    for a, (cut, i) in enumerate(zip(found[0], place, strict=True)):
-        assert cut is not None
+    pairs, source = unpadded(step.params["template"], shape, place, inner)
+    for cut, i in pairs:
         if i.axis is not None:
             for mark in (cut.start, cut.start + cut.length):
                 if i.scale > 0:  # the first counter with scale * counter + shift >= mark
                     edges[i.axis].add(-((i.shift - mark) // i.scale))
                 else:  # the first counter with scale * counter + shift < mark
                     edges[i.axis].add((i.shift - mark) // -i.scale + 1)
-        source[a] = i.moved(1, -cut.start)
-    moved = [ZERO if a is None else source[a] for a in found[1]]
-    return tuple([ZERO if n == 1 else i for n, i in zip(inner, moved[len(moved) - len(inner) :], strict=True)])
+    return source

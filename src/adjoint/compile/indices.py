@@ -89,6 +89,21 @@ def cuts(template: tuple[Any, ...], shape: Sequence[int]) -> tuple[list[Cut | No
     return found, result
 
 
+def unpadded(
+    template: tuple[Any, ...], shape: Sequence[int], place: Place, inner: Sequence[int]
+) -> tuple[list[tuple[Cut, Index]], Place]:
+    """For a place in a pad: the cut and the index of each axis, and the place in what is padded, if it is inside."""
+    found = cuts(template, shape)
+    assert found is not None
+    pairs: list[tuple[Cut, Index]] = []
+    for cut, i in zip(found[0], place, strict=True):
+        assert cut is not None
+        assert isinstance(i, Index)
+        pairs.append((cut, i))
+    moved = [i.moved(1, -cut.start) for cut, i in pairs]
+    return pairs, broadcast(tuple([ZERO if a is None else moved[a] for a in found[1]]), inner)
+
+
 def _singletons(template: tuple[Any, ...]) -> list[Any]:
     return [entry for entry in template if entry is Ellipsis]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -194,9 +195,19 @@ def _copied(e: Emitter, p: Product, c: str) -> None:
     """The result from its own memory to where it belongs."""
     kind = llvm_type(p.dtype)
 
+    def element(i: str, j: str) -> str:
+        return e.op(f"load {kind}, ptr {at(e, kind, '%room', (i, p.columns.length), (j, 1))}")
+
+    _filled(e, p, c, element)
+
+
+def _filled(e: Emitter, p: Product, c: str, element: Callable[[str, str], str]) -> None:
+    """Every element of the result, from its row and its column."""
+    kind = llvm_type(p.dtype)
+
     def row(i: str) -> None:
         def column(j: str) -> None:
-            value = e.op(f"load {kind}, ptr {at(e, kind, '%room', (i, p.columns.length), (j, 1))}")
+            value = element(i, j)
             spot = at(e, kind, c, (i, p.rows.strides[2]), (j, p.columns.strides[2]))
             if p.adds:
                 value = e.op(f"fadd {kind} {value}, {e.op(f'load {kind}, ptr {spot}')}")
@@ -290,19 +301,12 @@ def _dots(e: Emitter, p: Product, a: str, b: str, c: str) -> None:
     """Sums of products along rows of both operands."""
     kind = llvm_type(p.dtype)
 
-    def row(i: str) -> None:
-        def column(j: str) -> None:
-            def term(k: str, total: str) -> list[str]:
-                x = e.op(f"load {kind}, ptr {at(e, kind, a, (i, p.rows.strides[0]), (k, 1))}")
-                y = e.op(f"load {kind}, ptr {at(e, kind, b, (j, p.columns.strides[1]), (k, 1))}")
-                return [e.op(f"fadd reassoc {kind} {total}, {e.op(f'fmul contract {kind} {x}, {y}')}")]
+    def element(i: str, j: str) -> str:
+        def term(k: str, total: str) -> list[str]:
+            x = e.op(f"load {kind}, ptr {at(e, kind, a, (i, p.rows.strides[0]), (k, 1))}")
+            y = e.op(f"load {kind}, ptr {at(e, kind, b, (j, p.columns.strides[1]), (k, 1))}")
+            return [e.op(f"fadd reassoc {kind} {total}, {e.op(f'fmul contract {kind} {x}, {y}')}")]
 
-            (total,) = by_vectors(e, 0, p.inner.length, term, [(kind, "0.0", "sum", True)])
-            spot = at(e, kind, c, (i, p.rows.strides[2]), (j, p.columns.strides[2]))
-            if p.adds:
-                total = e.op(f"fadd {kind} {total}, {e.op(f'load {kind}, ptr {spot}')}")
-            e.do(f"store {kind} {total}, ptr {spot}")
+        return by_vectors(e, 0, p.inner.length, term, [(kind, "0.0", "sum", True)])[0]
 
-        counted(e, "0", str(p.columns.length), column)
-
-    counted(e, "0", str(p.rows.length), row)
+    _filled(e, p, c, element)

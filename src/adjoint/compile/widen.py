@@ -9,6 +9,7 @@ is a vector too, with a mask, so that every element is computed by the same inst
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from .emit import Emitter
@@ -63,7 +64,8 @@ class Widened(Inside):
             span = e.op(f"sub nsw i64 {self.high}, {self.low}")
             whole = e.op(f"and i64 {span}, {-stride}")
             at = e.op(f"add nsw i64 {self.low}, {whole}")
-            totals = self._guarded(str(self.low), at, stride, totals)
+            low = str(self.low)
+            totals = self._guarded(low, at, totals, lambda: self._loop(low, at, stride, totals))
         joined = [self._joined(s, [t[k] for t in totals]) for k, s in enumerate(self.sums)]
         joined = self._rest(at, joined)
         return [self._folded(s, total) for s, total in zip(self.sums, joined, strict=True)]
@@ -82,14 +84,16 @@ class Widened(Inside):
         new = counted(self.e, low, high, body, step=stride, carried=carried, is_scalar=lambda: True)
         return [new[c * n : (c + 1) * n] for c in range(self.copies)]
 
-    def _guarded(self, low: str, high: str, stride: int, totals: list[list[str]]) -> list[list[str]]:
-        """The loop, unless there is no whole round in the range."""
+    def _guarded(
+        self, low: str, high: str, totals: list[list[str]], loop: Callable[[], list[list[str]]]
+    ) -> list[list[str]]:
+        """The sums after a loop, unless its range is empty."""
         e = self.e
         some, after = e.label("some"), e.label("after")
         e.branch(e.op(f"icmp slt i64 {low}, {high}"), some, after)
         outside = e.block
         e.start(some)
-        new = self._loop(low, high, stride, totals)
+        new = loop()
         inside = e.block
         e.jump(after)
         e.start(after)
@@ -114,11 +118,7 @@ class Widened(Inside):
             return totals
         from .loops import counted
 
-        e, n = self.e, len(self.sums)
-        some, after = e.label("left"), e.label("end")
-        e.branch(e.op(f"icmp slt i64 {at}, {self.high}"), some, after)
-        outside = e.block
-        e.start(some)
+        e = self.e
         numbers = ", ".join([f"i64 {k}" for k in range(self.width)])
 
         def body(i: str, *registers: str) -> list[str]:
@@ -126,17 +126,12 @@ class Widened(Inside):
             mask = e.op(f"icmp ugt {self.wide('i64')} {self._splat_now('i64', remaining)}, <{numbers}>")
             return self._round(i, [list(registers)], mask, copies=1)[0]
 
-        carried = [(self.wide(s.kind), t) for s, t in zip(self.sums, totals, strict=True)]
-        new = counted(
-            e, at, str(self.high), body, step=self.width, carried=carried if n else (), is_scalar=lambda: True
-        )
-        inside = e.block
-        e.jump(after)
-        e.start(after)
-        return [
-            e.op(f"phi {self.wide(s.kind)} [ {old}, %{outside} ], [ {found}, %{inside} ]")
-            for s, old, found in zip(self.sums, totals, new, strict=True)
-        ]
+        def loop() -> list[list[str]]:
+            carried = [(self.wide(s.kind), t) for s, t in zip(self.sums, totals, strict=True)]
+            return [counted(e, at, high, body, step=self.width, carried=carried, is_scalar=lambda: True)]
+
+        high = str(self.high)
+        return self._guarded(at, high, [totals], loop)[0]
 
     def _round(self, i: str, totals: list[list[str]], mask: str | None, copies: int | None = None) -> list[list[str]]:
         """The inside, once for each copy."""

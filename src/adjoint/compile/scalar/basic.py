@@ -109,24 +109,18 @@ def reciprocal(e: Emitter, args: list[str], dtype: np.dtype) -> str:
     return cast(e, found, double, dtype)
 
 
-def extreme(relation: str) -> Emit:
-    """`maximum` and `minimum`: nan wins; of two zeros the second is taken, as the processor does."""
+def extreme(relation: str, *, over_nan: bool = False) -> Emit:
+    """`maximum` and `minimum`: nan wins; of two zeros the second is taken, as the processor does.
+
+    With `over_nan` it is `fmax` and `fmin`: a number wins over nan.
+    """
 
     def emit(e: Emitter, args: list[str], dtype: np.dtype) -> str:
         x, y = args
         chosen = select(e, compare(e, relation, x, y, dtype), x, y, dtype)
-        return select(e, is_nan(e, x, dtype), x, chosen, dtype) if dtype.kind == "f" else chosen
-
-    return emit
-
-
-def extreme_number(relation: str) -> Emit:
-    """`fmax` and `fmin`: a number wins over nan."""
-
-    def emit(e: Emitter, args: list[str], dtype: np.dtype) -> str:
-        x, y = args
-        chosen = select(e, compare(e, relation, x, y, dtype), x, y, dtype)
-        return select(e, is_nan(e, y, dtype), x, chosen, dtype) if dtype.kind == "f" else chosen
+        if dtype.kind != "f":
+            return chosen
+        return select(e, is_nan(e, y if over_nan else x, dtype), x, chosen, dtype)
 
     return emit
 
