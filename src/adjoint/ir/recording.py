@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import os.path
 import threading
 import types
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from .chance import Chance
 from .clone import Clones, looks_at_types
 from .interpret import own
 from .program import Program
-from .watch import Watch
+from .watch import Watch, is_foreign
 
 DYNAMIC = (float, complex, np.ndarray, np.generic)
 """Leaves whose values a program takes anew at each run; everything else is part of what was recorded."""
@@ -101,7 +102,7 @@ def record(run: Run, fun: Any, leaves: list[Any], rebuild: Any, *extra: Any) -> 
     except (ForeignValueError, ImpureError, OutputError):
         raise
     except Exception:  # it may need the arrays that it captures as they are, for compiled code
-        if not lift:
+        if not lift or not Watch(fun, *extra).arrays:
             raise
         lift = False
         recording, values, drawn = _recorded(run, fun, leaves, rebuild, extra, lift=lift)
@@ -112,6 +113,7 @@ def record(run: Run, fun: Any, leaves: list[Any], rebuild: Any, *extra: Any) -> 
         raise ImpureError(
             message(
                 f"The function draws from {drawn}, so a recording would repeat the same numbers.",
+                got=_home(fun),
                 fix="Draw with  ad.random.normal(key, shape)  and give the key as an argument,\n"
                 "or draw outside and pass the numbers.",
             )
@@ -133,8 +135,8 @@ def _recorded(
     with Chance() as chance:
         result = run(fun, args, kwargs)
         drawn = chance.drawn()
-    drawn = drawn or _check_pure(watch, clones)
-    _check_arguments(given, flatten((args, kwargs))[0], handles, leaves)
+    drawn = drawn or _check_pure(watch, clones, fun)
+    _check_arguments(fun, given, flatten((args, kwargs))[0], handles, leaves)
     outputs, restore = flatten(result)
     places: list[Any] = []
     values: list[Any] = []
@@ -181,7 +183,30 @@ def _same_constants(one: Program, other: Program) -> bool:
     return facts(one) == facts(other)
 
 
-def _check_pure(watch: Watch, clones: Clones) -> str:
+def _home(fun: Any) -> str:
+    """The function and where it is written, for messages that cannot name the line."""
+    while True:
+        inner = next((c.cell_contents for c in getattr(fun, "__closure__", None) or () if _is_function(c)), None)
+        if inner is None or not _is_library(getattr(fun, "__code__", None)):
+            break
+        fun = inner
+    code = getattr(getattr(fun, "__func__", fun), "__code__", None)
+    name = getattr(fun, "__qualname__", type(fun).__name__)
+    return name if code is None else f"{name}, from {os.path.basename(code.co_filename)}:{code.co_firstlineno} on"
+
+
+def _is_function(cell: Any) -> bool:
+    try:
+        return isinstance(cell.cell_contents, types.FunctionType)
+    except ValueError:
+        return False
+
+
+def _is_library(code: Any) -> bool:
+    return code is not None and is_foreign(code.co_filename)
+
+
+def _check_pure(watch: Watch, clones: Clones, fun: Any) -> str:
     what = watch.changed() or watch.rewritten() or clones.changed()
     if "Generator" in what or "RandomState" in what:
         return what
@@ -189,13 +214,14 @@ def _check_pure(watch: Watch, clones: Clones) -> str:
         raise ImpureError(
             message(
                 f"The function changes {what}, which a recording would not repeat.",
+                got=_home(fun),
                 fix="Return the new value as a result instead; what is only counted or collected belongs outside.",
             )
         )
     return ""
 
 
-def _check_arguments(before: list[Any], after: list[Any], handles: list[Any], leaves: list[Any]) -> None:
+def _check_arguments(fun: Any, before: list[Any], after: list[Any], handles: list[Any], leaves: list[Any]) -> None:
     same = len(after) == len(before) and all(a is b for a, b in zip(after, before, strict=True))
     for handle, leaf in zip(handles, leaves, strict=True):
         same = same and not (isinstance(handle, Traced) and handle.value is not leaf)
@@ -203,6 +229,7 @@ def _check_arguments(before: list[Any], after: list[Any], handles: list[Any], le
         raise ImpureError(
             message(
                 "The function changes an argument in place, which a recording would not repeat.",
+                got=_home(fun),
                 fix="Work on a copy,  x = x.copy(),  and return it.",
             )
         )

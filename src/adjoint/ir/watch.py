@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import array
 import collections
+import ctypes
+import dis
 import functools
 import os.path
+import sys
 import sysconfig
 import types
 from collections.abc import Iterator, Mapping
@@ -49,8 +52,14 @@ class Watch:
         self.containers: list[tuple[Any, tuple[Any, ...], str]] = []
         self.arrays: list[tuple[np.ndarray, Copy, str]] = []
         self.generators: list[tuple[Any, str, str]] = []
+        self.classes: list[tuple[type, int, list[tuple[Mapping[Any, Any], str, Any, str]]]] = []
+        """Classes of the user's own, the version Python gives them until they are changed, and what they held."""
         self._seen: dict[int, Any] = {}
+        self._names: set[str] = set()
+        """Attributes that are mentioned anywhere, by name or as text."""
+        self._objects: list[Any] = []
         self.is_complete = self._look([(root, "") for root in roots])
+        self._note_absent()
 
     def changed(self) -> str:
         """What is no longer as it was, in words; empty if everything is."""
@@ -58,11 +67,16 @@ class Watch:
             if not _same(_content(cell), was):
                 return f"the captured variable {name!r}"
         for owner, key, was, name in self.entries:
-            if not _same(owner.get(key, _MISSING), was):
+            if not _same(owner.get(key, MISSING), was):
                 return name
         for x, attribute, was, name in self.attributes:
-            if not _same(getattr(x, attribute, _MISSING), was):
+            if not _same(getattr(x, attribute, MISSING), was):
                 return name
+        for kind, version, held in self.classes:
+            if version == 0 or version_of(kind) != version:
+                for owner, key, was, name in held:
+                    if owner.get(key, MISSING) is not was:
+                        return name
         for container, was, name in self.containers:
             now = _items(container)
             if len(now) != len(was) or not all(map(_same, now, was)):
@@ -126,15 +140,21 @@ class Watch:
             content = _content(cell)
             self.cells.append((cell, content, name))
             yield content, f" {name!r}"
-        self.attributes.append((f, "__defaults__", f.__defaults__, f"the defaults of {f.__name__!r}"))
         yield from [(x, f" among the defaults of {f.__name__!r}") for x in f.__defaults__ or ()]
         yield from [(x, f" {name!r}") for name, x in (f.__kwdefaults__ or {}).items()]
         if is_foreign(f.__code__.co_filename):
             return
+        self.attributes.append((f, "__defaults__", f.__defaults__, f"the defaults of {f.__name__!r}"))
         names = names_of(f.__code__)
+        self._names |= names | texts_of(f.__code__)
+        looked_up = globals_of(f.__code__)
+        if looked_up & {"globals", "vars", "eval", "exec"}:  # variables by text
+            names |= texts_of(f.__code__)
         for name in names:
             if name in f.__globals__:
                 yield from self._entry(f.__globals__, name, names, f"the global variable {name!r}")
+            elif name in looked_up:  # a builtin, or nothing yet: a global of that name would be taken instead
+                self.entries.append((f.__globals__, name, MISSING, f"the global variable {name!r}"))
 
     def _entry(self, owner: dict[Any, Any], key: str, names: set[str], name: str) -> Iterator[Found]:
         found = owner[key]
@@ -143,7 +163,8 @@ class Watch:
             yield found, f" {key!r}"
             return
         path = getattr(found, "__file__", None) or ""
-        if id(found) in self._seen or not path or is_foreign(path):
+        own = not is_foreign(path) if path else found.__name__.split(".")[0] not in sys.stdlib_module_names
+        if id(found) in self._seen or not own:
             return
         self._seen[id(found)] = found
         for inner in names & set(vars(found)):
@@ -153,13 +174,12 @@ class Watch:
         """What a class of the user's own holds: methods, and attributes that all its objects share."""
         if kind.__module__.split(".")[0] in (*PACKAGES, "builtins") or is_foreign(_file_of(kind)):
             return
+        held: list[tuple[Mapping[Any, Any], str, Any, str]] = []
         for key, value in list(vars(kind).items()):
             if key not in ("__dict__", "__weakref__", "__doc__", "__module__", "__abstractmethods__", "_abc_impl"):
-                if getattr(kind, key, _MISSING) is value:
-                    self.attributes.append((kind, key, value, f"{kind.__name__}.{key}"))
-                else:  # a static or class method, which is another object when it is asked for
-                    self.entries.append((vars(kind), key, value, f"{kind.__name__}.{key}"))
+                held.append((vars(kind), key, value, f"{kind.__name__}.{key}"))
                 yield value, f" {kind.__name__}.{key}"
+        self.classes.append((kind, version_of(kind), held))
         yield from [(base, "") for base in kind.__bases__]
 
     def _attributes(self, x: Any, name: str) -> Iterator[Found]:
@@ -172,16 +192,44 @@ class Watch:
         if module in PACKAGES:
             return
         yield kind, ""
+        self._objects.append(x)
         for key, value in list((getattr(x, "__dict__", None) or {}).items()):
             self.entries.append((vars(x), key, value, f"the attribute {key!r} of a {kind.__name__}"))
             yield value, f" in the attribute {key!r} of a {kind.__name__}"
         for key in [key for base in kind.__mro__ for key in _slots(base)]:
-            value = getattr(x, key, _MISSING)
+            value = getattr(x, key, MISSING)
             self.attributes.append((x, key, value, f"the attribute {key!r} of a {kind.__name__}"))
             yield value, f" in the attribute {key!r} of a {kind.__name__}"
 
 
-_MISSING = object()
+    def _note_absent(self) -> None:
+        """Names that are not there now, and would be found before what is there if they came: `self.scale = 2.0`, where
+        `scale` was the class's; an attribute that is asked for in case it exists.
+        """
+        for x in self._objects:
+            own, kind = getattr(x, "__dict__", None), type(x)
+            if isinstance(own, dict):
+                for name in self._names:
+                    if name not in own and (hasattr(kind, name) or not hasattr(np, name)):
+                        self.entries.append((own, name, MISSING, f"the attribute {name!r} of a {kind.__name__}"))
+        for kind, _, held in self.classes:
+            there = vars(kind)
+            absent = [name for name in self._names if name not in there]
+            held += [(there, name, MISSING, f"{kind.__name__}.{name}") for name in absent]
+
+
+MISSING = object()
+VERSION = 384
+"""Where CPython keeps the version of a class: a number that no class has had before, new after every change."""
+
+
+def version_of(kind: type) -> int:
+    """The version of a class; 0 if it has none, so that nobody knows whether it has been changed."""
+    if sys.implementation.name != "cpython" or object.__basicsize__ != 16:
+        return 0
+    getattr(kind, "__name__", None)
+    getattr(kind, "no such attribute", None)  # looking an attribute up gives a class its version
+    return ctypes.c_uint.from_address(id(kind) + VERSION).value
 
 
 @functools.cache
@@ -192,8 +240,6 @@ def is_foreign(path: str) -> bool:
 
 
 def _file_of(kind: type) -> str:
-    import sys
-
     return getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
 
 
@@ -206,7 +252,7 @@ def _content(cell: Any) -> Any:
     try:
         return cell.cell_contents
     except ValueError:  # not filled yet
-        return _MISSING
+        return MISSING
 
 
 def _same(now: Any, was: Any) -> bool:
@@ -224,6 +270,26 @@ def _items(container: Any) -> tuple[Any, ...]:
 
 def _state(generator: Any) -> Any:
     return generator.bit_generator.state if isinstance(generator, np.random.Generator) else generator.get_state()
+
+
+def globals_of(code: Any) -> set[str]:
+    """The names that a function looks up as globals, or else as builtins."""
+    found = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found |= globals_of(constant)
+    return found
+
+
+def texts_of(code: Any) -> set[str]:
+    """The texts in a function that may be names of attributes, as in `getattr(x, "gain", 1.0)`."""
+    found = set()
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found |= texts_of(constant)
+        elif isinstance(constant, str) and constant.isidentifier():
+            found.add(constant)
+    return found
 
 
 def names_of(code: Any) -> set[str]:

@@ -56,7 +56,7 @@ class Jitted:
         self.static_argnames = frozenset(static_argnames)
         self._paths: dict[Any, tuple[Path, ...]] = {}
         self._statics: set[Any] = set()
-        self._changes: Counter[str] = Counter()
+        self._changes: Counter[Any] = Counter()
         self._derived: dict[Any, Jitted] = {}
         self._eager: dict[Any, str] = {}
         self._given_up = ""
@@ -70,6 +70,9 @@ class Jitted:
             return self.on_plain(*args, **kwargs)
         except ForeignValueError:  # the function itself is right for any value it closes over
             return self.fun(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<jit of {getattr(self.fun, '__qualname__', self.fun)}>"
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:
         """Bind as a function does, so that methods can be jitted."""
@@ -189,8 +192,8 @@ class Jitted:
         """Whether recording once more would not pay."""
         changes = {p.recording.watch.changed() or p.recording.watch.rewritten() for p in paths} - {""}
         for what in changes:
-            self._changes[what] += 1
-            if self._changes[what] > MAX_CHANGES:
+            self._changes[what, call.key] += 1
+            if self._changes[what, call.key] > MAX_CHANGES:
                 self._give_up(f"{what} is changed between calls", "Pass it as an argument.")
                 return True
         if len(paths) - len(changes) >= MAX_PATHS:
@@ -199,7 +202,8 @@ class Jitted:
             self._warn(
                 f"has taken {MAX_PATHS} different paths, so it now runs without jit where none of them fits.\n"
                 f"  The last decision was at {self._eager[call.key]}",
-                "Use  ad.while_loop, ad.scan  or  ad.cond  for a loop or branch that depends on values, or  np.where.",
+                "Use  ad.while_loop, ad.scan  or  ad.cond  for a loop or branch that depends on values, or  np.where;\n"
+                "  NumPy's functions instead of math's, which take one number at a time.",
             )
             return True
         if len(self._statics) >= MAX_STATICS and call.statics not in self._statics:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,13 +42,20 @@ class Stats(dict[str, Any]):
 
     def __repr__(self) -> str:
         width = max(map(len, self))
-        return "\n".join([f"{name:<{width}}  {_short(value)}" for name, value in self.items()])
+        lines = []
+        for name, value in self.items():
+            first, *more = _lines(value)
+            lines += [f"{name:<{width}}  {first}", *[f"{'':<{width}}  {line}" for line in more]]
+        return "\n".join(lines)
 
 
-def _short(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return ", ".join([_short(v) or "-" for v in value]) or "-"
-    return str(value)
+def _lines(value: Any) -> list[str]:
+    """One line for each different item, with how often it occurs."""
+    if not isinstance(value, (list, tuple)):
+        return [str(value)]
+    flat = [item for part in value for item in (part if isinstance(part, list) else [part])]
+    counts = Counter(map(str, flat))
+    return [f"{line}  (x {n})" if n > 1 else line for line, n in counts.items()] or ["-"]
 
 
 def stats_of(recordings: int, groups: Sequence[Sequence[Any]], eager: Sequence[str]) -> Stats:

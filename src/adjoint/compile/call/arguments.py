@@ -12,8 +12,10 @@ from adjoint.compile.call.signature import (
     ArrayIs,
     AttributeIs,
     CellIs,
+    ClassIs,
     Dict,
     DictIs,
+    DictLacks,
     List,
     ListIs,
     NumpyScalar,
@@ -27,6 +29,7 @@ from adjoint.compile.call.signature import (
 )
 from adjoint.compile.emit import Emitter, Module, memory_type
 from adjoint.compile.engine import python_symbol
+from adjoint.ir.watch import VERSION
 
 ARRAYS_INLINE = 8
 """So many arrays of an entry are checked without a call: it saves 10 ns each, and takes LLVM 0.5 ms each."""
@@ -121,6 +124,11 @@ class ArgumentWriter(Emitter):
             case DictIs(mapping, key, value):
                 places = [f"ptr {self.object(x)}" for x in (mapping, key, value)]
                 self.require(self.call("adjoint_item_is", *places))
+            case DictLacks(mapping, key):
+                self.require(self.call("adjoint_item_lacks", *[f"ptr {self.object(x)}" for x in (mapping, key)]))
+            case ClassIs(kind, version):
+                found = self.load("i32", self.object(kind), VERSION)
+                self.require(self.op(f"icmp eq i32 {found}, {version}"))
             case AttributeIs(owner, attribute, value):
                 places = [f"ptr {self.object(x)}" for x in (owner, attribute, value)]
                 self.require(self.call("adjoint_attribute_is", *places))

@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 
 from ...ir.recording import Fixed, Recording, is_dynamic
+from ...ir.watch import MISSING
 from ..build import Native
 from .entry import entry_text
 from .signature import (
     Array,
     AttributeIs,
     CellIs,
+    ClassIs,
     Constant,
     Dict,
     DictIs,
+    DictLacks,
     List,
     ListIs,
     NumpyScalar,
@@ -147,12 +150,16 @@ def _watches(recording: Recording) -> tuple[Any, ...]:
         found.append(CellIs(cell, content))
     for owner, key, content, _ in watch.entries:
         found.append(_entry(owner, key, content))
+    for kind, version, _ in watch.classes:
+        if version == 0:
+            raise _OddError
+        found.append(ClassIs(kind, version))
     found += [AttributeIs(x, attribute, content) for x, attribute, content, _ in watch.attributes]
     return tuple(found)
 
 
 def _entry(owner: Any, key: Any, content: Any) -> Any:
-    """A variable in a dict; one of a class is asked for as an attribute, if that gives the same object."""
-    if type(owner) is dict:
-        return DictIs(owner, key, content)
-    raise _OddError
+    """A variable in a dict, or the place where there is none."""
+    if type(owner) is not dict:
+        raise _OddError
+    return DictLacks(owner, key) if content is MISSING else DictIs(owner, key, content)

@@ -258,6 +258,17 @@ clear:
   ret i1 false
 }
 
+define i1 @adjoint_item_lacks(ptr %mapping, ptr %key) {
+  %got = call ptr @PyDict_GetItemWithError(ptr %mapping, ptr %key)
+  %missing = icmp eq ptr %got, null
+  br i1 %missing, label %clear, label %there
+there:
+  ret i1 false
+clear:
+  call void @PyErr_Clear()
+  ret i1 true
+}
+
 define i1 @adjoint_attribute_is(ptr %owner, ptr %name, ptr %value) {
   %got = call ptr @PyObject_GetAttr(ptr %owner, ptr %name)
   %missing = icmp eq ptr %got, null

@@ -136,6 +136,22 @@ class DictIs:
 
 
 @dataclass(frozen=True, eq=False)
+class DictLacks:
+    """A dict still has nothing under this key."""
+
+    mapping: dict
+    key: Any
+
+
+@dataclass(frozen=True, eq=False)
+class ClassIs:
+    """A class has not been changed, nor one that it inherits from: it still has this version."""
+
+    kind: type
+    version: int
+
+
+@dataclass(frozen=True, eq=False)
 class AttributeIs:
     """`getattr(owner, name)` still gives this object."""
 
