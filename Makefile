@@ -26,7 +26,7 @@ $(VENV)/pip:
 	touch $@
 
 $(VENV)/base: $(VENV)/pip pyproject.toml
-	$(BIN)/python -m pip install -q -e .
+	$(BIN)/python -m pip install -q -e '.[jit]'
 	touch $@
 
 $(VENV)/test: $(VENV)/pip pyproject.toml

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ def main() -> None:
     singular_points()
     higher_orders()
     timing()
+    machine_code()
 
 
 # A program as named steps, so that its trace can be read ----------------------------------------------------------
@@ -259,6 +261,44 @@ def timing() -> None:
         plain, both = fastest(lambda x=x: layers(x)), fastest(lambda x=x: gradient(x))
         rows.append([f"{n:,}", f"{1e3 * plain:.3f} ms", f"{1e3 * both:.3f} ms", f"{both / plain:.1f}"])
     table(["inputs", "function", "gradient", "ratio"], rows)
+
+
+def machine_code() -> None:
+    """The same gradients, recorded once and compiled; branches and loops included."""
+    title("11. Machine code")
+
+    def f(x: float) -> float:
+        c = x**2 + np.exp(x**2)
+        return np.sqrt(c) + np.cos(c)
+
+    def pendulum(stiffness: float) -> float:
+        def step(state: tuple[float, float], _: None) -> tuple[tuple[float, float], None]:
+            angle, speed = state
+            speed = speed - 0.001 * stiffness * np.sin(angle)
+            return (angle + 0.001 * speed, speed), None
+
+        return ad.scan(step, (1.0, 0.0), length=10_000)[0][0]
+
+    def branching(x: np.ndarray) -> float:
+        return np.sum(np.abs(x)) if np.max(np.abs(x)) > 10.0 else np.sum(x * x)
+
+    rows = []
+    for name, function, point in (
+        ("section 2's example, one number", f, 1.3),
+        ("a branch on 1,000 numbers", branching, np.linspace(-1.0, 1.0, 1_000)),
+        ("10,000 steps of a pendulum", pendulum, 9.81),
+    ):
+        gradient = ad.grad(function)
+        compiled = ad.jit(gradient)
+        if not np.allclose(compiled(point), gradient(point)):
+            raise AssertionError(name)
+        step_by_step, at_once = fastest(lambda: gradient(point)), fastest(lambda: compiled(point))  # noqa: B023
+        rows.append(
+            [name, f"{1e6 * step_by_step:,.1f} us", f"{1e6 * at_once:,.2f} us", f"{step_by_step / at_once:,.0f}"]
+        )
+    table(["gradient of", "step by step", "ad.jit", "ratio"], rows)
+    say("What was recorded for the branch:")
+    print(textwrap.indent(str(ad.jit(ad.grad(branching)).lower(np.ones(3)).optimised), "  "))
 
 
 # Printing ---------------------------------------------------------------------------------------------------------

@@ -135,14 +135,14 @@ class CaptureTrace:
         self.foreign.append((a, number))
         return number, value
 
-    def decided(self, x: Traced) -> Any:
+    def decided(self, x: Traced, why: str = "") -> Any:
         """The plain value of a handle, on which the program from here on relies: a guard is written down."""
         if not self.guards_allowed:
             raise GuardRefusedError
         number, value = self.number_of(x)
         if number in self.program.constants and not isinstance(value, np.ndarray):
             return value
-        line = user_line() or ""
+        line = why or user_line()
         self.program.steps.append(Step(GUARD, (number,), {"expected": frozen(value)}, (), line))
         return value
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
-import os.path
+import os
 import threading
 import types
 from collections.abc import Callable
@@ -192,7 +192,7 @@ def _home(fun: Any) -> str:
         fun = inner
     code = getattr(getattr(fun, "__func__", fun), "__code__", None)
     name = getattr(fun, "__qualname__", type(fun).__name__)
-    return name if code is None else f"{name}, from {os.path.basename(code.co_filename)}:{code.co_firstlineno} on"
+    return name if code is None else f"{name}, from {code.co_filename.rpartition(os.sep)[2]}:{code.co_firstlineno} on"
 
 
 def _is_function(cell: Any) -> bool:

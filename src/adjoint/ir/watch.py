@@ -201,7 +201,6 @@ class Watch:
             self.attributes.append((x, key, value, f"the attribute {key!r} of a {kind.__name__}"))
             yield value, f" in the attribute {key!r} of a {kind.__name__}"
 
-
     def _note_absent(self) -> None:
         """Names that are not there now, and would be found before what is there if they came: `self.scale = 2.0`, where
         `scale` was the class's; an attribute that is asked for in case it exists.

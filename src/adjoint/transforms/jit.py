@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import threading
 import types
@@ -107,10 +108,10 @@ class Jitted:
         Examples
         --------
         >>> import numpy as np, adjoint as ad
-        >>> print(ad.jit(lambda x: 2.0 * np.sin(x)).lower(1.0).optimised)
-        program(v0: python float64):
-            v1: python float64 = sin(v0)
-            v3: python float64 = multiply(2.0, v1)
+        >>> print(ad.jit(lambda x: 2.0 * np.sin(x)).lower(np.ones(3)).optimised)
+        program(v0: float64[3]):
+            v1: float64[3] = sin(v0)
+            v3: float64[3] = multiply(2.0, v1)
             return v3
         """
         call = taken_apart(args, kwargs, self.static_argnums, self.static_argnames)
@@ -275,4 +276,31 @@ def jit(
         raise InputError(message("jit needs a function.", got=describe(fun), fix="Write  ad.jit(f)(x)."))
     numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
     names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    _check_static(fun, numbers, names)
     return kind_of_jitted(Jitted)(fun, numbers, names)
+
+
+def _check_static(fun: Any, numbers: tuple[int, ...], names: tuple[str, ...]) -> None:
+    """Refuse static arguments that the function does not have."""
+    if not numbers and not names:
+        return
+    try:
+        parameters = inspect.signature(fun).parameters
+    except (TypeError, ValueError):  # a builtin that does not say
+        return
+    kinds = [p.kind for p in parameters.values()]
+    positional = [k for k in kinds if k in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+    count = len(positional)
+    bad: list[Any] = []
+    if inspect.Parameter.VAR_KEYWORD not in kinds:
+        bad += [name for name in names if name not in parameters]
+    if inspect.Parameter.VAR_POSITIONAL not in kinds:
+        bad += [n for n in numbers if not -count <= n < count]
+    if bad:
+        raise InputError(
+            message(
+                f"The function has no argument {bad[0]!r} that could be static.",
+                got=f"{getattr(fun, '__name__', fun)}({', '.join(parameters)})",
+                fix="Name one of its arguments, or count them from 0.",
+            )
+        )
