@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +15,7 @@ from .call.entry import Entry, entry_text
 from .call.signature import Array, NumpyScalar, Output, PythonBool, PythonFloat, PythonInt, Result, Signature, Tuple
 from .classify import is_number, sort_of
 from .emit import Module, is_known
-from .engine import Code, add_symbol
+from .engine import Code, allocator
 from .expand import expanded
 from .kernel import STACK, Kernel
 from .threads import parallel_symbol
@@ -141,16 +139,10 @@ def _output(t: Type, turned: bool = False) -> Output:
     return Output(t.dtype, t.shape, "array" if t.shape else "numpy scalar")
 
 
-@functools.cache
-def _allocator() -> None:
-    """Let modules ask for memory."""
-    libc = ctypes.CDLL(None)
-    for name in ("malloc", "free"):
-        add_symbol(name, ctypes.cast(getattr(libc, name), ctypes.c_void_p).value or 0)
-
-
 def _with_workspace(module: Module, kernel: Kernel) -> str:
     """The kernel with memory of its own: from the stack, or kept from one call to the next."""
+    if "malloc" in module.declarations:
+        allocator()
     names = [f"%a{k}" for k in range(len(kernel.program.inputs) + len(kernel.captured) + len(kernel.program.outputs))]
     arguments = ", ".join([f"ptr {n}" for n in names])
     inner = ", ".join([*[f"ptr {n}" for n in names], "ptr %ws"])
@@ -161,7 +153,7 @@ def _with_workspace(module: Module, kernel: Kernel) -> str:
         return module.function(
             "main", "internal i32", f"({arguments}) nounwind alwaysinline {{\nentry:\n{body}  ret i32 %r\n}}"
         )
-    _allocator()
+    allocator()
     module.declare("malloc", "noalias ptr {}(i64)")
     module.declare("free", "void {}(ptr)")
     cache = module.fresh("workspace")

@@ -15,8 +15,8 @@ TINY_BYTES = 128
 
 
 def loop(kernel: Any, step: Step) -> None:
-    """Write the code of `scan`, `while_loop` or `cond`."""
-    {"scan": _scan, "while_loop": _while, "cond": _cond}[step.primitive.name](kernel, step)
+    """Write the code of `scan`, `while_loop`, its walk back, or `cond`."""
+    {"scan": _scan, "while_loop": _while, "while_pull": _while_pull, "cond": _cond}[step.primitive.name](kernel, step)
 
 
 def is_fit(program: Program, step: Step) -> bool:
@@ -46,6 +46,8 @@ def is_fit(program: Program, step: Step) -> bool:
             and _same([body.types[o] for o in body.outputs], carry)
             and cond.types[cond.outputs[0]].dtype.kind == "b"
         )
+    if name == "while_pull":
+        return _fits_pull(types, params)
     if name == "cond":
         return (
             types[0].dtype.kind in "bi"
@@ -53,6 +55,32 @@ def is_fit(program: Program, step: Step) -> bool:
             and all([_same([b.types[n] for n in b.inputs], types[1:]) for b in params["branches"]])
         )
     return False
+
+
+def _fits_pull(types: list[Type], params: dict[str, Any]) -> bool:
+    body, back = params["body"], params["back"]
+    of_body, of_back, consts, carry, xs, state, arrived = _groups(types[1:], params)
+    return (
+        not params["memory"]
+        and not xs
+        and not arrived
+        and types[0].dtype.name == "int64"
+        and types[0].size == 1
+        and bool(carry)
+        and _same([body.types[n] for n in body.inputs], [*of_body, *consts, *carry])
+        and _same([body.types[o] for o in body.outputs], carry)
+        and _same([back.types[n] for n in back.inputs], [*of_back, *consts, *state, *carry])
+        and _same([back.types[o] for o in back.outputs], state)
+    )
+
+
+def _groups(items: list[Any], params: dict[str, Any]) -> list[list[Any]]:
+    """The arguments of a walk back, by what they are for; cotangents that are met on the way come last."""
+    found, start = [], 0
+    for name in ("n_body", "n_back", "n_consts", "n_carry", "n_xs", "n_state"):
+        found.append(items[start : start + params[name]])
+        start += params[name]
+    return [*found, items[start:]]
 
 
 def _same(want: list[Type], have: list[Type]) -> bool:
@@ -134,7 +162,7 @@ class _Function:
         self.kernel.module.declare("llvm.memcpy.p0.p0.i64", "void {}(ptr, ptr, i64, i1)")
         self.e.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {_size(t)}, i1 false)")
 
-    def run(self, body: Any, pointers: list[str]) -> None:
+    def run(self, body: Any, pointers: list[str], cleanup: str = "") -> None:
         """Call a body's kernel; leave if it fails."""
         arguments = ", ".join([f"ptr {p}" for p in [*pointers, "%ws"]])
         code = self.e.op(f"call i32 @{body.name}({arguments})")
@@ -142,6 +170,8 @@ class _Function:
         on, off = self.e.label("on"), self.e.label("off")
         self.e.branch(bad, off, on)
         self.e.start(off)
+        if cleanup:
+            self.e.do(cleanup)
         self.e.do(f"ret i32 {code}")
         self.e.start(on)
 
@@ -228,6 +258,71 @@ def _while(kernel: Any, step: Step) -> None:
     for t, target, source in zip(carries, ends, now, strict=False):
         f.copy(target, source, t)
     f.finish("while")
+    kernel.work += 100_000  # nobody knows
+
+
+def _while_pull(kernel: Any, step: Step) -> None:
+    """Through a while loop once more, every carry kept on a tape of the length it took, and back."""
+    params, types = step.params, kernel.plan.types
+    module = kernel.module
+    module.declare("malloc", "noalias ptr {}(i64)")
+    module.declare("free", "void {}(ptr)")
+    body, back = _body(kernel, params["body"]), _body(kernel, params["back"])
+    f = _Function(kernel)
+    e = f.e
+    addresses = [f.take(in_rows(kernel, a)) for a in step.args]
+    of_body, of_back, consts, starts, _, states, _ = _groups(addresses[1:], params)
+    _, _, _, carries, _, kinds, _ = _groups([types[a] for a in step.args[1:]], params)
+    ends = [f.take(kernel.pointer(o)) for o in step.outs]
+    now = [f.buffer(t) for t in kinds]
+    new = [f.buffer(t) for t in kinds]
+    for t, target, source in zip(kinds, now, states, strict=True):
+        f.copy(target, source, t)
+    offsets, slot = [], 0
+    for t in carries:
+        offsets.append(slot)
+        slot += -(-_size(t) // 16) * 16
+    count = e.op(f"load i64, ptr {addresses[0]}")
+    some, ready, poor, done = e.label("some"), e.label("ready"), e.label("poor"), e.label("end")
+    e.branch(e.op(f"icmp sgt i64 {count}, 0"), some, done)
+    e.start(some)
+    tape = e.op(f"call ptr @malloc(i64 {e.op(f'mul i64 {count}, {slot}')})")
+    e.branch(e.op(f"icmp eq ptr {tape}, null"), poor, ready)
+    e.start(poor)
+    e.do("ret i32 3")
+    e.start(ready)
+    drop = f"call void @free(ptr {tape})"
+
+    def on_tape(k: str) -> list[str]:
+        base = e.op(f"getelementptr i8, ptr {tape}, i64 {e.op(f'mul i64 {k}, {slot}')}")
+        return [e.op(f"getelementptr i8, ptr {base}, i64 {offset}") for offset in offsets]
+
+    for t, target, source in zip(carries, on_tape("0"), starts, strict=True):
+        f.copy(target, source, t)
+    forth, turn = e.label("forth"), e.label("turn")
+    last = e.op(f"sub i64 {count}, 1")
+    e.branch(e.op(f"icmp sgt i64 {last}, 0"), forth, turn)
+    e.start(forth)
+
+    def step_forth(k: str) -> None:
+        f.run(body, [*of_body, *consts, *on_tape(k), *on_tape(e.op(f"add i64 {k}, 1"))], drop)
+
+    counted(e, "0", last, step_forth)
+    e.jump(turn)
+    e.start(turn)
+
+    def step_back(k: str) -> None:
+        f.run(back, [*of_back, *consts, *now, *on_tape(e.op(f"sub i64 {last}, {k}")), *new], drop)
+        for t, target, source in zip(kinds, now, new, strict=True):
+            f.copy(target, source, t)
+
+    counted(e, "0", count, step_back)
+    e.do(drop)
+    e.jump(done)
+    e.start(done)
+    for t, target, source in zip(kinds, ends, now, strict=True):
+        f.copy(target, source, t)
+    f.finish("walk")
     kernel.work += 100_000  # nobody knows
 
 

@@ -68,6 +68,14 @@ def python_symbol(name: str) -> str:
     return name
 
 
+@functools.cache
+def allocator() -> None:
+    """Let modules ask for memory."""
+    libc = ctypes.CDLL(None)
+    for name in ("malloc", "free"):
+        add_symbol(name, ctypes.cast(getattr(libc, name), ctypes.c_void_p).value or 0)
+
+
 class Code:
     """Machine code in memory, for as long as this object lives."""
 
