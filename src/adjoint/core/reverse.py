@@ -253,5 +253,8 @@ def _is_finite(x: Any) -> bool:
             total = np.add.reduce(x, axis=None)
         if math.isfinite(total):
             return True
-    found = np.all(np.isfinite(x))
-    return bool(found.walk.decided(found, "the derivative is finite") if isinstance(found, Traced) else found)
+    found: Any = np.all(np.isfinite(x))
+    if not isinstance(found, Traced):
+        return bool(found)
+    capture: Any = found.walk
+    return bool(capture.decided(found, "the derivative is finite"))
