@@ -20,6 +20,10 @@ _lock = threading.RLock()
 _recent: dict[str, bytes] = {}
 """Code compiled last, by key: functions are often jitted anew."""
 MOST_RECENT = 256
+CARRIED = "x i8], align 16"
+"""How memory for what a loop carries is written: it should become registers."""
+SHORT = 30_000
+"""Letters up to which the passes cost nothing to speak of; single numbers are passed through memory, too."""
 _machine: Any = None
 
 
@@ -110,7 +114,7 @@ class Code:
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
         if level < 2:
-            _clean_up(module, machine, level)
+            _clean_up(module, machine, level, CARRIED in self._text or len(self._text) < SHORT)
             return module, machine
         options = llvm.create_pipeline_tuning_options(speed_level=level)
         # unrolling and packing of straight code cost most of the time and gain next to nothing here
@@ -136,15 +140,14 @@ class Code:
             return str(machine.emit_assembly(module))
 
 
-def _clean_up(module: Any, machine: Any, level: int) -> None:
+def _clean_up(module: Any, machine: Any, level: int, carries: bool) -> None:
     """The few passes that code needs which was written with care: bodies are put in place, memory becomes registers."""
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=level))
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
-    if level:
+    if level and carries:
         passes.add_sroa_pass()
         passes.add_simplify_cfg_pass()
-        passes.add_dead_code_elimination_pass()
     passes.run(module, builder)
 
 
