@@ -42,7 +42,7 @@ def is_dynamic(leaf: Any) -> bool:
 class Recording:
     """A program, what surrounds it, and how its outputs become the function's result."""
 
-    __slots__ = ("outputs", "program", "restore", "watch")
+    __slots__ = ("forms", "outputs", "program", "restore", "watch")
 
     def __init__(self, program: Program, watch: Watch, outputs: list[Any], restore: Any) -> None:
         self.program = program
@@ -50,6 +50,8 @@ class Recording:
         self.outputs = outputs
         """For each leaf of the result, `Computed` or `Fixed`."""
         self.restore = restore
+        self.forms = [(c, _form(c)) for c in program.constants.values() if isinstance(c, np.ndarray)]
+        """Arrays that are read at every run, and how they lay in memory."""
 
     @property
     def derived(self) -> bool:
@@ -58,11 +60,18 @@ class Recording:
 
     def is_valid(self) -> bool:
         """Whether everything the recording relies on is still as it was."""
+        for array, form in self.forms:
+            if _form(array) != form:  # resized, or given another shape or dtype in place
+                return False
         return not self.watch.changed() and not self.watch.rewritten()
 
     def result(self, found: list[Any]) -> Any:
         """The function's result, from the program's outputs."""
         return self.restore([o.of(found) for o in self.outputs])
+
+
+def _form(array: np.ndarray) -> tuple[Any, ...]:
+    return array.shape, array.dtype, array.strides
 
 
 class Computed:

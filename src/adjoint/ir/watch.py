@@ -58,6 +58,7 @@ class Watch:
         self._names: set[str] = set()
         """Attributes that are mentioned anywhere, by name or as text."""
         self._objects: list[Any] = []
+        self._modules: list[types.ModuleType] = []
         self.is_complete = self._look([(root, "") for root in roots])
         self._note_absent()
 
@@ -132,7 +133,10 @@ class Watch:
             self.generators.append((x, repr(_state(x)), name))
         elif isinstance(x, type):
             yield from self._class(x)
-        elif not isinstance(x, (types.ModuleType, types.BuiltinFunctionType)):
+        elif isinstance(x, types.ModuleType):
+            if _is_users(x):
+                self._modules.append(x)
+        elif not isinstance(x, types.BuiltinFunctionType):
             yield from self._attributes(x, name)
 
     def _function(self, f: types.FunctionType) -> Iterator[Found]:
@@ -145,6 +149,12 @@ class Watch:
         if is_foreign(f.__code__.co_filename):
             return
         self.attributes.append((f, "__defaults__", f.__defaults__, f"the defaults of {f.__name__!r}"))
+        if f.__kwdefaults__:
+            self.containers.append((f.__kwdefaults__, _items(f.__kwdefaults__), f" of defaults of {f.__name__!r}"))
+        for key, value in f.__dict__.items():
+            if key != "__wrapped__":
+                self.entries.append((f.__dict__, key, value, f"{f.__name__}.{key}"))
+                yield value, f" {f.__name__}.{key}"
         names = names_of(f.__code__)
         self._names |= names | texts_of(f.__code__)
         looked_up = globals_of(f.__code__)
@@ -153,6 +163,8 @@ class Watch:
         for name in names:
             if name in f.__globals__:
                 yield from self._entry(f.__globals__, name, names, f"the global variable {name!r}")
+            elif isinstance(sys.modules.get(name), types.ModuleType):  # imported inside the function
+                yield sys.modules[name], f" {name!r}"
             elif name in looked_up:  # a builtin, or nothing yet: a global of that name would be taken instead
                 self.entries.append((f.__globals__, name, MISSING, f"the global variable {name!r}"))
 
@@ -162,9 +174,7 @@ class Watch:
         if not isinstance(found, types.ModuleType):
             yield found, f" {key!r}"
             return
-        path = getattr(found, "__file__", None) or ""
-        own = not is_foreign(path) if path else found.__name__.split(".")[0] not in sys.stdlib_module_names
-        if id(found) in self._seen or not own:
+        if id(found) in self._seen or not _is_users(found):
             return
         self._seen[id(found)] = found
         for inner in names & set(vars(found)):
@@ -205,6 +215,12 @@ class Watch:
         """Names that are not there now, and would be found before what is there if they came: `self.scale = 2.0`, where
         `scale` was the class's; an attribute that is asked for in case it exists.
         """
+        for module in self._modules:
+            for name in self._names & set(vars(module)):
+                value = vars(module)[name]
+                self.entries.append((vars(module), name, value, f"{module.__name__}.{name}"))
+                if isinstance(value, np.ndarray) and self._with_arrays:
+                    self.arrays.append((value, Copy(value), f" {module.__name__}.{name}"))
         for x in self._objects:
             own, kind = getattr(x, "__dict__", None), type(x)
             if isinstance(own, dict):
@@ -236,6 +252,12 @@ def is_foreign(path: str) -> bool:
     """Whether a file is not the user's: of this library, the standard library or an installed package."""
     path = os.path.realpath(path)
     return path.startswith((*LIBRARIES, *STANDARD, *INSTALLED))
+
+
+def _is_users(module: types.ModuleType) -> bool:
+    """Whether a module is the user's own, also one that was made without a file."""
+    path = getattr(module, "__file__", None) or ""
+    return not is_foreign(path) if path else module.__name__.split(".")[0] not in sys.stdlib_module_names
 
 
 def _file_of(kind: type) -> str:

@@ -110,6 +110,11 @@ def _whole(rounding: Any) -> Callable[[Traced], int]:
     return operator
 
 
+def _is_key(x: Any) -> bool:
+    """Whether a value is looked up in a dict or set by what it is: a number of a captured program."""
+    return type(x) is Traced and x.walk.is_capture and x.shape == ()
+
+
 OPERATORS: dict[str, Callable[..., Any]] = {
     "__neg__": _unary(negative),
     "__pos__": _unary(positive),
@@ -132,7 +137,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "__le__": _constant(UFUNCS[np.less_equal]),
     "__gt__": _constant(UFUNCS[np.greater]),
     "__ge__": _constant(UFUNCS[np.greater_equal]),
-    "__hash__": lambda self: id(self),
+    "__hash__": lambda self: hash(decided(self)) if _is_key(self) else id(self),
 }
 for _name, _primitive in {
     "add": add,
@@ -145,6 +150,8 @@ for _name, _primitive in {
     "and": UFUNCS[np.bitwise_and],
     "or": UFUNCS[np.bitwise_or],
     "xor": UFUNCS[np.bitwise_xor],
+    "lshift": UFUNCS[np.left_shift],
+    "rshift": UFUNCS[np.right_shift],
 }.items():
     OPERATORS[f"__{_name}__"], OPERATORS[f"__r{_name}__"] = _binary(_primitive)
 

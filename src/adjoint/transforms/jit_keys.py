@@ -51,7 +51,7 @@ def taken_apart(args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence
         return tuple([fixed.get(k, a) for k, a in enumerate(given)]), {**words, **named}
 
     statics = [*[(k, _static(k, v)) for k, v in fixed.items()], *[(k, _static(k, named[k])) for k in sorted(named)]]
-    return Call(leaves, rebuild, ((structure, *_orders(free)), tuple([_kind(x) for x in leaves]), *statics))
+    return Call(leaves, rebuild, ((structure, *_orders((free, loose))), tuple([_kind(x) for x in leaves]), *statics))
 
 
 def _as_arguments(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -68,9 +68,13 @@ def _flattened(tree: Any) -> tuple[list[Any], Any]:
 def _orders(tree: Any) -> list[tuple[Any, ...]]:
     """The keys of all dicts in their own order, which optree does not look at but the function may."""
     found: list[tuple[Any, ...]] = []
+    if hasattr(tree, "__dataclass_fields__"):
+        tree = [getattr(tree, name, None) for name in tree.__dataclass_fields__]
     for part in tree.values() if isinstance(tree, dict) else tree:
-        if isinstance(part, (dict, list, tuple)):
-            found += [tuple(part)] * isinstance(part, dict) + _orders(part)
+        if isinstance(part, dict):  # 1, 1.0 and True are equal keys, but not the same ones
+            found.append(tuple([(type(key), key) for key in part]))
+        if isinstance(part, (dict, list, tuple)) or hasattr(part, "__dataclass_fields__"):
+            found += _orders(part)
     return found
 
 
