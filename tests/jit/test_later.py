@@ -74,10 +74,8 @@ def test_attributes_that_are_asked_for_in_case_they_exist():
 
 def test_a_global_before_a_builtin_and_one_that_was_missing():
     space: dict = {"__name__": "user"}
-    exec(
-        "def f(x):\n    return max(x, 2.0)\ndef g(x):\n    try:\n        return LATE * x\n    except NameError:\n        return x\n",
-        space,
-    )
+    exec("def f(x):\n    return max(x, 2.0)", space)
+    exec("def g(x):\n    try:\n        return LATE * x\n    except NameError:\n        return x", space)
     f, g = ad.jit(space["f"]), ad.jit(space["g"])
     assert (f(3.0), g(1.0)) == (3.0, 1.0)
     space["max"], space["LATE"] = min, 3.0
