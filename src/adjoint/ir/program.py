@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,17 +61,27 @@ class Guard:
 GUARD: Any = Guard()
 
 
-@dataclass(slots=True)
 class Program:
     """Steps over numbered values. `constants` are numbers, and arrays by reference: they are read at every run."""
 
-    types: list[Type] = field(default_factory=list)
-    inputs: list[int] = field(default_factory=list)
-    constants: dict[int, Any] = field(default_factory=dict)
-    steps: list[Step] = field(default_factory=list)
-    outputs: list[int] = field(default_factory=list)
-    frozen: set[int] = field(default_factory=set)
-    """Arrays among the constants that stay as they are: what they hold may be relied on."""
+    __slots__ = ("constants", "frozen", "inputs", "outputs", "steps", "types")
+
+    def __init__(
+        self,
+        types: list[Type] | None = None,
+        inputs: list[int] | None = None,
+        constants: dict[int, Any] | None = None,
+        steps: list[Step] | None = None,
+        outputs: list[int] | None = None,
+        frozen: set[int] | None = None,
+    ) -> None:
+        self.types: list[Type] = [] if types is None else types
+        self.inputs: list[int] = [] if inputs is None else inputs
+        self.constants: dict[int, Any] = {} if constants is None else constants
+        self.steps: list[Step] = [] if steps is None else steps
+        self.outputs: list[int] = [] if outputs is None else outputs
+        self.frozen: set[int] = set() if frozen is None else frozen
+        """Arrays among the constants that stay as they are: what they hold may be relied on."""
 
     def new(self, type_: Type) -> int:
         """The number of a new value."""

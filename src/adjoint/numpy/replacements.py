@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 
 from ..core.traced import Traced
 from ..core.values import is_inexact
-from ..ir.chance import SettingAside
 from .hosting import hosted
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -85,6 +84,8 @@ def _choose(original: Callable[..., Any], ours: Callable[..., Any], module: str,
     if holds_traced(args) or (kwargs and holds_traced(kwargs.values())):
         if ours.__name__ not in QUICK or (args and isinstance(args[0], Traced) and not is_inexact(args[0])):
             # with its own checks and precision, unless a derivative has to look inside
+            from ..ir.chance import SettingAside  # brings numpy.random, which NumPy itself imports late
+
             with SettingAside():
                 found = hosted(f"{module}.{original.__name__}", original, args, kwargs)
             if found is not NotImplemented:
