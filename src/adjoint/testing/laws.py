@@ -126,7 +126,8 @@ def stacking_law(case: Case) -> None:
 def precision_law(case: Case) -> None:
     """float32 in, float32 out: value, tangent and gradient."""
     args = case.at(np.float32)
-    plain = _arrays(case.function(*args))
+    with np.errstate(invalid="ignore"):  # some kernels of BLAS raise the flag for lanes that they do not use
+        plain = _arrays(case.function(*args))
     value, tangent = jvp(case.function, args, random_like(args, _rng()))
     for want, got, moved in zip(plain, _arrays(value), _arrays(tangent), strict=True):
         assert got.dtype == want.dtype, f"value of {got.dtype} instead of {want.dtype}"
