@@ -212,10 +212,6 @@ class Mixed:
         return "\n".join([part.assembly() for part, _, _ in self._parts if isinstance(part, Native)])
 
 
-class _Hosted(Interpreter):
-    """Steps that NumPy takes."""
-
-
 def _part(program: Program, steps: list[Step], needed: set[int]) -> tuple[Any, list[int], list[int]]:
     made = {o for s in steps for o in s.outs}
     used = {a for s in steps for a in s.args}
@@ -224,7 +220,7 @@ def _part(program: Program, steps: list[Step], needed: set[int]) -> tuple[Any, l
     gives = sorted(made & needed)
     part = Program(program.types, takes, constants, steps, gives)
     if sort_of(program, steps[0]) is None:
-        return _Hosted(part), takes, gives
+        return Interpreter(part), takes, gives
     return Native(expanded(part)).finish(), takes, gives
 
 

@@ -84,7 +84,7 @@ def _kind(program: Program, number: int) -> Any:
 
 def _unit_steps(step: Step, shape: tuple[int, ...]) -> bool:
     found = cuts(step.params["template"], shape)
-    return found is not None and all([c is None or c.step == 1 for c in found[0]])
+    return found is not None and all([c.step == 1 for c in found[0]])
 
 
 def _reduces(program: Program, step: Step) -> bool:

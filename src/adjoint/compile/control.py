@@ -162,6 +162,11 @@ class _Function:
         self.kernel.module.declare("llvm.memcpy.p0.p0.i64", "void {}(ptr, ptr, i64, i1)")
         self.e.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {_size(t)}, i1 false)")
 
+    def copy_all(self, types: list[Type], targets: list[str], sources: list[str]) -> None:
+        """Move several values."""
+        for t, target, source in zip(types, targets, sources, strict=True):
+            self.copy(target, source, t)
+
     def run(self, body: Any, pointers: list[str], cleanup: str = "") -> None:
         """Call a body's kernel; leave if it fails."""
         arguments = ", ".join([f"ptr {p}" for p in [*pointers, "%ws"]])
@@ -198,8 +203,7 @@ def _scan(kernel: Any, step: Step) -> None:
     ends = [f.take(kernel.pointer(o)) for o in step.outs]
     now = [f.buffer(t) for t in carries]
     new = [f.buffer(t) for t in carries]
-    for t, target, source in zip(carries, now, starts, strict=True):
-        f.copy(target, source, t)
+    f.copy_all(carries, now, starts)
     slices = [Type(types[a].dtype, types[a].shape[1:], False) for a in step.args[n_consts + n_carry :]]
     pieces = [Type(types[o].dtype, types[o].shape[1:], False) for o in step.outs[n_carry:]]
 
@@ -210,12 +214,10 @@ def _scan(kernel: Any, step: Step) -> None:
         rows = [_row(e, p, t, i) for p, t in zip(xs, slices, strict=True)]
         outs = [_row(e, p, t, i) for p, t in zip(ends[n_carry:], pieces, strict=True)]
         f.run(body, [*consts, *now, *rows, *new, *outs])
-        for t, target, source in zip(carries, now, new, strict=True):
-            f.copy(target, source, t)
+        f.copy_all(carries, now, new)
 
     counted(f.e, "0", str(length), inside)
-    for t, target, source in zip(carries, ends, now, strict=False):
-        f.copy(target, source, t)
+    f.copy_all(carries, ends[: len(carries)], now)
     f.finish("scan")
     kernel.work += length * (body.work + 5 + len(body.program.steps))
 
@@ -238,8 +240,7 @@ def _while(kernel: Any, step: Step) -> None:
     new = [f.buffer(t) for t in carries]
     e = f.e
     flag = e.op("alloca i8")
-    for t, target, source in zip(carries, now, starts, strict=True):
-        f.copy(target, source, t)
+    f.copy_all(carries, now, starts)
     e.do(f"store i64 0, ptr {ends[-1]}")
     head, inside, done = e.label("while"), e.label("do"), e.label("end")
     e.jump(head)
@@ -249,14 +250,12 @@ def _while(kernel: Any, step: Step) -> None:
     e.branch(goes_on, inside, done)
     e.start(inside)
     f.run(body, [*of_body, *now, *new])
-    for t, target, source in zip(carries, now, new, strict=True):
-        f.copy(target, source, t)
+    f.copy_all(carries, now, new)
     count = e.op(f"add nuw nsw i64 {e.op(f'load i64, ptr {ends[-1]}')}, 1")
     e.do(f"store i64 {count}, ptr {ends[-1]}")
     e.jump(head)
     e.start(done)
-    for t, target, source in zip(carries, ends, now, strict=False):
-        f.copy(target, source, t)
+    f.copy_all(carries, ends[: len(carries)], now)
     f.finish("while")
     kernel.work += 100_000  # nobody knows
 
@@ -276,8 +275,7 @@ def _while_pull(kernel: Any, step: Step) -> None:
     ends = [f.take(kernel.pointer(o)) for o in step.outs]
     now = [f.buffer(t) for t in kinds]
     new = [f.buffer(t) for t in kinds]
-    for t, target, source in zip(kinds, now, states, strict=True):
-        f.copy(target, source, t)
+    f.copy_all(kinds, now, states)
     offsets, slot = [], 0
     for t in carries:
         offsets.append(slot)
@@ -297,8 +295,7 @@ def _while_pull(kernel: Any, step: Step) -> None:
         base = e.op(f"getelementptr i8, ptr {tape}, i64 {e.op(f'mul i64 {k}, {slot}')}")
         return [e.op(f"getelementptr i8, ptr {base}, i64 {offset}") for offset in offsets]
 
-    for t, target, source in zip(carries, on_tape("0"), starts, strict=True):
-        f.copy(target, source, t)
+    f.copy_all(carries, on_tape("0"), starts)
     forth, turn = e.label("forth"), e.label("turn")
     last = e.op(f"sub i64 {count}, 1")
     e.branch(e.op(f"icmp sgt i64 {last}, 0"), forth, turn)
@@ -313,15 +310,13 @@ def _while_pull(kernel: Any, step: Step) -> None:
 
     def step_back(k: str) -> None:
         f.run(back, [*of_back, *consts, *now, *on_tape(e.op(f"sub i64 {last}, {k}")), *new], drop)
-        for t, target, source in zip(kinds, now, new, strict=True):
-            f.copy(target, source, t)
+        f.copy_all(kinds, now, new)
 
     counted(e, "0", count, step_back)
     e.do(drop)
     e.jump(done)
     e.start(done)
-    for t, target, source in zip(kinds, ends, now, strict=True):
-        f.copy(target, source, t)
+    f.copy_all(kinds, ends, now)
     f.finish("walk")
     kernel.work += 100_000  # nobody knows
 

@@ -50,10 +50,6 @@ class Elements:
             found = self._known[key] = self._read(v, place)
         return found
 
-    def set(self, v: int, place: Place, register: str) -> None:
-        """Say where an element is."""
-        self._known[v, place] = register
-
     def _read(self, v: int, place: Place) -> str:
         plan = self.plan
         value = plan.program.constants.get(v)
@@ -109,11 +105,10 @@ class Elements:
             return self._unravelled(self.offset(place, row_major(want)), have)
         found = cuts(step.params["template"], have)
         assert found is not None
-        seen: list[Any] = [constant(c.start) for c in found[0] if c is not None]
+        seen: list[Any] = [constant(c.start) for c in found[0]]
         for k, a in enumerate(found[1]):
             if a is not None:
                 cut = found[0][a]
-                assert cut is not None
                 seen[a] = self._moved(place[k], cut.step, cut.start)
         return tuple(seen)
 

@@ -24,28 +24,30 @@ CARRIED = "x i8], align 16"
 """How memory for what a loop carries is written: it should become registers."""
 SHORT = 30_000
 """Letters up to which the passes cost nothing to speak of; single numbers are passed through memory, too."""
-_machine: Any = None
 
 
-def _start() -> Any:
+@functools.cache
+def _start() -> None:
     """Set LLVM up for this machine, once."""
-    global _machine
     with _lock:
-        if _machine is None:
-            llvm.initialize_native_target()
-            llvm.initialize_native_asmprinter()
-            _machine = target_machine(3)
-            for library in ("libm.so.6", "libmvec.so.1"):
-                with contextlib.suppress(RuntimeError):  # not glibc: scalar functions come from the process itself
-                    llvm.load_library_permanently(library)
-        return _machine
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        for library in ("libm.so.6", "libmvec.so.1"):
+            with contextlib.suppress(RuntimeError):  # not glibc: scalar functions come from the process itself
+                llvm.load_library_permanently(library)
+
+
+@functools.cache
+def _processor() -> tuple[str, str]:
+    """The name of this processor, and what it can do."""
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 def target_machine(level: int) -> Any:
     """A code generator for this very processor."""
-    features = llvm.get_host_cpu_features().flatten()
+    name, features = _processor()
     target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=level, jit=True)
+    return target.create_target_machine(cpu=name, features=features, opt=level, jit=True)
 
 
 def has_symbol(name: str) -> bool:
@@ -154,7 +156,7 @@ def _clean_up(module: Any, machine: Any, level: int, carries: bool) -> None:
 def _key(text: str, level: int) -> str:
     """What compiled code depends on."""
     versions = (llvmlite.__version__, llvm.llvm_version_info, np.__version__, sys.version)
-    return cache.key_of(text, level, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), *versions)
+    return cache.key_of(text, level, *_processor(), *versions)
 
 
 if hasattr(os, "register_at_fork"):  # a child must not find the lock held by a thread that it does not have

@@ -68,7 +68,6 @@ def _accumulated(work: Program, outputs: list[int]) -> list[Step]:
     `(pad(a) + pad(b)) + pad(c)` starts from zeros and adds a, b and c where they belong: the same sums, as 0.0 + a is
     what a sum of pads has there.
     """
-    maker = {o: s for s in work.steps for o in s.outs}
     uses = Counter([a for s in work.steps for a in s.args] + outputs)
     sums: set[int] = set()
     pads: dict[int, Step] = {}
@@ -93,12 +92,12 @@ def _accumulated(work: Program, outputs: list[int]) -> list[Step]:
             zeros = work.new(work.types[x])
             steps.append(Step(Named("zeros"), (), {}, (zeros,)))
             start = work.new(work.types[x])
-            pad = maker[x]
+            pad = pads[x]
             steps.append(
                 Step(Named("accumulate"), (zeros, pad.args[0]), {"template": pad.params["template"]}, (start,))
             )
             x = start
-        pad = maker[y]
+        pad = pads[y]
         steps.append(Step(Named("accumulate"), (x, pad.args[0]), {"template": pad.params["template"]}, s.outs))
         sums.add(s.outs[0])
     used = {a for s in steps for a in s.args} | set(outputs)
@@ -111,7 +110,7 @@ def _is_small(work: Program, step: Step) -> bool:
     found = cuts(step.params["template"], t.shape)
     if found is None or t.dtype.kind != "f" or t.dtype != work.types[step.args[0]].dtype:
         return False
-    return 2 * math.prod([c.length for c in found[0] if c is not None]) <= t.size
+    return 2 * math.prod([c.length for c in found[0]]) <= t.size
 
 
 def _uniform(work: Program, frozen: set[int]) -> dict[int, int]:

@@ -108,9 +108,6 @@ class Group:
         name = self.plan.maker[v].primitive.name
         return llvm_type(dtype), literal(self._start(v), dtype), name, dtype.kind == "i"
 
-    def _kind(self, v: int) -> str:
-        return llvm_type(self.plan.types[v].dtype)
-
     def _axes(self, v: int) -> set[int]:
         step = self.plan.maker[v]
         rank = len(self.unit.shape)

@@ -51,21 +51,20 @@ def broadcast(place: Place, shape: Sequence[int]) -> Place:
 
 
 class Cut(NamedTuple):
-    """One axis of an array under a key: `start + step * i` for `length` elements, or one element if `dropped`."""
+    """One axis of an array under a key: `start + step * i` for `length` elements, one for a number."""
 
     start: int
     step: int
     length: int
-    dropped: bool
 
 
-def cuts(template: tuple[Any, ...], shape: Sequence[int]) -> tuple[list[Cut | None], list[int | None]] | None:
+def cuts(template: tuple[Any, ...], shape: Sequence[int]) -> tuple[list[Cut], list[int | None]] | None:
     """A key of slices, numbers, None and Ellipsis: a cut for each axis, and for each axis of the result its source.
 
     None if the key has anything else in it.
     """
     used = sum([1 for entry in template if entry is not None and entry is not Ellipsis])
-    found: list[Cut | None] = []
+    found: list[Cut] = []
     result: list[int | None] = []
     for entry in (*template, *([Ellipsis] if Ellipsis not in _singletons(template) else [])):
         if entry is None:
@@ -73,17 +72,17 @@ def cuts(template: tuple[Any, ...], shape: Sequence[int]) -> tuple[list[Cut | No
         elif entry is Ellipsis:
             for _ in range(len(shape) - used):
                 result.append(len(found))
-                found.append(Cut(0, 1, shape[len(found)], False))
+                found.append(Cut(0, 1, shape[len(found)]))
         elif isinstance(entry, slice):
             start, stop, step = entry.indices(shape[len(found)])
             result.append(len(found))
-            found.append(Cut(start, step, len(range(start, stop, step)), False))
+            found.append(Cut(start, step, len(range(start, stop, step))))
         elif type(entry).__name__ in ("int", "int64", "intp", "int32"):
             n = shape[len(found)]
             k = int(entry)
             if not -n <= k < n:
                 return None
-            found.append(Cut(k % n, 1, 1, True))
+            found.append(Cut(k % n, 1, 1))
         else:
             return None
     return found, result
@@ -97,7 +96,6 @@ def unpadded(
     assert found is not None
     pairs: list[tuple[Cut, Index]] = []
     for cut, i in zip(found[0], place, strict=True):
-        assert cut is not None
         assert isinstance(i, Index)
         pairs.append((cut, i))
     moved = [i.moved(1, -cut.start) for cut, i in pairs]

@@ -12,8 +12,9 @@ from .elements import FLAT, Elements
 from .emit import Emitter, Module, llvm_type
 from .engine import has_feature
 from .indices import Place, identity
+from .inside import NoVectorError, Sum
 from .plan import Plan
-from .widen import NoVectorError, Sum, Widened
+from .widen import Widened
 
 WIDE = ' "prefer-vector-width"="512"'
 """LLVM is shy of the widest vectors, because of processors that slow down for them; those of today do not."""

@@ -281,5 +281,5 @@ def _viewed(
         return base, offset, tuple(new)
     found = cuts(step.params["template"], have)
     assert found is not None
-    offset += sum([c.start * strides[a] for a, c in enumerate(found[0]) if c is not None])
-    return base, offset, tuple([0 if a is None else strides[a] * found[0][a].step for a in found[1]])  # type: ignore[union-attr]
+    offset += sum([c.start * strides[a] for a, c in enumerate(found[0])])
+    return base, offset, tuple([0 if a is None else strides[a] * found[0][a].step for a in found[1]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,10 +12,10 @@ import numpy as np
 from ..ir.program import Program, Step
 from .blas import blas
 from .emit import Emitter, llvm_type
-from .engine import has_feature
 from .indices import row_major
 from .loops import by_vectors, counted
 from .tiles import at, by_blas, leading, tile
+from .widen import vector_bytes
 
 SMALL = 48**3
 """Multiplications up to which no call of BLAS pays."""
@@ -252,10 +251,9 @@ def _packed(e: Emitter, p: Product, b: str) -> None:
     counted(e, "0", str(n), column)
 
 
-@functools.cache
 def lanes(itemsize: int) -> int:
     """Numbers in one vector register."""
-    return (64 if has_feature("avx512f") else 32 if has_feature("avx2") else 16) // itemsize
+    return vector_bytes() // itemsize
 
 
 def _blocks(e: Emitter, p: Product, a: str, b: str, c: str) -> None:

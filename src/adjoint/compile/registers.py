@@ -58,14 +58,14 @@ def whole_tiny(kernel: Any, step: Step) -> list[str]:
         value = step.args[1]
     found = cuts(step.params["template"], t.shape)
     assert found is not None
-    region = tuple([1 if a is None else found[0][a].length for a in found[1]])  # type: ignore[union-attr]
+    region = tuple([1 if a is None else found[0][a].length for a in found[1]])
     strides = row_major(t.shape)
     have = plan.types[value].shape
     for place in all_places(region):
-        spot = sum([c.start * s for c, s in zip(found[0], strides, strict=True) if c is not None])
+        spot = sum([c.start * s for c, s in zip(found[0], strides, strict=True)])
         for i, a in zip(place, found[1], strict=True):
             if a is not None:
-                spot += i.shift * found[0][a].step * strides[a]  # type: ignore[union-attr]
+                spot += i.shift * found[0][a].step * strides[a]
         source = (
             place[len(place) - len(have) :]
             if len(have) <= len(place)

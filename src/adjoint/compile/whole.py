@@ -118,13 +118,13 @@ def _write_region(kernel: Any, step: Step, value: int) -> None:
     t, have = plan.types[v], plan.types[value]
     found = cuts(step.params["template"], t.shape)
     assert found is not None
-    region = tuple([1 if a is None else found[0][a].length for a in found[1]])  # type: ignore[union-attr]
+    region = tuple([1 if a is None else found[0][a].length for a in found[1]])
 
     def body(e: Any, place: Place) -> None:
-        target: list[Any] = [constant(c.start) for c in found[0] if c is not None]
+        target: list[Any] = [constant(c.start) for c in found[0]]
         for i, a in zip(place, found[1], strict=True):
             if a is not None:
-                target[a] = i.moved(found[0][a].step, found[0][a].start)  # type: ignore[union-attr]
+                target[a] = i.moved(found[0][a].step, found[0][a].start)
         source = place[len(place) - len(have.shape) :] if len(have.shape) <= len(place) else place
         source = (constant(0),) * (len(have.shape) - len(source)) + source
         source = tuple([constant(0) if n == 1 else i for n, i in zip(have.shape, source, strict=True)])

@@ -14,7 +14,7 @@ from typing import Any
 
 from .emit import Emitter
 from .engine import has_feature
-from .inside import SIZES, Inside, NoVectorError, Sum
+from .inside import SIZES, Inside, Sum
 from .scalar.vector import PURE, versions
 
 CHEAP_LINES = 14
@@ -291,5 +291,3 @@ REDUCTIONS = {
     "min": ("", ""),
 }  # fmt: skip
 """The instruction of a reduction, for integers and for floats."""
-
-__all__ = ["NoVectorError", "Sum", "Widened"]

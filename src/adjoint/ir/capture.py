@@ -169,6 +169,3 @@ def is_captured(x: Any) -> bool:
             return True
         x = x.value
     return False
-
-
-__all__ = ["CaptureTrace", "ForeignValueError", "GuardRefusedError", "example", "is_captured", "same_bits"]

@@ -14,9 +14,8 @@ import numpy as np
 
 from ..core.traced import Traced
 from .capture import CaptureTrace
+from .program import KINDS
 from .watch import is_foreign, names_of
-
-KINDS = "fciub"
 
 
 class Clones:

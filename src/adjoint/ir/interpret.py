@@ -75,7 +75,7 @@ def own(outputs: list[Any], others: Sequence[Any]) -> list[Any]:
 def holds(value: Any, expected: Any) -> bool:
     """Whether a guarded value is what the recording relies on, to the last bit."""
     if isinstance(expected, np.ndarray):
-        from .capture import same_bits
+        from .bits import same_bits
 
         return isinstance(value, np.ndarray) and same_bits(value, expected)
     if isinstance(expected, (float, np.floating)):

@@ -30,6 +30,8 @@ class Type(NamedTuple):
         return f"{self.dtype.name}[{inner}]" if self.shape or not self.weak else f"python {self.dtype.name}"
 
 
+KINDS = "fciub"
+"""The kinds of dtype a program computes with."""
 PYTHON_NUMBERS = (bool, int, float, complex)
 
 
@@ -87,16 +89,6 @@ class Program:
         """The number of a new value."""
         self.types.append(type_)
         return len(self.types) - 1
-
-    def uses(self) -> list[int]:
-        """For each value, how often it is an argument or an output."""
-        count = [0] * len(self.types)
-        for step in self.steps:
-            for a in step.args:
-                count[a] += 1
-        for o in self.outputs:
-            count[o] += 1
-        return count
 
     def with_steps(self, steps: list[Step], outputs: list[int] | None = None) -> Program:
         """The same values, other steps."""

@@ -19,14 +19,11 @@ from .capture import CaptureTrace, ForeignValueError
 from .chance import Chance
 from .clone import Clones, looks_at_types
 from .interpret import own
-from .program import Program
+from .program import KINDS, Program
 from .watch import Watch, is_foreign
 
 DYNAMIC = (float, complex, np.ndarray, np.generic)
 """Leaves whose values a program takes anew at each run; everything else is part of what was recorded."""
-
-KINDS = "fciub"
-"""The kinds of dtype a program computes with."""
 
 Run = Callable[[Any, Any, dict[str, Any]], Any]
 """How a function is called on handles."""
@@ -52,11 +49,6 @@ class Recording:
         self.restore = restore
         self.forms = [(c, _form(c)) for c in program.constants.values() if isinstance(c, np.ndarray)]
         """Arrays that are read at every run, and how they lay in memory."""
-
-    @property
-    def derived(self) -> bool:
-        """Whether numbers or decisions may come from captured arrays, whose contents are compared before each run."""
-        return bool(self.watch.arrays)
 
     def is_valid(self) -> bool:
         """Whether everything the recording relies on is still as it was."""
@@ -196,7 +188,7 @@ def _home(fun: Any) -> str:
     """The function and where it is written, for messages that cannot name the line."""
     while True:
         inner = next((c.cell_contents for c in getattr(fun, "__closure__", None) or () if _is_function(c)), None)
-        if inner is None or not _is_library(getattr(fun, "__code__", None)):
+        if inner is None or not is_foreign(fun.__code__.co_filename):
             break
         fun = inner
     code = getattr(getattr(fun, "__func__", fun), "__code__", None)
@@ -209,10 +201,6 @@ def _is_function(cell: Any) -> bool:
         return isinstance(cell.cell_contents, types.FunctionType)
     except ValueError:
         return False
-
-
-def _is_library(code: Any) -> bool:
-    return code is not None and is_foreign(code.co_filename)
 
 
 def _check_pure(watch: Watch, clones: Clones, fun: Any) -> str:

@@ -13,7 +13,8 @@ from ..core.errors import InputError, message
 from ..core.traced import Traced
 from ..core.tree import LEAVES, NAMESPACE, flatten
 from ..core.values import describe
-from ..ir.recording import KINDS, is_dynamic
+from ..ir.program import KINDS
+from ..ir.recording import is_dynamic
 
 BY_VALUE = (str, bytes, bool, int, type(None), type, enum.Enum, np.dtype, np.generic, numbers.Number, type(...))
 """What is the same if it is equal; other objects are the same only if they are one object."""

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..core.errors import UnsupportedError, message
 from ..core.trace import quiet
-from ..core.traced import Traced, snapshot
-from ..core.values import Value, is_inexact
+from ..core.traced import snapshot
+from ..core.values import Value
 from ..ir.capture import CaptureTrace, GuardRefusedError, example
 from ..ir.passes import simplified
 from ..ir.program import Program, Step, Type
@@ -290,8 +290,3 @@ def split(values: Sequence[T], *sizes: int) -> list[list[T]]:
 def chosen(values: Sequence[T], marks: Sequence[bool]) -> list[T]:
     """The marked ones."""
     return [v for v, m in zip(values, marks, strict=True) if m]
-
-
-def can_move(x: Value) -> bool:
-    """Whether a value can carry a derivative."""
-    return is_inexact(x.value if isinstance(x, Traced) else x)

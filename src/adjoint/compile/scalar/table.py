@@ -17,7 +17,7 @@ from .casting import cast
 from .mathematics import libm
 from .special import FUNCTIONS, special
 
-BOOL, INT32, INT64, UINT8 = np.dtype(np.bool), np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.uint8)
+BOOL, INT32, INT64 = np.dtype(np.bool), np.dtype(np.int32), np.dtype(np.int64)
 CHEAP, MEDIUM, DEAR = "cheap", "medium", "dear"
 
 
