@@ -15,9 +15,13 @@
 The docstring of each class is its page in `docs/errors.md`.
 """
 
+from __future__ import annotations
+
 import linecache
 import os.path
 import sys
+from collections.abc import Iterator
+from types import FrameType
 
 import numpy as np
 
@@ -111,15 +115,30 @@ class GradientCheckError(AdjointError, AssertionError):
 
 def user_line() -> str:
     """Where the user's code stands: the innermost frame outside the library and NumPy, with its source line."""
-    frame = sys._getframe(1)
-    while frame is not None and _is_library(frame.f_code.co_filename):
-        frame = frame.f_back  # type: ignore[assignment]
+    frame = next(_user_frames(sys._getframe(1)), None)
     if frame is None:
         return "<unknown>"
     path, line, name = frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
     source = linecache.getline(path, line).strip()
     place = f"{os.path.basename(path)}:{line}" + ("" if name == "<module>" else f" in {name}()")
     return f"{place}:  {source}" if source else place
+
+
+def user_frames() -> list[FrameType]:
+    """The frames between the library and the library: from where the user's code stands out to where it was called."""
+    frames = []
+    for frame in _user_frames(sys._getframe(1)):
+        frames.append(frame)
+        if frame.f_back is None or is_library(frame.f_back.f_code.co_filename):
+            break
+    return frames
+
+
+def _user_frames(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        if not is_library(frame.f_code.co_filename):
+            yield frame
+        frame = frame.f_back
 
 
 def message(what: str, *, got: str = "", fix: str = "") -> str:
@@ -130,5 +149,6 @@ def message(what: str, *, got: str = "", fix: str = "") -> str:
     return "\n".join(lines)
 
 
-def _is_library(path: str) -> bool:
+def is_library(path: str) -> bool:
+    """Whether code is of this library, NumPy or SciPy."""
     return path.startswith(LIBRARIES) or "/site-packages/scipy/" in path or path.startswith("<__array")

@@ -31,7 +31,7 @@ class ForwardTrace:
         out = primitive(*values, **params)
         if primitive.derivative.is_zero or all(t is None for t in tangents):
             return out
-        tangent = _pushed(primitive, tangents, out, values, params)
+        tangent = pushed(primitive, tangents, out, values, params)
         if not primitive.multiple:
             return Traced(out, self, tangent)
         return tuple([self._output(o, t) for o, t in zip(out, tangent, strict=True)])
@@ -45,7 +45,8 @@ class ForwardTrace:
 
 
 @quiet
-def _pushed(primitive: Primitive, tangents: list[Value], out: Value, values: Sequence[Value], params: dict) -> Value:
+def pushed(primitive: Primitive, tangents: list[Value], out: Value, values: Sequence[Value], params: dict) -> Value:
+    """The tangent of a step's result; for a step with several results a list of them."""
     try:
         return primitive.derivative.push(primitive, tangents, out, values, params)
     except (ZeroDivisionError, OverflowError):

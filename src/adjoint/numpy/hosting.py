@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import UnsupportedError, _is_library, message
+from ..core.errors import UnsupportedError, is_library, message
 from ..core.primitive import Primitive
 from ..core.traced import CONSTANTS, Traced, snapshot
 from ..core.tree import flatten
@@ -54,7 +54,7 @@ UNKNOWN = Opaque(_refuse)
 
 @functools.cache
 def _is_users_file(path: str) -> bool:
-    return not _is_library(path)
+    return not is_library(path)
 
 
 def is_users(frame: Any) -> bool:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..core.errors import InputError, _is_library, message
+from ..core.errors import InputError, is_library, message
 from ..core.traced import CONSTANTS, Traced
 from ..core.values import describe
 from ..ir.capture import ForeignValueError, is_captured
@@ -226,7 +226,7 @@ class Jitted:
             return
         self._warned = True
         level, frame = 1, sys._getframe()
-        while frame.f_back is not None and _is_library(frame.f_code.co_filename):
+        while frame.f_back is not None and is_library(frame.f_code.co_filename):
             level, frame = level + 1, frame.f_back
         name = getattr(self.fun, "__name__", type(self.fun).__name__)
         warnings.warn(f"{name!r} {what}\n  {fix}", RuntimeWarning, stacklevel=level)

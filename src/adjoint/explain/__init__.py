@@ -1,0 +1,1 @@
+"""Every step of a derivative, for eyes."""

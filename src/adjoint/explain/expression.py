@@ -1,0 +1,142 @@
+"""What a number of a notebook's program stands for, as an expression of the values that have a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.values import dtype_of, shape_of
+from .notebook import NAMED, Notebook
+
+SYMBOL, CONSTANT, RESULT = "symbol", "constant", "result"
+
+
+class Expression(NamedTuple):
+    """An operation on expressions, or a leaf: `head` is the name of the primitive, or SYMBOL, CONSTANT or RESULT."""
+
+    head: str
+    args: tuple[Expression, ...]
+    params: dict[str, Any]
+    value: Any
+    """Its value in this very evaluation."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the value."""
+        return shape_of(self.value)
+
+    def is_constant(self, *numbers: float) -> bool:
+        """Whether it is a constant; if numbers are given, one of those."""
+        if self.head != CONSTANT:
+            return False
+        return not numbers or (self.shape == () and any(self.value == n for n in numbers))
+
+
+class Symbol(NamedTuple):
+    """A value that has a name: of a row, its adjoint or its tangent."""
+
+    kind: str
+    """`value`, `adjoint` or `tangent`."""
+    place: int
+    """Where in the trace."""
+
+
+Symbols = Mapping[int, Symbol]
+
+
+def constant(value: Any) -> Expression:
+    """A number or array that is what it is."""
+    return Expression(CONSTANT, (), {}, value)
+
+
+def expression_of(notebook: Notebook, number: int, symbols: Symbols, *, but: int | None = None) -> Expression:
+    """The expression of a number, down to the symbols; `but` is a number whose own symbol is looked through.
+
+    Only what is exactly the same is made simpler: a product with 1, a power of 1, a shape that stays, and what does not
+    depend on any symbol.
+    """
+    found: dict[int, Expression] = {}
+    waiting = [number]
+    while waiting:  # a loop and no recursion: a row may be a long sum
+        n = waiting[-1]
+        if n in found:
+            waiting.pop()
+            continue
+        symbol = symbols.get(n)
+        step = notebook.producers.get(n)
+        if symbol is not None and n != but:
+            found[n] = Expression(SYMBOL, (), {"symbol": symbol}, notebook.value(n))
+        elif step is None:
+            found[n] = constant(notebook.value(n))
+        else:
+            missing = [a for a in step.args if a not in found]
+            if missing:
+                waiting += missing
+                continue
+            args = tuple([found[a] for a in step.args])
+            value = notebook.value(n)
+            if step.primitive is NAMED:
+                found[n] = args[0]
+            elif len(step.outs) > 1 or step.primitive.multiple:
+                call = Expression(step.primitive.name, args, step.params, tuple([notebook.value(o) for o in step.outs]))
+                found[n] = Expression(RESULT, (call,), {"k": step.outs.index(n)}, value)
+            else:
+                found[n] = simplified(Expression(step.primitive.name, args, step.params, value))
+    return found[number]
+
+
+SAME_SHAPE = frozenset(("astype", "broadcast_to", "index", "reshape", "sum"))
+"""Operations that do nothing if shape and dtype stay: the elements of a number, the transpose of a vector."""
+
+
+def simplified(e: Expression) -> Expression:
+    """The same value with less to read."""
+    head, args = e.head, e.args
+    if args and all(a.head == CONSTANT for a in args) and (e.shape == () or np.size(e.value) <= 16):
+        return constant(e.value)
+    if head == "multiply":
+        for one, other in (args, args[::-1]):
+            if one.is_constant(1) and _is_like(other, e):
+                return other
+            if one.is_constant(-1) and _is_like(other, e):
+                return Expression("negative", (other,), {}, e.value)
+    elif head in ("divide", "power") and args[1].is_constant(1) and _is_like(args[0], e):
+        return args[0]
+    elif head == "negative" and args[0].head == "negative":
+        return args[0].args[0]
+    elif head == "where" and len(args) == 3 and args[0].is_constant() and args[0].shape == ():
+        chosen = args[1] if args[0].value else args[2]
+        return chosen if _is_like(chosen, e) else e
+    elif head in SAME_SHAPE and len(args) == 1 and _is_like(args[0], e) and (head != "index" or e.shape == ()):
+        return args[0]
+    return e
+
+
+def _is_like(one: Expression, other: Expression) -> bool:
+    return one.shape == other.shape and dtype_of(one.value) == dtype_of(other.value)
+
+
+def symbols_in(e: Expression) -> Iterator[Symbol]:
+    """The symbols of an expression from left to right."""
+    waiting = [e]
+    while waiting:
+        e = waiting.pop()
+        if e.head == SYMBOL:
+            yield e.params["symbol"]
+        waiting += reversed(e.args)
+
+
+def size(e: Expression) -> int:
+    """How much there is to read."""
+    return sum(1 for _ in walk(e))
+
+
+def walk(e: Expression) -> Iterator[Expression]:
+    """The expression and everything in it."""
+    waiting = [e]
+    while waiting:
+        e = waiting.pop()
+        yield e
+        waiting += reversed(e.args)

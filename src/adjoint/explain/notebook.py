@@ -1,0 +1,181 @@
+"""Recording for eyes: the trace that a derivative executes, with where each step stands and what the user calls it.
+
+Two walks, one inside the other. The inner one is the reverse walk itself, so what is shown is what `ad.grad` does. The
+outer one writes down every operation that is carried out, in the function and in the rules of its derivative, as `ad.jit`
+does: that is where formulas come from.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os.path
+from types import FrameType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.errors import user_frames
+from ..core.primitive import Primitive
+from ..core.reverse import INPUT, OUTPUT, Node, ReverseTrace
+from ..core.traced import Traced
+from ..ir.capture import CaptureTrace
+from ..ir.program import Step
+from .block import Blocks, blocks_now
+
+
+class Place(NamedTuple):
+    """A line of the user's code."""
+
+    path: str
+    line: int
+    function: str
+
+    @property
+    def source(self) -> str:
+        """The text of the line."""
+        return linecache.getline(self.path, self.line).strip()
+
+    def __str__(self) -> str:
+        return f"{os.path.basename(self.path)}:{self.line}"
+
+
+class Note(NamedTuple):
+    """What is known of a step besides what it computes."""
+
+    place: Place | None
+    blocks: Blocks
+    checkpoint: int | None
+    """The checkpointed call it belongs to: its result is not stored, but computed again on the way back."""
+
+
+BLANK = Note(None, (), None)
+
+
+class Notebook(CaptureTrace):
+    """The outer walk: a program of everything that is computed, with the value of each of its numbers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.values: dict[int, Any] = {}
+        self.producers: dict[int, Step] = {}
+        """The step that computes a number."""
+
+    def input(self, value: Any) -> Traced:
+        """A fresh argument of the program."""
+        handle = super().input(value)
+        self.values[handle.node] = value
+        return handle
+
+    def write(self, primitive: Any, numbers: list[int], params: dict[str, Any], outs: tuple[Any, ...]) -> tuple:
+        """Append a step; its results as handles."""
+        handles = super().write(primitive, numbers, params, outs)
+        for handle in handles:
+            self.values[handle.node] = handle.value
+            self.producers[handle.node] = self.program.steps[-1]
+        return handles
+
+    def named(self, x: Any) -> Traced:
+        """The same value under a number of its own: a sum that has come to its end, whatever it was made of."""
+        number, value = self.number_of(x)
+        return self.write(NAMED, [number], {}, (value,))[0]  # type: ignore[no-any-return]
+
+    def value(self, number: int) -> Any:
+        """The value of a number of the program."""
+        found = self.values.get(number, self)
+        return self.program.constants[number] if found is self else found
+
+
+class Named:
+    """The primitive of a step that only gives its argument another number."""
+
+    name = "named"
+    multiple = False
+    evaluate = staticmethod(lambda x: x)
+
+    def __repr__(self) -> str:
+        return "<named>"
+
+
+NAMED: Any = Named()
+
+
+class Recorder(ReverseTrace):
+    """The inner walk: the reverse walk, which also notes where the user's code stands and what it calls its values."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.notes: list[Note] = []
+        self.variables: dict[int, str] = {}
+        """What the user calls the value at a place of the trace."""
+        self.arrays: dict[int, tuple[Any, str]] = {}
+        """What the user calls a plain array, by its identity."""
+        self.note: Note | None = None
+        """Stands for the user's place while a trace is written from another one."""
+        self._frames: dict[int, FrameType] = {}
+        self._checkpoints: list[int] = []
+        self._count = 0
+
+    def append(self, node: Node) -> None:
+        """One more node, and what is to be known of it."""
+        super().append(node)
+        if self.note is not None:
+            self.notes.append(self.note)
+            return
+        frames = user_frames()
+        for frame in reversed(frames):
+            self._look_at(frame)
+        place = Place(frames[0].f_code.co_filename, frames[0].f_lineno, frames[0].f_code.co_name) if frames else None
+        self.notes.append(Note(place, blocks_now(), self._checkpoints[-1] if self._checkpoints else None))
+
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """As the reverse walk does, but the inside of a checkpointed function is written down as well.
+
+        The walk back computes the same steps again, so that their derivatives are those shown here.
+        """
+        if primitive.name != "checkpoint":
+            return super().process(primitive, args, params)
+        self._count += 1
+        self._checkpoints.append(self._count)
+        try:
+            return primitive.evaluate(*args, **params)
+        finally:
+            self._checkpoints.pop()
+
+    def unary(self, primitive: Primitive, x: Traced) -> Any:
+        """`process`: the outer walk has to see this primitive, not what it is evaluated with."""
+        return self.process(primitive, (x,), {})
+
+    def finish(self) -> None:
+        """Look a last time at the functions that were run: they keep their variables for as long as they are held."""
+        for frame in self._frames.values():
+            self._look_at(frame)
+        self._frames.clear()
+
+    def _look_at(self, frame: FrameType) -> None:
+        if id(frame) not in self._frames:
+            self._frames[id(frame)] = frame
+            for name, x in frame.f_globals.items():
+                self._know_array(name, x)
+        for name, x in frame.f_locals.items():
+            if isinstance(x, Traced):
+                handle = _as_it_stands(x)
+                if handle is not None and handle.walk is self and name.isidentifier():
+                    self.variables.setdefault(handle.node, name)
+            else:
+                self._know_array(name, x)
+
+    def _know_array(self, name: str, x: Any) -> None:
+        if type(x) is np.ndarray and x.ndim and name.isidentifier():
+            self.arrays.setdefault(id(x), (x, name))
+
+
+def _as_it_stands(x: Any) -> Traced | None:
+    """A handle without asking a view to read its base again, which would be a step."""
+    if type(x) is Traced:
+        return x
+    return None if x._is_stale() else x._handle
+
+
+def is_step(node: Node) -> bool:
+    """Whether a node of the trace is an operation, not an input or one of several results."""
+    return node[0] is not INPUT and node[0] is not OUTPUT

@@ -1,0 +1,238 @@
+"""The trace as a reader wants it: sums with constant factors in one row, blocks and long loops in one row each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..core.reverse import INPUT, OUTPUT
+from ..core.traced import Traced
+from ..core.values import plain, shape_of
+from ..rules.stacking import aligned
+from .expression import Expression, Symbol, constant, expression_of, symbols_in
+from .grouping import grouped
+from .notebook import Note
+from .record import Recorded
+from .sweeps import Backward, pulled_through
+
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+@dataclass(frozen=True)
+class Edge:
+    """From an operand to the row that uses it; on the way back, what the row hands to the operand."""
+
+    operand: int
+    """The operand's place in the trace."""
+    partial: Expression | None
+    """The local partial derivative, where it is one number for each element."""
+    share: Expression | None
+    """What is handed over, as an expression of the row's adjoint."""
+    value: Any
+    """What is handed over; None if nothing is."""
+    total: Any
+    """The operand's adjoint after this share has been added."""
+    is_first: bool
+    """Whether nothing had arrived at the operand before."""
+    is_structural: bool = False
+    """Whether a partial of 0 says that this operand was not selected: then nothing at all is handed over."""
+    is_vertex: bool = False
+    """Whether an infinite partial marks the end of a domain, as that of sqrt does at 0."""
+
+
+@dataclass
+class Row:
+    """One line of the table, one box of the graph."""
+
+    outs: list[int]
+    """The places whose values it gives."""
+    members: list[int]
+    """The steps that it consists of."""
+    kind: str
+    """`input`, `step`, `block` or `loop`."""
+    caption: str
+    """What a block or loop is called."""
+    note: Note
+    operands: list[int] = field(default_factory=list)
+    formula: Expression | None = None
+    edges: list[Edge] = field(default_factory=list)
+    """In the order of the operands."""
+
+
+class View:
+    """The rows of a recording, and the names of everything in them."""
+
+    def __init__(
+        self, recorded: Recorded, backward: Backward | None, tangents: dict[int, Any] | None, *, collapse: bool
+    ) -> None:
+        self.recorded = recorded
+        self.backward = backward
+        self.tangents = tangents
+        trace = recorded.trace
+        count = len(recorded.inputs)
+        self.outputs = [o.node for o in recorded.outputs if isinstance(o, Traced) and o.walk is trace]
+        groups = grouped(trace, count, self.outputs, collapse=collapse)
+        self.rows = [Row([k], [], "input", "", trace.notes[k]) for k in range(count)]
+        self.rows += [Row(g.outs, g.members, g.kind, g.caption, trace.notes[g.members[-1]]) for g in groups]
+        self.names = _names(self.rows, count)
+        self.labels = _labels(recorded, self.rows)
+        self.symbols = self._symbols()
+        for row in self.rows[count:]:
+            self._fill(row)
+        if backward is not None:
+            self._connect()
+
+    def number(self, place: int) -> int:
+        """The number of the program that a place of the trace holds."""
+        return self.recorded.notebook.number_of(self.recorded.trace[place][3])[0]
+
+    def value(self, place: int) -> Any:
+        """The value at a place."""
+        return plain(self.recorded.trace[place][3])
+
+    def adjoint(self, place: int) -> Any:
+        """The adjoint of a place; 0 where nothing arrived."""
+        found = None if self.backward is None else self.backward.adjoints.get(place)
+        return 0.0 * np.real(self.value(place)) if found is None else plain(found)
+
+    def tangent(self, place: int) -> Any:
+        """The tangent of a place; 0 where it does not move."""
+        found = None if self.tangents is None else self.tangents.get(place)
+        return 0.0 * np.real(self.value(place)) if found is None else plain(found)
+
+    def tangent_formula(self, place: int) -> Expression:
+        """The tangent as an expression of the tangents of the operands."""
+        found = None if self.tangents is None else self.tangents.get(place)
+        if found is None:
+            return constant(0.0)
+        notebook = self.recorded.notebook
+        step = notebook.producers[found.node]
+        return expression_of(notebook, step.args[0], self.symbols, but=self.number(place))
+
+    def _symbols(self) -> dict[int, Symbol]:
+        found: dict[int, Symbol] = {}
+        for row in self.rows:
+            for place in row.outs:
+                found.setdefault(self.number(place), Symbol("value", place))
+                for kind, handles in (("adjoint", self.backward and self.backward.adjoints), ("tangent", self.tangents)):
+                    if handles and place in handles:
+                        found[handles[place].node] = Symbol(kind, place)
+        return found
+
+    def _fill(self, row: Row) -> None:
+        """The formula and the operands, from left to right."""
+        trace, inside = self.recorded.trace, set(row.members)
+        used = dict.fromkeys(p for m in row.members for p in trace[m][1] if p is not None and p not in inside)
+        if row.kind in ("block", "loop"):
+            row.operands = list(used)
+            return
+        number = self.number(row.outs[0])
+        row.formula = expression_of(self.recorded.notebook, number, self.symbols, but=number)
+        seen = [s.place for s in symbols_in(row.formula) if s.kind == "value" and s.place in used]
+        row.operands = list(dict.fromkeys([*seen, *used]))
+
+    def _connect(self) -> None:
+        """What each row hands to each of its operands, in the order of the sweep back."""
+        backward = self.backward
+        assert backward is not None
+        handed: dict[tuple[int, int], list[Any]] = {}
+        owner = {m: k for k, row in enumerate(self.rows) for m in row.members}
+        for share in backward.shares:
+            if owner.get(share.step) != owner.get(share.target, -1):
+                handed.setdefault((owner[share.step], share.target), []).append(share.handle)
+        totals: dict[int, Any] = {}
+        left = Counter(target for _, target in handed)
+        for k in range(len(self.rows) - 1, len(self.recorded.inputs) - 1, -1):
+            row = self.rows[k]
+            partials = self._partials(row)
+            for operand in row.operands:
+                handles = handed.get((k, operand))
+                first = operand not in totals
+                value = None
+                if handles:
+                    value = sum([plain(h) for h in handles[1:]], plain(handles[0]))
+                    left[operand] -= 1
+                    totals[operand] = value if first else totals[operand] + value
+                    if not left[operand]:
+                        totals[operand] = self.adjoint(operand)  # to the last bit
+                partial = partials.get(operand)
+                share_formula = None if partial is not None or not handles else self._share(row, operand, handles)
+                structural, vertex = self._manners(row, operand)
+                row.edges.append(
+                    Edge(operand, partial, share_formula, value, totals.get(operand), first, structural, vertex)
+                )
+
+    def _partials(self, row: Row) -> dict[int, Expression]:
+        """The local partials of a row that works element by element."""
+        trace, notebook = self.recorded.trace, self.recorded.notebook
+        if row.kind != "step" or len(row.outs) != 1 or not all(_is_elementwise(trace[m][0]) for m in row.members):
+            return {}
+        out = row.outs[0]
+        shape = shape_of(self.value(out))
+        try:
+            found = pulled_through(trace, row.members, {out: 1.0})
+        except (ZeroDivisionError, OverflowError):
+            return {}
+        partials = {}
+        for place, terms in found.items():
+            if shape_of(self.value(place)) != shape:
+                continue
+            total = sum(terms[1:], terms[0])
+            number = notebook.number_of(total)[0]
+            partials[place] = expression_of(notebook, number, self.symbols, but=self.number(out))
+        return {place: partials.get(place, constant(0.0)) for place in row.operands} if partials else {}
+
+    def _share(self, row: Row, operand: int, handles: list[Any]) -> Expression | None:
+        """What is handed over, written with the adjoint of the row; None where there is too much to write."""
+        if row.kind in ("block", "loop"):
+            return None
+        notebook, backward = self.recorded.notebook, self.backward
+        assert backward is not None
+        if backward.is_careful:  # its formula would show the bookkeeping: that of the plain sweep is the same
+            seeds = {o: backward.adjoints[o] for o in row.outs if o in backward.adjoints}
+            try:
+                handles = pulled_through(self.recorded.trace, row.members, seeds).get(operand, handles)
+            except (ZeroDivisionError, OverflowError):
+                return None
+        total = sum(handles[1:], handles[0])
+        return expression_of(notebook, notebook.number_of(total)[0], self.symbols)
+
+    def _manners(self, row: Row, operand: int) -> tuple[bool, bool]:
+        """How the last step of a row treats zero and infinite partials."""
+        if row.kind != "step" or not row.members:
+            return False, False
+        primitive = self.recorded.trace[row.members[-1]][0]
+        selects = primitive.name == "where" or type(getattr(primitive, "derivative", None)).__name__ == "Selecting"
+        return selects, bool(getattr(getattr(primitive, "derivative", None), "vertex", False))
+
+
+def _is_elementwise(primitive: Any) -> bool:
+    return primitive is not OUTPUT and primitive is not INPUT and (
+        primitive.stacking is aligned or primitive.name in ("where", "clip")
+    )  # fmt: skip
+
+
+def _names(rows: list[Row], count: int) -> dict[int, str]:
+    """v0, v(-1), v(-2) for the inputs, then v1, v2, ..."""
+    names = {k: f"v({-k})" if k else "v0" for k in range(count)}
+    for row in rows[count:]:
+        for place in row.outs:
+            names[place] = f"v{len(names) - count + 1}"
+    return names
+
+
+def _labels(recorded: Recorded, rows: list[Row]) -> dict[int, str]:
+    """What the user calls the values; a name that is given again gets a number: y, y₂, y₃."""
+    places = [place for row in rows for place in row.outs]
+    count = len(recorded.inputs)
+    found, seen = {}, Counter[str]()
+    for place in places:
+        name = recorded.names[place] if place < count else recorded.trace.variables.get(place, "")
+        if not name:
+            continue
+        seen[name] += 1
+        found[place] = name if seen[name] == 1 else name + str(seen[name]).translate(SUBSCRIPTS)
+    return found

@@ -1,0 +1,207 @@
+"""From a trace of arrays to a trace of numbers: every operation is done again, element by element."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import UnsupportedError, message
+from ..core.traced import Traced
+from ..core.values import plain, shape_of
+from ..ir.program import GUARD, Step
+from ..rules.stacking import aligned
+from .notebook import BLANK, Note, Notebook, Recorder
+from .record import Recorded
+
+LARGEST = 5_000
+"""More numbers than anybody wants to look at."""
+
+
+def unrolled(whole: Recorded) -> Recorded:
+    """The same function as a trace of single numbers: a product of matrices becomes sums of products."""
+    notebook, trace = Notebook(), Recorder()
+    program = whole.notebook.program
+    values: dict[int, Any] = dict(program.constants)
+    names: list[str] = []
+    trace.note = BLANK
+    for number, x, name in zip(program.inputs, whole.inputs, whole.names, strict=True):
+        _check_size(np.size(x), name)
+        values[number] = _each(x, lambda element: trace.input(notebook.input(float(element))))
+        names += [name + index for index in _indices(shape_of(x))]
+    notes, variables = _notes(whole), _variables(whole)
+    for step in program.steps[: whole.steps]:
+        args = [values[a] for a in step.args]
+        if step.primitive is GUARD:
+            _guard(notebook, args[0], step)
+            continue
+        trace.note = next((notes[o] for o in step.outs if o in notes), trace.note)
+        found = _taken(step, args)
+        if len(trace) > LARGEST:
+            _check_size(len(trace), step.primitive.name)
+        for o, x in zip(step.outs, found, strict=True):
+            values[o] = x
+            if o in variables:
+                _name_elements(trace, x, variables[o])
+    outputs = []
+    for o in whole.outputs:
+        x = values[whole.notebook.number_of(o.value)[0]] if isinstance(o, Traced) and o.walk is whole.trace else o
+        outputs += list(np.ravel(x)) if isinstance(x, np.ndarray) else [x]
+    return Recorded(
+        title=whole.title,
+        notebook=notebook,
+        trace=trace,
+        inputs=[float(e) for x in whole.inputs for e in np.ravel(x)],
+        names=names,
+        outputs=outputs,
+        steps=len(notebook.program.steps),
+        value=whole.value,
+        rebuild=lambda found: whole.rebuild(_regrouped(whole.inputs, found)),
+    )
+
+
+def _taken(step: Step, args: list[Any]) -> tuple[Any, ...]:
+    """The results of a step, whose arguments are arrays of numbers or of handles."""
+    primitive = step.primitive
+    if not any(_has_handles(a) for a in args):
+        out = primitive.evaluate(*args, **step.params)
+        return tuple(out) if primitive.multiple else (out,)
+    try:
+        if primitive.stacking is aligned or primitive.name in EACH:
+            return (_broadcast(lambda *elements: primitive(*elements, **step.params), args),)
+        if primitive.name in WRITTEN_OUT:
+            return (WRITTEN_OUT[primitive.name](*args, **step.params),)
+        out = primitive.evaluate(*args, **step.params)
+    except Exception as error:
+        raise _refused(primitive.name) from error
+    if primitive.multiple:
+        raise _refused(primitive.name)
+    return (out,)
+
+
+EACH = frozenset(("where", "clip", "stop_gradient"))
+"""Operations on each element, which meet a batch in ways of their own."""
+
+
+def _logsumexp(x: Any, *, axis: Any, keepdims: bool) -> Any:
+    powers = _broadcast(np.exp, [x])
+    return _broadcast(np.log, [np.sum(powers, axis=axis, keepdims=keepdims)])
+
+
+WRITTEN_OUT: dict[str, Callable[..., Any]] = {
+    "astype": lambda x, *, dtype: x,
+    "logsumexp": _logsumexp,
+    "max": lambda x, *, axis, keepdims: np.max(x, axis=axis, keepdims=keepdims),
+    "min": lambda x, *, axis, keepdims: np.min(x, axis=axis, keepdims=keepdims),
+    "unindex": lambda g, *arrays, template, shape: _refuse("unindex"),
+}
+"""Operations whose NumPy code does not take arrays of handles."""
+
+
+def _refuse(name: str) -> Any:
+    raise _refused(name)
+
+
+def _refused(name: str) -> UnsupportedError:
+    return UnsupportedError(
+        message(
+            f"{name} cannot be written out number by number.", fix='Leave  level="scalar"  away: it is one step then.'
+        )
+    )
+
+
+def _check_size(count: int, what: str) -> None:
+    if count > LARGEST:
+        raise UnsupportedError(
+            message(
+                f"Written out number by number, the trace would have more than {LARGEST:,} steps.",
+                got=f"{count:,} at {what}",
+                fix='Leave  level="scalar"  away, or explain the function at a smaller size.',
+            )
+        )
+
+
+def _each(x: Any, function: Callable[[Any], Any]) -> Any:
+    if shape_of(x) == ():
+        return function(x)
+    out = np.empty(shape_of(x), object)
+    for index in np.ndindex(out.shape):
+        out[index] = function(x[index])
+    return out
+
+
+def _broadcast(function: Callable[..., Any], args: list[Any]) -> Any:
+    """Apply a function of numbers to the elements of arrays that are broadcast to a common shape."""
+    boxes = [_box(a) for a in args]
+    shape = np.broadcast_shapes(*[b.shape for b in boxes])
+    _check_size(math.prod(shape), "an array")
+    if shape == ():
+        return function(*[b[()] for b in boxes])
+    spread = [np.broadcast_to(b, shape) for b in boxes]
+    out = np.empty(shape, object)
+    for index in np.ndindex(shape):
+        out[index] = function(*[s[index] for s in spread])
+    return out
+
+
+def _box(x: Any) -> np.ndarray:
+    if isinstance(x, np.ndarray):
+        return x
+    box = np.empty((), object)
+    box[()] = x
+    return box
+
+
+def _has_handles(x: Any) -> bool:
+    return isinstance(x, Traced) or (isinstance(x, np.ndarray) and x.dtype == object)
+
+
+def _guard(notebook: Notebook, x: Any, step: Step) -> None:
+    """The decisions of the function hold for its numbers."""
+    for element in np.ravel(x) if isinstance(x, np.ndarray) else [x]:
+        handle = element.value if isinstance(element, Traced) and element.walk is not notebook else element
+        if isinstance(handle, Traced):
+            notebook.decided(handle, step.line)
+
+
+def _notes(whole: Recorded) -> dict[int, Note]:
+    """The note of each number of the program that is a place of the trace."""
+    found = {}
+    for (_, _, _, out, _), note in zip(whole.trace, whole.trace.notes, strict=True):
+        if isinstance(out, Traced):
+            found[out.node] = note
+    return found
+
+
+def _variables(whole: Recorded) -> dict[int, str]:
+    found = {}
+    for place, name in whole.trace.variables.items():
+        out = whole.trace[place][3]
+        if isinstance(out, Traced) and place >= len(whole.inputs):
+            found[out.node] = name
+    return found
+
+
+def _name_elements(trace: Recorder, x: Any, name: str) -> None:
+    elements = np.ravel(x) if isinstance(x, np.ndarray) else [x]
+    for element, index in zip(elements, _indices(shape_of(x) if isinstance(x, np.ndarray) else ()), strict=True):
+        if isinstance(element, Traced) and element.walk is trace:
+            trace.variables.setdefault(element.node, name + index)
+
+
+def _indices(shape: tuple[int, ...]) -> list[str]:
+    return ["".join(f"[{','.join(map(str, index))}]" if index else "") for index in np.ndindex(shape)]
+
+
+def _regrouped(inputs: list[Any], found: list[Any]) -> list[Any]:
+    rest = iter(found)
+    parts = []
+    for x in inputs:
+        if shape_of(x) == ():
+            parts.append(next(rest))
+        else:
+            numbers = [next(rest) for _ in range(np.size(x))]
+            parts.append(np.array([plain(n) for n in numbers], dtype=x.dtype).reshape(x.shape))
+    return parts

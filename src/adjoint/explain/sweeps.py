@@ -1,0 +1,202 @@
+"""The two sweeps over a recorded trace, step by step: what each step hands to each of its operands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.careful import Cotangent, pull_parts
+from ..core.forward import pushed
+from ..core.reverse import INPUT, NO_PARAMS, OUTPUT, Node, ReverseTrace, pull
+from ..core.trace import quiet
+from ..core.traced import Traced
+from ..core.values import Value, fit, plain, zeros_for
+from .notebook import Notebook, Recorder
+
+
+class Share(NamedTuple):
+    """What one step hands to one of its operands on the way back."""
+
+    step: int
+    operand: int
+    """Which argument of the step."""
+    target: int
+    handle: Any
+
+
+class Backward(NamedTuple):
+    """A sweep back: the shares in the order of execution, and the adjoint of every place that was reached."""
+
+    shares: list[Share]
+    adjoints: dict[int, Any]
+    is_careful: bool
+    """Whether structural zeros and vertices had to be told apart, as the plain sweep was not finite."""
+
+
+@quiet
+def sweep_back(notebook: Notebook, trace: Recorder, seeds: dict[int, Value], count: int) -> Backward:
+    """Pull the seeds back through the trace: plainly if the gradient is finite, else carefully, as `ad.grad` does."""
+    try:
+        found = _swept(notebook, trace, {place: _Plain(g) for place, g in seeds.items()})
+        if all(_is_finite(found.adjoints.get(k)) for k in range(count)):
+            return found
+    except (ZeroDivisionError, OverflowError):
+        pass
+    return _swept(notebook, trace, {place: _Careful(Cotangent(g)) for place, g in seeds.items()})
+
+
+def pulled_through(trace: Sequence[Node], members: list[int], seeds: dict[int, Value]) -> dict[int, list[Any]]:
+    """What a few steps, taken together, hand to the places outside them, given the adjoints of their results."""
+    inside = set(members)
+    totals: dict[int, Any] = dict(seeds)
+    found: dict[int, list[Any]] = {}
+    for place in sorted(members, reverse=True):
+        if totals.get(place) is None:
+            continue
+        if trace[place][0] is OUTPUT:
+            slots = totals.setdefault(trace[place][1][0], [None] * len(trace[trace[place][1][0]][3]))  # type: ignore[arg-type, index]
+            slots[trace[place][4]["k"]] = totals[place]
+            continue
+        for k, share in _handed(trace[place], _Plain(totals[place])):
+            target = trace[place][1][k]
+            if target in inside:
+                had = totals.get(target)
+                totals[target] = share.value if had is None else had + share.value
+            else:
+                found.setdefault(target, []).append(share.value)  # type: ignore[arg-type]
+    return found
+
+
+@quiet
+def sweep_forward(notebook: Notebook, trace: Recorder, tangents: dict[int, Value]) -> dict[int, Any]:
+    """Push the tangents of the inputs on through the trace; a place that is not there has a structural zero."""
+    found: dict[int, Any] = {place: notebook.named(t) for place, t in tangents.items() if t is not None}
+    several: dict[int, Any] = {}
+    for place, (primitive, parents, args, out, params) in enumerate(trace):
+        if primitive is INPUT:
+            continue
+        if primitive is OUTPUT:
+            tangent = several.get(parents[0], {}).get(params["k"])  # type: ignore[arg-type]
+        else:
+            moves = [None if p is None else found.get(p) for p in parents]
+            if all(t is None for t in moves):
+                continue
+            if primitive.multiple and (together := getattr(primitive.derivative, "push_together", None)):
+                several[place] = dict(enumerate(together(primitive, moves, args, params)[1]))
+                continue
+            tangent = pushed(primitive, moves, out, args, params)
+            if primitive.multiple:
+                several[place] = dict(enumerate(tangent))
+                continue
+        if tangent is not None:
+            found[place] = notebook.named(tangent)
+    return found
+
+
+class _Plain:
+    """A cotangent as the plain sweep has it."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def shown(self, like: Value) -> Any:
+        return self.value
+
+    def plus(self, other: _Plain) -> _Plain:
+        return _Plain(self.value + other.value)
+
+    def of(self, named: Any) -> _Plain:
+        """The same under a number of its own."""
+        return _Plain(named)
+
+    def pull(self, trace: ReverseTrace, seeds: list[tuple[int, Any]], count: int) -> list[Any]:
+        return [None if c is None else _Plain(c) for c in pull(trace, seeds, count)]
+
+
+class _Careful:
+    """A cotangent in the three parts of the careful sweep."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Cotangent) -> None:
+        self.value = value
+
+    def shown(self, like: Value) -> Any:
+        return fit(self.value.collapsed(), like)
+
+    def plus(self, other: _Careful) -> _Careful:
+        return _Careful(self.value.plus(other.value))
+
+    def of(self, named: Any) -> _Careful:
+        return self
+
+    def pull(self, trace: ReverseTrace, seeds: list[tuple[int, Any]], count: int) -> list[Any]:
+        return [None if c is None else _Careful(c) for c in pull_parts(trace, seeds, count)]
+
+
+def _swept(notebook: Notebook, trace: Recorder, seeds: dict[int, Any]) -> Backward:
+    totals: dict[int, Any] = dict(seeds)
+    slots: dict[int, list[Any]] = {}
+    adjoints: dict[int, Any] = {}
+    shares: list[Share] = []
+    for place in range(max(seeds, default=-1), -1, -1):
+        primitive, parents, _, out, params = trace[place]
+        if place in slots:
+            handed = _handed(trace[place], slots[place])
+        elif place in totals:
+            g = totals[place]
+            adjoints[place] = notebook.named(g.shown(out))
+            if primitive is INPUT:
+                continue
+            if primitive is OUTPUT:
+                parent: int = parents[0]  # type: ignore[assignment]
+                slots.setdefault(parent, [None] * len(trace[parent][3]))[params["k"]] = g.of(adjoints[place])
+                continue
+            handed = _handed(trace[place], g.of(adjoints[place]))
+        else:
+            continue
+        for k, share in handed:
+            target: int = parents[k]  # type: ignore[assignment]
+            shares.append(Share(place, k, target, share.shown(trace[place][2][k])))
+            had = totals.get(target)
+            totals[target] = share if had is None else had.plus(share)
+    return Backward(shares, adjoints, any(isinstance(g, _Careful) for g in seeds.values()))
+
+
+def _handed(node: Node, g: Any) -> list[tuple[int, Any]]:
+    """The cotangents of a step's operands: the sweep of the library over a trace of this step alone."""
+    primitive, parents, args, out, params = node
+    moving = [k for k, p in enumerate(parents) if p is not None]
+    places = {k: n for n, k in enumerate(moving)}
+    alone = ReverseTrace()
+    for k in moving:
+        alone.append((INPUT, (), (), args[k], NO_PARAMS))
+    alone.append((primitive, [places.get(k) for k in range(len(parents))], args, out, params))
+    seeds, last = [], len(moving)
+    several = g if isinstance(g, list) else g.value if isinstance(g.value, list) else None
+    if several is None:
+        seeds.append((last, g.value))
+    else:
+        parts = [c if c is None or isinstance(c, (_Plain, _Careful)) else _Plain(c) for c in several]
+        g = next(c for c in parts if c is not None)
+        for k, c in enumerate(parts):
+            if c is not None:
+                alone.append((OUTPUT, (last,), (), out[k], {"k": k}))
+                seeds.append((len(alone) - 1, c.value))
+    found = g.pull(alone, seeds, last)
+    return [(k, found[n]) for k, n in places.items() if found[n] is not None]
+
+
+def _is_finite(x: Any) -> bool:
+    value = plain(x) if isinstance(x, Traced) else x
+    return value is None or (math.isfinite(value) if type(value) is float else bool(np.all(np.isfinite(value))))
+
+
+def zero_like(x: Value) -> Value:
+    """What an input gets that nothing arrives at."""
+    return zeros_for(plain(x))

@@ -1,0 +1,252 @@
+"""The two traces side by side: left the values, read downwards, right the adjoints, read upwards."""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .expression import Symbol
+from .notation import Notation, value_text
+from .rows import Edge, Row, View
+
+
+class Line(NamedTuple):
+    """One line of the table: formula and value of each column, as far as it has them."""
+
+    primal: tuple[str, str] = ("", "")
+    tangent: tuple[str, str] = ("", "")
+    adjoint: tuple[str, str] = ("", "")
+    place: str = ""
+    is_rule: bool = False
+    """Whether it stands for lines that are left out."""
+
+
+class Table:
+    """A view as lines of text."""
+
+    def __init__(self, view: View, *, digits: int, names: bool, lines: bool, most: int, ascii: bool = False) -> None:
+        self.view = view
+        self.digits = digits
+        self.with_places = lines
+        self.ascii = ascii
+        self._names = names
+        self.notation = Notation(self.name, view.recorded.trace.arrays, ascii=ascii)
+        self.lines = _shortened([*self._inputs(), *self._steps(), *self._results()], most)
+
+    # names
+
+    def called(self, place: int) -> str:
+        """What a value is called in formulas: the user's name if there is one and it is wanted."""
+        name = self.view.labels.get(place, "") if self._names else ""
+        return self._plain(name) or self.view.names[place]
+
+    def name(self, symbol: Symbol) -> str:
+        """What a value, its adjoint or its tangent is called."""
+        name = self.called(symbol.place)
+        if symbol.kind == "adjoint":
+            return self.adjoint_of(name)
+        return self.tangent_of(name) if symbol.kind == "tangent" else name
+
+    def adjoint_of(self, name: str) -> str:
+        """`∇v4`, or `grad v4`."""
+        return f"grad {name}" if self.ascii else f"∇{name}"
+
+    def tangent_of(self, name: str) -> str:
+        """`v̇4`, or `d v4`."""
+        return f"d {name}" if self.ascii else f"{name[0]}\N{COMBINING DOT ABOVE}{name[1:]}"
+
+    def _plain(self, text: str) -> str:
+        return "".join([f"_{unicodedata.digit(c)}" if c in "₀₁₂₃₄₅₆₇₈₉" else c for c in text]) if self.ascii else text
+
+    @property
+    def result(self) -> str:
+        """What the function's result is called."""
+        return self.view.recorded.title
+
+    # rows
+
+    def _inputs(self) -> list[Line]:
+        view, found = self.view, []
+        for k in range(len(view.recorded.inputs)):
+            label = view.labels[k]
+            d = "d" if self.ascii else "∂"
+            formula = f"{self.adjoint_of(label)} = {d}{self.result}/{d}{label} = {self.adjoint_of(view.names[k])}"
+            found.append(
+                Line(
+                    (f"{view.names[k]} = {self._plain(label)}", self.value(view.value(k))),
+                    (f"{self.tangent_of(view.names[k])} = {self.tangent_of(label)}", self.value(view.tangent(k))),
+                    (formula, self.value(view.adjoint(k))),
+                )
+            )
+        return found
+
+    def _steps(self) -> list[Line]:
+        found: list[Line] = []
+        for row in self.view.rows[len(self.view.recorded.inputs) :]:
+            left = [self._primal(row, place) for place in row.outs]
+            middle = [self._tangent(row, place) for place in row.outs]
+            right = [self._adjoint(row, edge) for edge in reversed(row.edges) if edge.value is not None]
+            for k in range(max(len(left), len(right), 1)):
+                found.append(
+                    Line(
+                        left[k] if k < len(left) else ("", ""),
+                        middle[k] if k < len(middle) else ("", ""),
+                        right[k] if k < len(right) else ("", ""),
+                        self._place(row) if k == 0 else "",
+                    )
+                )
+        return found
+
+    def _results(self) -> list[Line]:
+        view, found = self.view, []
+        for k, place in enumerate(view.outputs):
+            name = self.result if len(view.outputs) == 1 else f"{self.result}[{k}]"
+            called = self.called(place)
+            d = "d" if self.ascii else "∂"
+            found.append(
+                Line(
+                    (f"{name} = {called}", self.value(view.value(place))),
+                    (f"{self.tangent_of(name)} = {self.tangent_of(called)}", self.value(view.tangent(place))),
+                    (f"{self.adjoint_of(called)} = {d}{name}/{d}{called}", self.value(view.adjoint(place))),
+                )
+            )
+        return found
+
+    def _primal(self, row: Row, place: int) -> tuple[str, str]:
+        name = self.view.names[place]
+        label = self._plain(self.view.labels.get(place, "")) if self._names else ""
+        return f"{name} = {label + ' = ' if label else ''}{self.formula(row, place)}", self.value(self.view.value(place))
+
+    def formula(self, row: Row, place: int) -> str:
+        """What is computed in a row."""
+        operands = ", ".join([self.called(p) for p in row.operands[:6]]) + (", ..." if len(row.operands) > 6 else "")
+        if row.kind == "block":
+            return f"{row.caption}({operands})" + (f"[{row.outs.index(place)}]" if len(row.outs) > 1 else "")
+        if row.kind == "loop":
+            return row.caption if place == row.outs[-1] or len(row.outs) == 1 else "..."
+        assert row.formula is not None
+        if place != row.outs[0]:
+            return f"... [{row.outs.index(place)}]"
+        return self.notation.text(row.formula)
+
+    def _tangent(self, row: Row, place: int) -> tuple[str, str]:
+        view = self.view
+        if row.kind in ("block", "loop"):
+            text = f"through {row.caption}"
+        elif any(edge.partial is not None for edge in row.edges):
+            text = self._products(row)
+        else:
+            text = self.notation.text(view.tangent_formula(place))
+        return f"{self.tangent_of(self.called(place))} = {text}", self.value(view.tangent(place))
+
+    def _products(self, row: Row) -> str:
+        """A tangent as the sum of partial times tangent."""
+        terms = [
+            self.notation.product(self.tangent_of(self.called(e.operand)), e.partial)
+            for e in row.edges
+            if e.partial is not None and self.view.tangents and e.operand in self.view.tangents
+        ]
+        return " + ".join(terms) or "0"
+
+    def _adjoint(self, row: Row, edge: Edge) -> tuple[str, str]:
+        target = self.adjoint_of(self.called(edge.operand))
+        before = "" if edge.is_first else f"{target} + "
+        return f"{target} = {before}{self.handed(row, edge)}", self.value(edge.total)
+
+    def handed(self, row: Row, edge: Edge) -> str:
+        """What a row hands to an operand."""
+        if edge.partial is not None:
+            return self.notation.product(self.adjoint_of(self.called(row.outs[0])), edge.partial)
+        if edge.share is not None:
+            return self.notation.text(edge.share)
+        names = ", ".join([self.adjoint_of(self.called(p)) for p in row.outs])
+        return f"{names} through {row.caption or 'this step'}"
+
+    def _place(self, row: Row) -> str:
+        place = row.note.place
+        mark = "" if row.note.checkpoint is None else f"recomputed (checkpoint {row.note.checkpoint})  "
+        if place is None or not self.with_places:
+            return mark.strip()
+        return f"{mark}{place}  {place.source}"
+
+    def value(self, x: Any) -> str:
+        """A value, short enough for a column."""
+        text = value_text(np.asarray(x), self.digits)
+        return text.replace("×", "x").replace("…", "...") if self.ascii else text
+
+    # columns
+
+    def columns(self) -> list[tuple[str, list[tuple[str, str]]]]:
+        """The columns that are shown, with their headings."""
+        found = [("forward primal trace", [line.primal for line in self.lines])]
+        if self.view.tangents is not None:
+            found.append(("forward tangent trace", [line.tangent for line in self.lines]))
+        if self.view.backward is not None:
+            found.append(("reverse adjoint trace", [line.adjoint for line in self.lines]))
+        if any(line.place for line in self.lines):
+            found.append(("source" if self.with_places else "", [(line.place, "") for line in self.lines]))
+        return found
+
+    def text(self) -> str:
+        """Plain text, columns under their headings."""
+        blocks = [_column(heading, cells) for heading, cells in self.columns()]
+        return "\n".join(["   ".join(parts).rstrip() for parts in zip(*blocks, strict=True)])
+
+    def rich(self) -> Any:
+        """A table of the `rich` package."""
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        table = RichTable(box=None, pad_edge=False, header_style="bold", row_styles=["", "on grey7"])
+        colours = {"forward primal trace": "cyan", "reverse adjoint trace": "magenta", "forward tangent trace": "green"}
+        for heading, _ in self.columns():
+            table.add_column(heading, overflow="fold")
+            if heading in colours:
+                table.add_column("", justify="right", style=f"bold {colours[heading]}", no_wrap=True)
+        for cells in zip(*[cells for _, cells in self.columns()], strict=True):
+            row: list[Any] = []
+            for (heading, _), (formula, value) in zip(self.columns(), cells, strict=True):
+                row += [Text(formula), Text(value)] if heading in colours else [Text(formula, style="dim")]
+            table.add_row(*row)
+        return table
+
+    def html(self) -> str:
+        """A table for a notebook."""
+        head = "".join([f'<th colspan="2" style="text-align:left">{html.escape(h)}</th>' for h, _ in self.columns()])
+        body = []
+        for cells in zip(*[cells for _, cells in self.columns()], strict=True):
+            parts = [
+                f'<td style="text-align:left;font-family:monospace">{html.escape(formula)}</td>'
+                f'<td style="text-align:right;font-family:monospace"><b>{html.escape(value)}</b></td>'
+                for formula, value in cells
+            ]
+            body.append(f"<tr>{''.join(parts)}</tr>")
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+
+
+def _column(heading: str, cells: Sequence[tuple[str, str]]) -> list[str]:
+    formulas, values = [width(f) for f, _ in cells], [width(v) for _, v in cells]
+    right = max(values, default=0)
+    left = max([*formulas, width(heading) - right - 3 if right else width(heading)])
+    lines = [f + " " * (left - width(f)) + ("   " + " " * (right - width(v)) + v if right else "") for f, v in cells]
+    whole = left + (right + 3 if right else 0)
+    return [heading + " " * (whole - width(heading)), *lines]
+
+
+def width(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    return sum(0 if unicodedata.combining(c) else 1 for c in text)
+
+
+def _shortened(lines: list[Line], most: int) -> list[Line]:
+    """The first and last lines, if there are too many."""
+    if len(lines) <= most:
+        return lines
+    head = most - most // 3
+    left_out = len(lines) - most + 1
+    rule = Line((f"... {left_out} lines left out: max_rows={most}", ""), is_rule=True)
+    return [*lines[:head], rule, *lines[head + left_out :]]
