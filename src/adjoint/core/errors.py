@@ -151,4 +151,4 @@ def message(what: str, *, got: str = "", fix: str = "") -> str:
 
 def is_library(path: str) -> bool:
     """Whether code is of this library, NumPy or SciPy."""
-    return path.startswith(LIBRARIES) or "/site-packages/scipy/" in path or path.startswith("<__array")
+    return path.startswith(LIBRARIES) or "/site-packages/scipy/" in path or path.startswith(("<__array", "<adjoint"))

@@ -41,10 +41,15 @@ def _first(leaves: list[Any]) -> Any:
 
 def paths(args: Any) -> list[str]:
     """Where in its argument each leaf is, for messages: `['w'][0]`."""
+    return ["".join([f"[{step!r}]" for step in path[1:]]) for path in ways(args)]
+
+
+def ways(args: Any) -> list[tuple[Any, ...]]:
+    """The keys that lead to each leaf."""
     import optree
 
     found, _, _ = optree.tree_flatten_with_path(args, namespace=NAMESPACE)
-    return ["".join([f"[{step!r}]" for step in path[1:]]) for path in found]
+    return found
 
 
 def same_structure(tree: Any, other: Any) -> bool:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..core.errors import InputError, OutputError, TangentError, message
+from ..core.errors import InputError, TangentError, UnsupportedError, message
 from ..core.traced import Traced
 from ..core.tree import flatten
-from ..core.values import describe, plain, shape_of, zeros_for
+from ..core.values import plain, shape_of, zeros_for
 from ..transforms.recording import presented
 from .record import Recorded, record
 from .rows import Row, View
@@ -112,12 +114,9 @@ class Explanation:
         self._tangent, self._cotangent = tangent, cotangent
         self.value = whole.value
         """What the function returned."""
+        self._view = self._seen(level, collapse)
 
     # what it consists of
-
-    @cached_property
-    def _view(self) -> View:
-        return self._seen(self._level, self._collapse)
 
     def _seen(self, level: str, collapse: bool, mode: str | None = None) -> View:
         """The rows at a level: each level is recorded, and swept, on its own."""
@@ -131,7 +130,11 @@ class Explanation:
         return View(recorded, backward, tangents, collapse=collapse)
 
     def _seeds(self, recorded: Recorded) -> dict[int, Any]:
-        given = None if self._cotangent is None else [e for leaf in flatten(self._cotangent)[0] for e in _parts(leaf, recorded)]
+        given = (
+            None
+            if self._cotangent is None
+            else [e for leaf in flatten(self._cotangent)[0] for e in _parts(leaf, recorded)]
+        )
         if given is not None and len(given) != len(recorded.outputs):
             raise _mismatch("cotangent", "result")
         seeds: dict[int, Any] = {}
@@ -142,14 +145,6 @@ class Explanation:
                 if shape_of(seed) != shape_of(value):
                     raise _mismatch("cotangent", "result")
                 seeds[out.node] = seed if out.node not in seeds else seeds[out.node] + seed
-        if not seeds:
-            raise OutputError(
-                message(
-                    "The result of the function does not depend on its arguments, so there is nothing to explain.",
-                    got=describe(self.value),
-                    fix="Return what is computed from the arguments.",
-                )
-            )
         return seeds
 
     def _direction(self, recorded: Recorded) -> dict[int, Any]:
@@ -211,6 +206,24 @@ class Explanation:
             print(self.text())  # noqa: T201
             return
         Console().print(self.table().rich())
+
+    def page(self, path: str | PathLike[str]) -> Path:
+        """Write one file of HTML that steps through both sweeps, and return its path.
+
+        It needs no network. Small programs are written out number by number and computed in the page, so that its
+        sliders change the inputs; of others it shows what was computed here.
+        """
+        from .page import write_page
+        from .script import NoScriptError
+        from .stepping import live_page, still_page
+
+        options = {**self._options, "most": sys.maxsize}
+        try:
+            view = self._seen("scalar", collapse=False, mode="reverse")
+            return write_page(live_page(view, Table(view, **options)), path)
+        except (NoScriptError, UnsupportedError) as error:
+            why = f"The values are fixed: the page cannot compute {str(error).splitlines()[0]}"
+        return write_page(still_page(self._backward, Table(self._backward, **options), why), path)
 
     def __str__(self) -> str:
         return self.text()

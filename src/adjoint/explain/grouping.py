@@ -109,7 +109,9 @@ def _is_affine(node: Any) -> bool:
     if primitive.name in ("add", "subtract", "negative", "positive"):
         return True
     moving = [p is not None for p in parents]
-    return (primitive.name == "multiply" and sum(moving) == 1) or (primitive.name == "divide" and moving == [True, False])
+    return (primitive.name == "multiply" and sum(moving) == 1) or (
+        primitive.name == "divide" and moving == [True, False]
+    )
 
 
 def _close_blocks(trace: Recorder, count: int, owner: dict[int, int]) -> None:

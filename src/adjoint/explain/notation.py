@@ -30,6 +30,9 @@ RENAMED = {
 
 PLAIN = {"σ": "sigmoid", "sech²": "sech2"}
 
+HIDDEN = frozenset(("body", "condition", "branches", "n_consts", "n_carry", "stored", "memory", "reverse"))
+"""Parameters of rolled loops that are of no use to a reader."""
+
 LONGEST_FORMULA = 60
 """An expression of more parts than this is not written out."""
 
@@ -50,10 +53,10 @@ class Notation:
         text, inside = self._written(e)
         return f"({text})" if inside < outside else text
 
-    def product(self, name: str, partial: Expression) -> str:
-        """An adjoint or tangent times a local partial: `∇v6 · (-1)`."""
-        text, inside = self._written(partial)
-        bracket = inside < PRODUCT or text.startswith("-")
+    def product(self, name: str, partial: Expression, text: str) -> str:
+        """An adjoint or tangent times a local partial, which is given as text too: `∇v6 · (-1)`."""
+        _, inside = self._written(partial)
+        bracket = inside < PRODUCT or text.startswith("-") or partial.head in ("divide", "reciprocal", "matmul")
         return f"{name} {self.times} {f'({text})' if bracket else text}"
 
     def _written(self, e: Expression) -> tuple[str, int]:
@@ -74,7 +77,9 @@ class Notation:
     def call(self, name: str, e: Expression) -> str:
         """`name(arguments, parameters)`."""
         parts = [self.text(a) for a in e.args]
-        parts += [f"{k}={_parameter(v)}" for k, v in e.params.items() if v is not None and v is not False]
+        parts += [
+            f"{k}={_parameter(v)}" for k, v in e.params.items() if v is not None and v is not False and k not in HIDDEN
+        ]
         name = RENAMED.get(name, name)
         return f"{PLAIN.get(name, name) if self.ascii else name}({', '.join(parts)})"
 
@@ -104,6 +109,8 @@ def _parameter(value: Any) -> str:
 
 def _add(n: Notation, e: Expression) -> tuple[str, int]:
     left, right = e.args
+    if left.head == right.head == SYMBOL and left.params == right.params:
+        return f"2{n.times}{n.text(left)}", PRODUCT
     if right.head == "negative":
         return f"{n.text(left, SUM)} - {n.text(right.args[0], PRODUCT)}", SUM
     if right.is_constant() and (text := n.text(right)).startswith("-"):
@@ -121,10 +128,16 @@ def _multiply(n: Notation, e: Expression) -> tuple[str, int]:
     left, right = e.args
     if right.is_constant() and not left.is_constant() and right.shape == ():
         left, right = right, left  # a number stands in front
+    if _is_lifted(left, COLUMN) and len(right.shape) == 1:
+        return f"outer({n.text(left.args[0])}, {n.text(right)})", ATOM
     second = n.text(right, PRODUCT)
     if second.startswith("-"):
         second = f"({second})"
     return f"{n.text(left, PRODUCT)}{n.times}{second}", PRODUCT
+
+
+def _is_lifted(e: Expression, template: tuple[Any, ...]) -> bool:
+    return e.head == "index" and e.params["template"] == template and len(e.args[0].shape) == 1
 
 
 def _divide(n: Notation, e: Expression) -> tuple[str, int]:
@@ -165,8 +178,20 @@ def _transpose(n: Notation, e: Expression) -> tuple[str, int]:
     return n.call("transpose", e), ATOM
 
 
+ROW, COLUMN = (Ellipsis, None, slice(None)), (Ellipsis, None)
+
+
 def _index(n: Notation, e: Expression) -> tuple[str, int]:
+    inner = e.args[0]
+    if inner.head == "matmul" and e.params["template"] == (Ellipsis, 0, slice(None)) and _is_lifted(inner.args[0], ROW):
+        left, right = inner.args[0].args[0], inner.args[1]  # a vector was made a matrix, and a vector again
+        return f"{n.text(left, PRODUCT)} @ {n.text(right, SIGN)}", PRODUCT
     return f"{n.text(e.args[0], ATOM)}{index_text(e.params['template'], [n.text(a) for a in e.args[1:]])}", ATOM
+
+
+def _assign(n: Notation, e: Expression) -> tuple[str, int]:
+    key = index_text(e.params["template"], [n.text(a) for a in e.args[2:]])
+    return f"{n.text(e.args[0], SUM)} with {key} = {n.text(e.args[1], SUM)}", COMPARE
 
 
 def _unindex(n: Notation, e: Expression) -> tuple[str, int]:
@@ -206,8 +231,8 @@ def _contract(n: Notation, e: Expression) -> tuple[str, int]:
 SPECIAL: dict[str, Callable[[Notation, Expression], tuple[str, int]]] = {
     "add": _add, "subtract": _subtract, "multiply": _multiply, "divide": _divide, "negative": _negative,
     "power": _power, "square": _power, "reciprocal": _reciprocal, "expit": _sigmoid, "logistic": _sigmoid,
-    "matmul": _matmul, "transpose": _transpose, "index": _index, "unindex": _unindex, "contract": _contract,
-    "broadcast_to": _spread, "reshape": _spread, RESULT: _result, "positive": _first, "astype": _first,
+    "matmul": _matmul, "transpose": _transpose, "index": _index, "unindex": _unindex, "assign": _assign,
+    "contract": _contract, "broadcast_to": _spread, "reshape": _spread, RESULT: _result, "positive": _first, "astype": _first,
     **dict.fromkeys(("sum", "prod", "max", "min", "logsumexp", "any", "all", "argmax", "argmin"), _reduction),
 }  # fmt: skip
 

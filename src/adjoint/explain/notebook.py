@@ -1,14 +1,14 @@
 """Recording for eyes: the trace that a derivative executes, with where each step stands and what the user calls it.
 
-Two walks, one inside the other. The inner one is the reverse walk itself, so what is shown is what `ad.grad` does. The
-outer one writes down every operation that is carried out, in the function and in the rules of its derivative, as `ad.jit`
-does: that is where formulas come from.
+Two walks, one inside the other. The inner one is the reverse walk itself, so what is shown is what `ad.grad` does.
+The outer one writes down every operation that is carried out, in the function and in the rules of its derivative, as
+`ad.jit` does: that is where formulas come from.
 """
 
 from __future__ import annotations
 
 import linecache
-import os.path
+from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -36,7 +36,7 @@ class Place(NamedTuple):
         return linecache.getline(self.path, self.line).strip()
 
     def __str__(self) -> str:
-        return f"{os.path.basename(self.path)}:{self.line}"
+        return f"{Path(self.path).name}:{self.line}"
 
 
 class Note(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.errors import InputError, message
 from ..core.traced import Traced
-from ..core.tree import flatten
+from ..core.tree import flatten, ways
 from ..core.values import Value, describe, dtype_of
 from ..transforms.recording import checked_input, finished, output_leaves, run
 from .notebook import BLANK, Notebook, Recorder
@@ -96,17 +96,21 @@ def _is_real(leaf: Any) -> bool:
 
 def _names(fun: Callable[..., Any], args: tuple[Any, ...]) -> list[str]:
     """What each leaf of the arguments is called: the parameter, and the way to the leaf."""
-    import optree
-
-    from ..core.tree import NAMESPACE
-
     parameters = _parameters(fun, len(args))
-    found, _, _ = optree.tree_flatten_with_path(args, namespace=NAMESPACE)
-    return [parameters[path[0]] + "".join([_entry(step) for step in path[1:]]) for path in found]
+    return [parameters[way[0]] + _way_through(args[way[0]], way[1:]) for way in ways(args)]
 
 
-def _entry(step: Any) -> str:
-    return f"[{step!r}]"
+def _way_through(x: Any, way: tuple[Any, ...]) -> str:
+    """How a leaf is reached: `['w'][0]`, and `.w` for the fields of dataclasses and named tuples."""
+    text = ""
+    for key in way:
+        if hasattr(x, "__dataclass_fields__"):
+            text, x = f"{text}.{key}", getattr(x, key)
+        elif hasattr(x, "_fields"):
+            text, x = f"{text}.{x._fields[key] if isinstance(key, int) else key}", x[key]
+        else:
+            text, x = f"{text}[{key!r}]", x[key]
+    return text
 
 
 def _parameters(fun: Callable[..., Any], count: int) -> list[str]:

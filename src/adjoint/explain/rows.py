@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.reverse import INPUT, OUTPUT
+from ..core.trace import quiet
 from ..core.traced import Traced
 from ..core.values import plain, shape_of
 from ..rules.stacking import aligned
@@ -57,7 +58,8 @@ class Row:
     """What a block or loop is called."""
     note: Note
     operands: list[int] = field(default_factory=list)
-    formula: Expression | None = None
+    formulas: dict[int, Expression] = field(default_factory=dict)
+    """What each of its values is; empty for blocks and loops."""
     edges: list[Edge] = field(default_factory=list)
     """In the order of the operands."""
 
@@ -65,6 +67,7 @@ class Row:
 class View:
     """The rows of a recording, and the names of everything in them."""
 
+    @quiet
     def __init__(
         self, recorded: Recorded, backward: Backward | None, tangents: dict[int, Any] | None, *, collapse: bool
     ) -> None:
@@ -73,7 +76,7 @@ class View:
         self.tangents = tangents
         trace = recorded.trace
         count = len(recorded.inputs)
-        self.outputs = [o.node for o in recorded.outputs if isinstance(o, Traced) and o.walk is trace]
+        self.outputs = [o.node for o in recorded.outputs if self.is_traced(o)]
         groups = grouped(trace, count, self.outputs, collapse=collapse)
         self.rows = [Row([k], [], "input", "", trace.notes[k]) for k in range(count)]
         self.rows += [Row(g.outs, g.members, g.kind, g.caption, trace.notes[g.members[-1]]) for g in groups]
@@ -82,8 +85,11 @@ class View:
         self.symbols = self._symbols()
         for row in self.rows[count:]:
             self._fill(row)
-        if backward is not None:
-            self._connect()
+        self._connect()
+
+    def is_traced(self, x: Any) -> bool:
+        """Whether a result depends on the inputs."""
+        return isinstance(x, Traced) and x.walk is self.recorded.trace
 
     def number(self, place: int) -> int:
         """The number of the program that a place of the trace holds."""
@@ -114,11 +120,12 @@ class View:
 
     def _symbols(self) -> dict[int, Symbol]:
         found: dict[int, Symbol] = {}
+        adjoints = {} if self.backward is None else self.backward.adjoints
         for row in self.rows:
             for place in row.outs:
                 found.setdefault(self.number(place), Symbol("value", place))
-                for kind, handles in (("adjoint", self.backward and self.backward.adjoints), ("tangent", self.tangents)):
-                    if handles and place in handles:
+                for kind, handles in (("adjoint", adjoints), ("tangent", self.tangents or {})):
+                    if place in handles:
                         found[handles[place].node] = Symbol(kind, place)
         return found
 
@@ -129,18 +136,22 @@ class View:
         if row.kind in ("block", "loop"):
             row.operands = list(used)
             return
-        number = self.number(row.outs[0])
-        row.formula = expression_of(self.recorded.notebook, number, self.symbols, but=number)
-        seen = [s.place for s in symbols_in(row.formula) if s.kind == "value" and s.place in used]
+        own = [self.number(place) for place in row.outs]
+        symbols = {number: symbol for number, symbol in self.symbols.items() if number not in own}
+        row.formulas = {
+            place: expression_of(self.recorded.notebook, number, symbols)
+            for place, number in zip(row.outs, own, strict=True)
+        }
+        found = [s for e in row.formulas.values() for s in symbols_in(e)]
+        seen = [s.place for s in found if s.kind == "value" and s.place in used]
         row.operands = list(dict.fromkeys([*seen, *used]))
 
     def _connect(self) -> None:
         """What each row hands to each of its operands, in the order of the sweep back."""
-        backward = self.backward
-        assert backward is not None
+        shares = [] if self.backward is None else self.backward.shares
         handed: dict[tuple[int, int], list[Any]] = {}
         owner = {m: k for k, row in enumerate(self.rows) for m in row.members}
-        for share in backward.shares:
+        for share in shares:
             if owner.get(share.step) != owner.get(share.target, -1):
                 handed.setdefault((owner[share.step], share.target), []).append(share.handle)
         totals: dict[int, Any] = {}

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import UnsupportedError, message
+from ..core.trace import quiet
 from ..core.traced import Traced
 from ..core.values import plain, shape_of
 from ..ir.program import GUARD, Step
+from ..ops.indexing import filled
 from ..rules.stacking import aligned
 from .notebook import BLANK, Note, Notebook, Recorder
 from .record import Recorded
@@ -20,6 +22,7 @@ LARGEST = 5_000
 """More numbers than anybody wants to look at."""
 
 
+@quiet
 def unrolled(whole: Recorded) -> Recorded:
     """The same function as a trace of single numbers: a product of matrices becomes sums of products."""
     notebook, trace = Notebook(), Recorder()
@@ -29,7 +32,7 @@ def unrolled(whole: Recorded) -> Recorded:
     trace.note = BLANK
     for number, x, name in zip(program.inputs, whole.inputs, whole.names, strict=True):
         _check_size(np.size(x), name)
-        values[number] = _each(x, lambda element: trace.input(notebook.input(float(element))))
+        values[number] = _each(x, lambda element: trace.input(notebook.input(_python(element))))
         names += [name + index for index in _indices(shape_of(x))]
     notes, variables = _notes(whole), _variables(whole)
     for step in program.steps[: whole.steps]:
@@ -38,7 +41,7 @@ def unrolled(whole: Recorded) -> Recorded:
             _guard(notebook, args[0], step)
             continue
         trace.note = next((notes[o] for o in step.outs if o in notes), trace.note)
-        found = _taken(step, args)
+        found = _taken(step, args, trace.note)
         if len(trace) > LARGEST:
             _check_size(len(trace), step.primitive.name)
         for o, x in zip(step.outs, found, strict=True):
@@ -53,7 +56,7 @@ def unrolled(whole: Recorded) -> Recorded:
         title=whole.title,
         notebook=notebook,
         trace=trace,
-        inputs=[float(e) for x in whole.inputs for e in np.ravel(x)],
+        inputs=[_python(e) for x in whole.inputs for e in np.ravel(x)],
         names=names,
         outputs=outputs,
         steps=len(notebook.program.steps),
@@ -62,7 +65,7 @@ def unrolled(whole: Recorded) -> Recorded:
     )
 
 
-def _taken(step: Step, args: list[Any]) -> tuple[Any, ...]:
+def _taken(step: Step, args: list[Any], note: Note) -> tuple[Any, ...]:
     """The results of a step, whose arguments are arrays of numbers or of handles."""
     primitive = step.primitive
     if not any(_has_handles(a) for a in args):
@@ -75,9 +78,9 @@ def _taken(step: Step, args: list[Any]) -> tuple[Any, ...]:
             return (WRITTEN_OUT[primitive.name](*args, **step.params),)
         out = primitive.evaluate(*args, **step.params)
     except Exception as error:
-        raise _refused(primitive.name) from error
+        raise _refused(primitive.name, note) from error
     if primitive.multiple:
-        raise _refused(primitive.name)
+        raise _refused(primitive.name, note)
     return (out,)
 
 
@@ -90,24 +93,36 @@ def _logsumexp(x: Any, *, axis: Any, keepdims: bool) -> Any:
     return _broadcast(np.log, [np.sum(powers, axis=axis, keepdims=keepdims)])
 
 
+def _assign(x: Any, v: Any, *arrays: Any, template: tuple[Any, ...]) -> Any:
+    out = np.array(x, object)
+    out[filled(template, arrays)] = v
+    return out
+
+
+def _unindex(g: Any, *arrays: Any, template: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+    out = np.full(shape, 0.0, object)
+    np.add.at(out, filled(template, arrays), g)
+    return out
+
+
 WRITTEN_OUT: dict[str, Callable[..., Any]] = {
     "astype": lambda x, *, dtype: x,
     "logsumexp": _logsumexp,
     "max": lambda x, *, axis, keepdims: np.max(x, axis=axis, keepdims=keepdims),
     "min": lambda x, *, axis, keepdims: np.min(x, axis=axis, keepdims=keepdims),
-    "unindex": lambda g, *arrays, template, shape: _refuse("unindex"),
+    "assign": _assign,
+    "unindex": _unindex,
 }
 """Operations whose NumPy code does not take arrays of handles."""
 
 
-def _refuse(name: str) -> Any:
-    raise _refused(name)
-
-
-def _refused(name: str) -> UnsupportedError:
+def _refused(name: str, note: Note) -> UnsupportedError:
+    where = "" if note.place is None else f"{note.place}:  {note.place.source}"
     return UnsupportedError(
         message(
-            f"{name} cannot be written out number by number.", fix='Leave  level="scalar"  away: it is one step then.'
+            f"{name} cannot be written out number by number.",
+            got=where,
+            fix='Leave  level="scalar"  away: it is one step then.',
         )
     )
 
@@ -121,6 +136,10 @@ def _check_size(count: int, what: str) -> None:
                 fix='Leave  level="scalar"  away, or explain the function at a smaller size.',
             )
         )
+
+
+def _python(x: Any) -> Any:
+    return x.item() if isinstance(x, (np.generic, np.ndarray)) else x
 
 
 def _each(x: Any, function: Callable[[Any], Any]) -> Any:
@@ -200,7 +219,8 @@ def _regrouped(inputs: list[Any], found: list[Any]) -> list[Any]:
     parts = []
     for x in inputs:
         if shape_of(x) == ():
-            parts.append(next(rest))
+            g = next(rest)
+            parts.append(x.dtype.type(g) if isinstance(x, np.generic) else g)
         else:
             numbers = [next(rest) for _ in range(np.size(x))]
             parts.append(np.array([plain(n) for n in numbers], dtype=x.dtype).reshape(x.shape))

@@ -9,9 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .expression import Symbol
-from .notation import Notation, value_text
+from .expression import RESULT, Symbol, size
+from .notation import LONGEST_FORMULA, Notation, value_text
 from .rows import Edge, Row, View
+
+WIDEST_FORMULA = 64
+"""Longer formulas are named by their last operation."""
+
+SHORT = 8
+"""The condition of a selection is written out if it has no more parts than this."""
 
 
 class Line(NamedTuple):
@@ -41,8 +47,11 @@ class Table:
 
     def called(self, place: int) -> str:
         """What a value is called in formulas: the user's name if there is one and it is wanted."""
-        name = self.view.labels.get(place, "") if self._names else ""
-        return self._plain(name) or self.view.names[place]
+        return self.label(place) or self.view.names[place]
+
+    def label(self, place: int) -> str:
+        """The user's name of a value, if there is one and it is wanted."""
+        return self._plain(self.view.labels.get(place, "")) if self._names else ""
 
     def name(self, symbol: Symbol) -> str:
         """What a value, its adjoint or its tangent is called."""
@@ -57,7 +66,9 @@ class Table:
 
     def tangent_of(self, name: str) -> str:
         """`v̇4`, or `d v4`."""
-        return f"d {name}" if self.ascii else f"{name[0]}\N{COMBINING DOT ABOVE}{name[1:]}"
+        if self.ascii:
+            return f"d {name}"
+        return unicodedata.normalize("NFC", f"{name[0]}\N{COMBINING DOT ABOVE}{name[1:]}")
 
     def _plain(self, text: str) -> str:
         return "".join([f"_{unicodedata.digit(c)}" if c in "₀₁₂₃₄₅₆₇₈₉" else c for c in text]) if self.ascii else text
@@ -103,9 +114,14 @@ class Table:
 
     def _results(self) -> list[Line]:
         view, found = self.view, []
-        for k, place in enumerate(view.outputs):
-            name = self.result if len(view.outputs) == 1 else f"{self.result}[{k}]"
-            called = self.called(place)
+        outputs = view.recorded.outputs
+        for k, out in enumerate(outputs):
+            name = self.result if len(outputs) == 1 else f"{self.result}[{k}]"
+            if not view.is_traced(out):
+                found.append(Line((f"{name}, a constant", self.value(out))))
+                continue
+            place = out.node
+            called = self.called(place) if self.called(place) != name else view.names[place]
             d = "d" if self.ascii else "∂"
             found.append(
                 Line(
@@ -118,8 +134,8 @@ class Table:
 
     def _primal(self, row: Row, place: int) -> tuple[str, str]:
         name = self.view.names[place]
-        label = self._plain(self.view.labels.get(place, "")) if self._names else ""
-        return f"{name} = {label + ' = ' if label else ''}{self.formula(row, place)}", self.value(self.view.value(place))
+        label = f"{self.label(place)} = " if self.label(place) else ""
+        return f"{name} = {label}{self.formula(row, place)}", self.value(self.view.value(place))
 
     def formula(self, row: Row, place: int) -> str:
         """What is computed in a row."""
@@ -128,25 +144,36 @@ class Table:
             return f"{row.caption}({operands})" + (f"[{row.outs.index(place)}]" if len(row.outs) > 1 else "")
         if row.kind == "loop":
             return row.caption if place == row.outs[-1] or len(row.outs) == 1 else "..."
-        assert row.formula is not None
-        if place != row.outs[0]:
-            return f"... [{row.outs.index(place)}]"
-        return self.notation.text(row.formula)
+        return self._short(self.notation.text(row.formulas[place])) or f"{row.formulas[place].head}({operands})"
+
+    def _short(self, text: str) -> str:
+        """The text, or nothing if it is too long for a column."""
+        return text if len(text) <= WIDEST_FORMULA else ""
+
+    def through(self, row: Row, kind: str) -> str:
+        """What cannot be written in short: from which values, through which step."""
+        if row.formulas:
+            e = row.formulas[row.outs[0]]
+            step = (e.args[0] if e.head == RESULT else e).head
+        else:
+            step = row.caption
+        places = row.outs if kind == "adjoint" else row.operands
+        return f"{', '.join([self.name(Symbol(kind, p)) for p in places])} through {step}"
 
     def _tangent(self, row: Row, place: int) -> tuple[str, str]:
         view = self.view
         if row.kind in ("block", "loop"):
-            text = f"through {row.caption}"
+            text = self.through(row, "tangent")
         elif any(edge.partial is not None for edge in row.edges):
             text = self._products(row)
         else:
-            text = self.notation.text(view.tangent_formula(place))
+            text = self._short(self.notation.text(view.tangent_formula(place))) or self.through(row, "tangent")
         return f"{self.tangent_of(self.called(place))} = {text}", self.value(view.tangent(place))
 
     def _products(self, row: Row) -> str:
         """A tangent as the sum of partial times tangent."""
         terms = [
-            self.notation.product(self.tangent_of(self.called(e.operand)), e.partial)
+            self.notation.product(self.tangent_of(self.called(e.operand)), e.partial, self.partial(e))
             for e in row.edges
             if e.partial is not None and self.view.tangents and e.operand in self.view.tangents
         ]
@@ -160,11 +187,17 @@ class Table:
     def handed(self, row: Row, edge: Edge) -> str:
         """What a row hands to an operand."""
         if edge.partial is not None:
-            return self.notation.product(self.adjoint_of(self.called(row.outs[0])), edge.partial)
-        if edge.share is not None:
-            return self.notation.text(edge.share)
-        names = ", ".join([self.adjoint_of(self.called(p)) for p in row.outs])
-        return f"{names} through {row.caption or 'this step'}"
+            return self.notation.product(self.adjoint_of(self.called(row.outs[0])), edge.partial, self.partial(edge))
+        if edge.share is not None and size(edge.share) <= LONGEST_FORMULA:
+            return self._short(self.notation.text(edge.share)) or self.through(row, "adjoint")
+        return self.through(row, "adjoint")
+
+    def partial(self, edge: Edge) -> str:
+        """A local partial as text; of a function that picks among its operands, what came of it."""
+        assert edge.partial is not None
+        if edge.is_structural and edge.partial.head == "where" and size(edge.partial) > SHORT:
+            return value_text(edge.partial.value, self.digits)
+        return self.notation.text(edge.partial)
 
     def _place(self, row: Row) -> str:
         place = row.note.place

@@ -51,4 +51,5 @@ def wanted(partial: Any) -> tuple[str, ...]:
 
 
 def _compiled(source: str, partial: Callable[..., Any]) -> Callable[..., Any]:
-    return eval(source, {"partial": partial})  # noqa: S307  (the source is put together above, from names alone)
+    code = compile(source, "<adjoint rule>", "eval")
+    return eval(code, {"partial": partial})  # noqa: S307  (the source is put together above, from names alone)
