@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 import timeit
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit
 
 import adjoint as ad
 
@@ -27,125 +27,47 @@ def main() -> None:
     machine_code()
 
 
-# A program as named steps, so that its trace can be read ----------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Step:
-    """One line of an evaluation trace: `name = text`, a function of the values named in `operands`."""
-
-    name: str
-    text: str
-    operands: tuple[str, ...]
-    function: Callable[..., float]
-
-
-@dataclass(frozen=True)
-class Contribution:
-    """What one step hands to one of its operands on the way back: adjoint of the step times local partial."""
-
-    operand: str
-    step: str
-    partial: float
-    total: float
-    first: bool
-
-
-def forward(steps: list[Step], inputs: dict[str, float]) -> dict[str, float]:
-    """The primal trace: the value of every step."""
-    values = dict(inputs)
-    for step in steps:
-        values[step.name] = step.function(*[values[name] for name in step.operands])
-    return values
-
-
-def backward(steps: list[Step], values: dict[str, float]) -> tuple[dict[str, float], dict[str, list[Contribution]]]:
-    """The adjoint trace: every step's pullback, from the last to the first; at a fan-out the contributions add."""
-    adjoints = {steps[-1].name: 1.0}
-    contributions: dict[str, list[Contribution]] = {}
-    for step in reversed(steps):
-        _, pullback = ad.vjp(step.function, *[values[name] for name in step.operands])
-        rows = []
-        received = pullback(adjoints[step.name])
-        for operand, partial, share in zip(step.operands, pullback(1.0), received, strict=True):
-            first = operand not in adjoints
-            adjoints[operand] = adjoints.get(operand, 0.0) + share
-            rows.append(Contribution(operand, step.name, partial, adjoints[operand], first))
-        contributions[step.name] = rows[::-1]
-    return adjoints, contributions
-
-
-def show_traces(steps: list[Step], inputs: dict[str, float], digits: int) -> dict[str, float]:
-    """Print both traces side by side: the left column is read downwards, the right one upwards."""
-    values = forward(steps, inputs)
-    adjoints, contributions = backward(steps, values)
-    output = steps[-1].name
-    rows = [[name, "input", f"{v:.{digits}f}", f"{name}* = d{output}/d{name}", f"{adjoints[name]:.{digits}f}"]
-            for name, v in inputs.items()]  # fmt: skip
-    for step in steps:
-        left = [step.name, step.text, f"{values[step.name]:.{digits}f}"]
-        for c in contributions[step.name]:
-            before = "" if c.first else f"{c.operand}* + "
-            formula = f"{c.operand}* = {before}{c.step}* . ({c.partial:.{digits}f})"
-            rows.append([*left, formula, f"{c.total:.{digits}f}"])
-            left = ["", "", ""]
-    rows.append([output, "the result", f"{values[output]:.{digits}f}", f"{output}* = 1", f"{1:.{digits}f}"])
-    table(["", "forward: primal", "value", "backward: adjoint", "value"], rows)
-    return adjoints
-
-
 # The sections -----------------------------------------------------------------------------------------------------
-
-
-def sigmoid(z: float) -> float:
-    """The logistic function."""
-    return 1.0 / (1.0 + np.exp(-z))
 
 
 def logistic_regression() -> None:
     """The squared loss of a logistic model on two examples: every value and every adjoint."""
     title("1. Forward and backward through a small loss")
     say("Data: (1, 1.5) of class 0 and (1.5, -1) of class 1; model sigma(w0 + w1 x1 + w2 x2); squared loss;")
-    say("w = (-1, 1.5, 0.5). v* stands for dL/dv. Read the left half downwards, the right half upwards.")
-    steps = [
-        Step("v1", "v0 + v-1 + 1.5 v-2", ("v0", "v-1", "v-2"), lambda a, b, c: a + b + 1.5 * c),
-        Step("v2", "v0 + 1.5 v-1 - v-2", ("v0", "v-1", "v-2"), lambda a, b, c: a + 1.5 * b - c),
-        Step("v3", "sigma(v1)", ("v1",), sigmoid),
-        Step("v4", "sigma(v2)", ("v2",), sigmoid),
-        Step("v5", "0 - v3", ("v3",), lambda y: 0.0 - y),
-        Step("v6", "1 - v4", ("v4",), lambda y: 1.0 - y),
-        Step("v7", "v5^2", ("v5",), lambda r: r**2),
-        Step("v8", "v6^2", ("v6",), lambda r: r**2),
-        Step("v9", "v7 + v8", ("v7", "v8"), lambda p, q: p + q),
-    ]
-    show_traces(steps, {"v0": -1.0, "v-1": 1.5, "v-2": 0.5}, digits=2)
-    say("A printed table of this example shows v7 = 0.61, the square of the rounded 0.78, and v-1* = -0.28 after v2,")
-    say("where -0.14 . 1.5 = -0.21: only with -0.21 does the sum in the row above come to 0.06.")
+    say("w = (-1, 1.5, 0.5). ∇v stands for ∂L/∂v. Read the left half downwards, the right half upwards.\n")
     X, c, w = np.array([[1.0, 1.0, 1.5], [1.0, 1.5, -1.0]]), np.array([0.0, 1.0]), np.array([-1.0, 1.5, 0.5])
-    say("The same in one call, from plain NumPy code:")
-    gradient = ad.grad(lambda w: np.sum((c - sigmoid(X @ w)) ** 2))(w)
-    show("ad.grad(lambda w: np.sum((c - sigmoid(X @ w)) ** 2))(w)", gradient)
+
+    def L(w: np.ndarray) -> float:
+        return np.sum((c - expit(X @ w)) ** 2)
+
+    explanation = ad.explain(L, level="scalar", digits=2, names=False)(w)
+    explanation.show()
+    say("\nA printed table of this example shows v7 = 0.61, the square of the rounded 0.78, and ∇v(-1) = -0.28 after v2,")
+    say("where -0.14 · 1.5 = -0.21: only with -0.21 does the sum in the row above come to 0.06.")
+    say("The code was plain NumPy; one call gives the same numbers:")
+    show("ad.grad(lambda w: np.sum((c - expit(X @ w)) ** 2))(w)", ad.grad(L)(w))
+    page = explanation.page("trace.html").resolve()
+    say(f"\nStep through it in a browser, with sliders for w:  {page.as_uri()}")
 
 
 def shared_subexpressions() -> None:
     """The function sqrt(x^2 + e^(x^2)) + cos(x^2 + e^(x^2)) with its intermediate values a to f."""
     title("2. Shared sub-expressions: f(x) = sqrt(x^2 + e^(x^2)) + cos(x^2 + e^(x^2)) at x = 1.3")
-    say("a and c are used twice, so their adjoints are sums of two contributions.")
-    steps = [
-        Step("a", "x^2", ("x",), lambda x: x**2),
-        Step("b", "exp(a)", ("a",), np.exp),
-        Step("c", "a + b", ("a", "b"), lambda a, b: a + b),
-        Step("d", "sqrt(c)", ("c",), np.sqrt),
-        Step("e", "cos(c)", ("c",), np.cos),
-        Step("f", "d + e", ("d", "e"), lambda d, e: d + e),
-    ]
-    show_traces(steps, {"x": 1.3}, digits=4)
+    say("a and c are used twice, so their adjoints are sums of two contributions. Tangents go the other way.\n")
 
     def f(x: float) -> float:
-        c = x**2 + np.exp(x**2)
-        return np.sqrt(c) + np.cos(c)
+        a = x**2
+        b = np.exp(a)
+        c = a + b
+        d = np.sqrt(c)
+        e = np.cos(c)
+        return d + e
 
+    explanation = ad.explain(f, mode="both")(1.3)
+    explanation.show()
     show("ad.value_and_grad(f)(1.3)", ad.value_and_grad(f)(1.3))
+    say("\nThe same derivative as NumPy code that needs no library:\n")
+    print(textwrap.indent(explanation.code(), "  "))
 
 
 def linearisation() -> None:

@@ -18,12 +18,15 @@ from .emit import Module, is_known
 from .engine import Code, allocator
 from .expand import expanded
 from .kernel import STACK, Kernel
+from .plan import Plan
 from .threads import parallel_symbol
 
 LONG = 30_000
 """Work, in additions, from which on the GIL is given up: some ten microseconds."""
 STRAIGHT = 8_000
 """Lines of code above which LLVM is asked for less."""
+Part = tuple[str, tuple[int, ...], list[Step], Program]
+"""Steps that are done together: how, over which shape, which ones, and the program that they belong to."""
 
 
 class Native:
@@ -79,9 +82,33 @@ class Native:
         assert self.code is not None
         return self.code.assembly()
 
+    def parts(self) -> list[Part]:
+        """What is done together, in the order of execution; steps in registers that follow each other are one part."""
+        plan = self.kernel.plan
+        found: list[Part] = []
+        for unit in plan.units:
+            steps = plan.computed_in(unit)
+            if unit.kind == "straight" and found and found[-1][0] == "registers":
+                found[-1][2].extend(steps)
+                continue
+            how = {"straight": "registers", "group": "loop"}.get(unit.kind) or _how(plan, steps[-1])
+            found.append((how, unit.shape, steps, plan.program))
+        return found
+
 
 def _not_taken(*args: Any) -> None:
     return None
+
+
+def _how(plan: Plan, step: Step) -> str:
+    """How a whole operation is done: the code of a product alone, with its operands lying as they do, tells."""
+    if step.primitive.name not in ("matmul", "contract"):
+        return "loops"
+    strides = {a: place[2] for a in step.args if (place := plan.layout(a)) is not None}
+    alone = Program(plan.types, list(dict.fromkeys(step.args)), {}, [step], list(step.outs))
+    module = Module()
+    Kernel(module, alone, strides)
+    return "BLAS" if any(["gemm" in name for name in module.declarations]) else "loops"
 
 
 def _fitted(x: Any, leaf: Any) -> Any:
@@ -210,6 +237,16 @@ class Mixed:
     def assembly(self) -> str:
         """The machine's instructions of the native parts."""
         return "\n".join([part.assembly() for part, _, _ in self._parts if isinstance(part, Native)])
+
+    def parts(self) -> list[Part]:
+        """What is done together, in the order of execution; NumPy takes one step at a time."""
+        found: list[Part] = []
+        for part, _, _ in self._parts:
+            if isinstance(part, Native):
+                found += part.parts()
+            else:
+                found += [("NumPy", (), [step], part.program) for step in part.program.steps]
+        return found
 
 
 def _part(program: Program, steps: list[Step], needed: set[int]) -> tuple[Any, list[int], list[int]]:

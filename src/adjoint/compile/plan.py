@@ -97,6 +97,17 @@ class Plan:
         below = self.layout(step.args[0])
         return None if below is None else _viewed(step, self.types[step.args[0]].shape, self.types[v].shape, below)
 
+    def computed_in(self, unit: Unit) -> list[Step]:
+        """The steps that a unit does: its own, and those of the lazy values that it reads, computed on the spot."""
+        waiting = [self.maker[v] for v in unit.roots] if unit.step is None else [unit.step]
+        found = set()
+        while waiting:
+            step = waiting.pop()
+            if id(step) not in found:
+                found.add(id(step))
+                waiting += [self.maker[a] for a in step.args if a in self.lazy and a not in self.stored]
+        return [s for s in self.program.steps if id(s) in found]
+
     # Which values are lazy, and which of those are stored
 
     def _ordered(self) -> list[Unit]:

@@ -125,13 +125,8 @@ def user_line() -> str:
 
 
 def user_frames() -> list[FrameType]:
-    """The frames between the library and the library: from where the user's code stands out to where it was called."""
-    frames = []
-    for frame in _user_frames(sys._getframe(1)):
-        frames.append(frame)
-        if frame.f_back is None or is_library(frame.f_back.f_code.co_filename):
-            break
-    return frames
+    """The frames that are not the library's, from where the user's code stands outwards."""
+    return list(_user_frames(sys._getframe(1)))
 
 
 def _user_frames(frame: FrameType | None) -> Iterator[FrameType]:

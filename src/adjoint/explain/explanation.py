@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from .rows import Row, View
 from .scalars import unrolled
 from .sweeps import sweep_back, sweep_forward
 from .table import Table
+
+if TYPE_CHECKING:
+    from .cost import Cost
+    from .graph import Graph
+    from .programs import Programs
 
 MODES = ("reverse", "forward", "both")
 LEVELS = ("vector", "scalar")
@@ -196,7 +201,10 @@ class Explanation:
 
     def text(self, *, ascii: bool = False) -> str:
         """The traces side by side as plain text; with `ascii` in characters that every terminal has."""
-        return self.table(ascii=ascii).text()
+        parts = [self.table(ascii=ascii).text()]
+        if self.programs is not None:
+            parts.append(str(self.programs))
+        return "\n\n".join(parts)
 
     def show(self) -> None:
         """Print the traces, in colours if `rich` is installed."""
@@ -205,7 +213,22 @@ class Explanation:
         except ImportError:
             print(self.text())  # noqa: T201
             return
-        Console().print(self.table().rich())
+        console, table = Console(), self.table()
+        console.print(table.rich())
+        for text in [*table.foot(), *([] if self.programs is None else ["", str(self.programs)])]:
+            console.print(text, highlight=False, markup=False)
+
+    def graph(self, path: str | PathLike[str] | None = None) -> Graph:
+        """The computational graph: values, local partials on the arrows, adjoints in a second colour.
+
+        With a path it is written there, as .svg, .png, .pdf or .dot. Large traces are put together to stay readable.
+        """
+        from .graph import draw
+
+        picture = draw(self._view, self.table())
+        if path is not None:
+            picture.save(path)
+        return picture
 
     def page(self, path: str | PathLike[str]) -> Path:
         """Write one file of HTML that steps through both sweeps, and return its path.
@@ -220,10 +243,27 @@ class Explanation:
         options = {**self._options, "most": sys.maxsize}
         try:
             view = self._seen("scalar", collapse=False, mode="reverse")
-            return write_page(live_page(view, Table(view, **options)), path)
-        except (NoScriptError, UnsupportedError) as error:
-            why = f"The values are fixed: the page cannot compute {str(error).splitlines()[0]}"
-        return write_page(still_page(self._backward, Table(self._backward, **options), why), path)
+            data = live_page(view, Table(view, **options))
+        except NoScriptError as error:
+            data = still_page(self._backward, Table(self._backward, **options), f"The values are fixed, as {error}.")
+        except UnsupportedError as error:
+            why = str(error).splitlines()[0].rstrip(".")
+            data = still_page(self._backward, Table(self._backward, **options), f"The values are fixed: {why}.")
+        return write_page(data, path)
+
+    def cost(self) -> Cost:
+        """Operations and memory of the function and of both sweeps, and which mode is the cheaper one here."""
+        from .cost import cost_of
+
+        return cost_of(self._view, self.table().called)
+
+    @cached_property
+    def programs(self) -> Programs | None:
+        """For a jitted function, its program as recorded and as it runs, fused into kernels; else None."""
+        from .programs import programs
+
+        whole = self._whole
+        return programs(self._fun, self._args, self._kwargs, names=whole.names, arrays=whole.trace.arrays)
 
     def __str__(self) -> str:
         return self.text()

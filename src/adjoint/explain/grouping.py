@@ -136,7 +136,11 @@ def _with_loops(trace: Recorder, groups: list[Group], users: dict[int, list[int]
             continue
         rows = groups[k : k + length * turns]
         inside = sorted(m for g in rows for m in g.members)
-        found.append(Group(inside, _outs(trace, inside, users, wanted), "loop", _caption(trace, rows, length, turns)))
+        outs = _outs(trace, inside, users, wanted)
+        if len(outs) > turns // 2:  # not a loop but a list, of which every element is used
+            found += rows
+        else:
+            found.append(Group(inside, outs, "loop", _caption(trace, rows, length, turns)))
         k += length * turns
     return found
 

@@ -131,7 +131,7 @@ def _multiply(n: Notation, e: Expression) -> tuple[str, int]:
     if _is_lifted(left, COLUMN) and len(right.shape) == 1:
         return f"outer({n.text(left.args[0])}, {n.text(right)})", ATOM
     second = n.text(right, PRODUCT)
-    if second.startswith("-"):
+    if second.startswith("-") or right.head in ("divide", "reciprocal", "matmul"):
         second = f"({second})"
     return f"{n.text(left, PRODUCT)}{n.times}{second}", PRODUCT
 

@@ -20,6 +20,8 @@ from ..core.reverse import INPUT, OUTPUT, Node, ReverseTrace
 from ..core.traced import Traced
 from ..ir.capture import CaptureTrace
 from ..ir.program import Step
+from ..rules.opaque import Opaque
+from ..rules.stacking import aligned
 from .block import Blocks, blocks_now
 
 
@@ -44,11 +46,16 @@ class Note(NamedTuple):
 
     place: Place | None
     blocks: Blocks
-    checkpoint: int | None
-    """The checkpointed call it belongs to: its result is not stored, but computed again on the way back."""
+    checkpoints: tuple[int, ...]
+    """The checkpointed calls around it, from the outermost in."""
+
+    @property
+    def checkpoint(self) -> int | None:
+        """The checkpointed call it belongs to: its result is not stored, but computed again on the way back."""
+        return self.checkpoints[-1] if self.checkpoints else None
 
 
-BLANK = Note(None, (), None)
+BLANK = Note(None, (), ())
 
 
 class Notebook(CaptureTrace):
@@ -111,6 +118,8 @@ class Recorder(ReverseTrace):
         """What the user calls a plain array, by its identity."""
         self.note: Note | None = None
         """Stands for the user's place while a trace is written from another one."""
+        self._outside = user_frames()
+        """Who asks for the explanation: their variables are not the function's."""
         self._frames: dict[int, FrameType] = {}
         self._checkpoints: list[int] = []
         self._count = 0
@@ -121,11 +130,11 @@ class Recorder(ReverseTrace):
         if self.note is not None:
             self.notes.append(self.note)
             return
-        frames = user_frames()
+        frames = [frame for frame in user_frames() if not any(frame is outer for outer in self._outside)]
         for frame in reversed(frames):
             self._look_at(frame)
         place = Place(frames[0].f_code.co_filename, frames[0].f_lineno, frames[0].f_code.co_name) if frames else None
-        self.notes.append(Note(place, blocks_now(), self._checkpoints[-1] if self._checkpoints else None))
+        self.notes.append(Note(place, blocks_now(), tuple(self._checkpoints)))
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         """As the reverse walk does, but the inside of a checkpointed function is written down as well.
@@ -150,6 +159,7 @@ class Recorder(ReverseTrace):
         for frame in self._frames.values():
             self._look_at(frame)
         self._frames.clear()
+        self._outside.clear()
 
     def _look_at(self, frame: FrameType) -> None:
         if id(frame) not in self._frames:
@@ -176,6 +186,8 @@ def _as_it_stands(x: Any) -> Traced | None:
     return None if x._is_stale() else x._handle
 
 
-def is_step(node: Node) -> bool:
-    """Whether a node of the trace is an operation, not an input or one of several results."""
-    return node[0] is not INPUT and node[0] is not OUTPUT
+def is_elementwise(primitive: Any) -> bool:
+    """Whether an operation takes the elements of its arguments one after the other."""
+    if primitive is INPUT or primitive is OUTPUT:
+        return False
+    return primitive.stacking is aligned and not isinstance(primitive.derivative, Opaque)

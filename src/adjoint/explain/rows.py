@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.reverse import INPUT, OUTPUT
 from ..core.trace import quiet
 from ..core.traced import Traced
 from ..core.values import plain, shape_of
-from ..rules.stacking import aligned
 from .expression import Expression, Symbol, constant, expression_of, symbols_in
 from .grouping import grouped
-from .notebook import Note
+from .notebook import Note, is_elementwise
 from .record import Recorded
 from .sweeps import Backward, pulled_through
 
@@ -179,7 +177,7 @@ class View:
     def _partials(self, row: Row) -> dict[int, Expression]:
         """The local partials of a row that works element by element."""
         trace, notebook = self.recorded.trace, self.recorded.notebook
-        if row.kind != "step" or len(row.outs) != 1 or not all(_is_elementwise(trace[m][0]) for m in row.members):
+        if row.kind != "step" or len(row.outs) != 1 or not all(is_elementwise(trace[m][0]) for m in row.members):
             return {}
         out = row.outs[0]
         shape = shape_of(self.value(out))
@@ -218,12 +216,6 @@ class View:
         primitive = self.recorded.trace[row.members[-1]][0]
         selects = primitive.name == "where" or type(getattr(primitive, "derivative", None)).__name__ == "Selecting"
         return selects, bool(getattr(getattr(primitive, "derivative", None), "vertex", False))
-
-
-def _is_elementwise(primitive: Any) -> bool:
-    return primitive is not OUTPUT and primitive is not INPUT and (
-        primitive.stacking is aligned or primitive.name in ("where", "clip")
-    )  # fmt: skip
 
 
 def _names(rows: list[Row], count: int) -> dict[int, str]:

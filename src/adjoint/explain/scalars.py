@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,7 @@ from ..core.traced import Traced
 from ..core.values import plain, shape_of
 from ..ir.program import GUARD, Step
 from ..ops.indexing import filled
-from ..rules.stacking import aligned
-from .notebook import BLANK, Note, Notebook, Recorder
+from .notebook import BLANK, Note, Notebook, Recorder, is_elementwise
 from .record import Recorded
 
 LARGEST = 5_000
@@ -46,6 +47,8 @@ def unrolled(whole: Recorded) -> Recorded:
             _check_size(len(trace), step.primitive.name)
         for o, x in zip(step.outs, found, strict=True):
             values[o] = x
+            if not _is_same(x, whole.notebook.value(o)):
+                raise _refused(step.primitive.name, trace.note)
             if o in variables:
                 _name_elements(trace, x, variables[o])
     outputs = []
@@ -72,20 +75,18 @@ def _taken(step: Step, args: list[Any], note: Note) -> tuple[Any, ...]:
         out = primitive.evaluate(*args, **step.params)
         return tuple(out) if primitive.multiple else (out,)
     try:
-        if primitive.stacking is aligned or primitive.name in EACH:
-            return (_broadcast(lambda *elements: primitive(*elements, **step.params), args),)
-        if primitive.name in WRITTEN_OUT:
-            return (WRITTEN_OUT[primitive.name](*args, **step.params),)
-        out = primitive.evaluate(*args, **step.params)
+        if is_elementwise(primitive) or primitive.name == "stop_gradient":
+            found = _broadcast(lambda *elements: primitive(*elements, **step.params), args)
+            return _parted(found, len(step.outs)) if primitive.multiple else (found,)
+        boxes = [
+            _box(a) for a in args
+        ]  # NumPy would hand a bare handle to the library, whose result is no array of handles
+        out = WRITTEN_OUT.get(primitive.name, primitive.evaluate)(*boxes, **step.params)
     except Exception as error:
         raise _refused(primitive.name, note) from error
-    if primitive.multiple:
+    if primitive.multiple or (isinstance(out, Traced) and np.shape(out)):
         raise _refused(primitive.name, note)
-    return (out,)
-
-
-EACH = frozenset(("where", "clip", "stop_gradient"))
-"""Operations on each element, which meet a batch in ways of their own."""
+    return (out[()] if isinstance(out, np.ndarray) and not out.ndim else out,)
 
 
 def _logsumexp(x: Any, *, axis: Any, keepdims: bool) -> Any:
@@ -95,7 +96,7 @@ def _logsumexp(x: Any, *, axis: Any, keepdims: bool) -> Any:
 
 def _assign(x: Any, v: Any, *arrays: Any, template: tuple[Any, ...]) -> Any:
     out = np.array(x, object)
-    out[filled(template, arrays)] = v
+    out[filled(template, arrays)] = v[()]
     return out
 
 
@@ -105,12 +106,29 @@ def _unindex(g: Any, *arrays: Any, template: tuple[Any, ...], shape: tuple[int, 
     return out
 
 
+def _sum(x: Any, *, axis: Any, keepdims: bool) -> Any:
+    """Truth values are counted, as NumPy does it for arrays but not for single ones."""
+    counted = _each(x, lambda e: e.astype(int) if isinstance(e, Traced) and e.dtype == bool else e)
+    return np.sum(counted, axis=axis, keepdims=keepdims)
+
+
+def _picked(pick: Any, x: Any, *, axis: Any, keepdims: bool) -> Any:
+    """The largest or smallest elements, by comparing two at a time; at a tie of several that shares in another way."""
+    found = np.frompyfunc(pick, 2, 1).reduce(x, axis=axis, keepdims=keepdims)
+    values = np.vectorize(plain, otypes=[float])(x)
+    ties = np.sum(values == pick.reduce(values, axis=axis, keepdims=True), axis=axis)
+    if np.any(ties > 1):
+        raise ValueError("a tie")
+    return found
+
+
 WRITTEN_OUT: dict[str, Callable[..., Any]] = {
     "astype": lambda x, *, dtype: x,
     "logsumexp": _logsumexp,
-    "max": lambda x, *, axis, keepdims: np.max(x, axis=axis, keepdims=keepdims),
-    "min": lambda x, *, axis, keepdims: np.min(x, axis=axis, keepdims=keepdims),
+    "max": partial(_picked, np.maximum),
+    "min": partial(_picked, np.minimum),
     "assign": _assign,
+    "sum": _sum,
     "unindex": _unindex,
 }
 """Operations whose NumPy code does not take arrays of handles."""
@@ -142,8 +160,20 @@ def _python(x: Any) -> Any:
     return x.item() if isinstance(x, (np.generic, np.ndarray)) else x
 
 
+def _is_same(x: Any, wanted: Any) -> bool:
+    """Whether the elements have come out as the array's, but for rounding."""
+    found = np.array([plain(e) for e in np.ravel(_box(x))], dtype=np.asarray(wanted).dtype)
+    tolerance = 1e-4 if found.dtype.itemsize < 8 else 1e-9
+    return bool(np.allclose(found, np.ravel(wanted), rtol=tolerance, atol=tolerance, equal_nan=True))
+
+
+def _parted(found: Any, count: int) -> tuple[Any, ...]:
+    """An array of tuples as a tuple of arrays."""
+    return tuple([_each(found, itemgetter(k)) for k in range(count)])
+
+
 def _each(x: Any, function: Callable[[Any], Any]) -> Any:
-    if shape_of(x) == ():
+    if not isinstance(x, np.ndarray) or not x.ndim:
         return function(x)
     out = np.empty(shape_of(x), object)
     for index in np.ndindex(out.shape):

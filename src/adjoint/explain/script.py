@@ -42,7 +42,7 @@ WRITTEN_OUT: dict[str, Callable[..., str]] = {
 
 
 class NoScriptError(Exception):
-    """An operation that the page cannot compute; the argument names it."""
+    """Something that the page cannot compute; the argument says why, as in "the page cannot compute as ..."."""
 
 
 def script(e: Expression, name: Callable[[Symbol], str]) -> str:
@@ -50,7 +50,7 @@ def script(e: Expression, name: Callable[[Symbol], str]) -> str:
     if e.head == SYMBOL:
         return name(e.params["symbol"])
     if np.size(e.value) != 1 or np.iscomplexobj(e.value):
-        raise NoScriptError(e.head)
+        raise NoScriptError(f"{e.head} is not a single real number")
     if e.head == CONSTANT:
         return _number(e.value)
     args = [script(a, name) for a in e.args]
@@ -62,7 +62,7 @@ def script(e: Expression, name: Callable[[Symbol], str]) -> str:
         return WRITTEN_OUT[e.head](*args)
     function = RENAMED.get(e.head, e.head)
     if function not in FUNCTIONS or e.params:
-        raise NoScriptError(e.head)
+        raise NoScriptError(f"JavaScript has no {e.head}")
     return f"{function}({','.join(args)})"
 
 

@@ -22,12 +22,12 @@ def live_page(view: View, table: Table) -> dict[str, Any]:
     Raises `NoScriptError` where it cannot.
     """
     if len(view.rows) > MOST_NODES:
-        raise NoScriptError(f"{len(view.rows)} steps")
+        raise NoScriptError(f"it has {len(view.rows)} steps, number by number")
     ids = {place: k for k, row in enumerate(view.rows) for place in row.outs}
 
     def name(symbol: Symbol) -> str:
         if symbol.kind != "value":
-            raise NoScriptError("a derivative of a derivative")
+            raise NoScriptError("a value depends on a derivative")
         return f"v[{ids[symbol.place]}]"
 
     nodes = []
@@ -36,7 +36,7 @@ def live_page(view: View, table: Table) -> dict[str, Any]:
         node["value"], node["adjoint"] = float(view.value(row.outs[0])), float(view.adjoint(row.outs[0]))
         if row.kind != "input":
             if len(row.outs) != 1 or not row.formulas:
-                raise NoScriptError(row.caption or "a step of several results")
+                raise NoScriptError("a step has several results")
             node["js"] = script(row.formulas[row.outs[0]], name)
             node["edges"] = [_live_edge(e, ids, table, name) for e in row.edges]
         nodes.append(node)
@@ -84,7 +84,7 @@ def _node(view: View, table: Table, row: Row, k: int) -> dict[str, Any]:
 
 def _live_edge(edge: Edge, ids: dict[int, int], table: Table, name: Any) -> dict[str, Any]:
     if edge.partial is None:
-        raise NoScriptError("a step without a local partial")
+        raise NoScriptError("a step has no local partial")
     return {
         "from": ids[edge.operand],
         "partial": table.partial(edge),

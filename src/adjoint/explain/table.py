@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .expression import RESULT, Symbol, size
+from .memory import marks, memory_of
 from .notation import LONGEST_FORMULA, Notation, value_text
 from .rows import Edge, Row, View
 
@@ -41,6 +42,7 @@ class Table:
         self.ascii = ascii
         self._names = names
         self.notation = Notation(self.name, view.recorded.trace.arrays, ascii=ascii)
+        self._marks = marks(view) if self._has_checkpoints else {}
         self.lines = _shortened([*self._inputs(), *self._steps(), *self._results()], most)
 
     # names
@@ -158,7 +160,8 @@ class Table:
         else:
             step = row.caption
         places = row.outs if kind == "adjoint" else row.operands
-        return f"{', '.join([self.name(Symbol(kind, p)) for p in places])} through {step}"
+        names = [self.name(Symbol(kind, p)) for p in places[:4]] + ["..."] * (len(places) > 4)
+        return f"{', '.join(names)} through {step}"
 
     def _tangent(self, row: Row, place: int) -> tuple[str, str]:
         view = self.view
@@ -196,15 +199,15 @@ class Table:
         """A local partial as text; of a function that picks among its operands, what came of it."""
         assert edge.partial is not None
         if edge.is_structural and edge.partial.head == "where" and size(edge.partial) > SHORT:
-            return value_text(edge.partial.value, self.digits)
-        return self.notation.text(edge.partial)
+            return self.value(edge.partial.value)
+        return self._short(self.notation.text(edge.partial)) or self.value(edge.partial.value)
 
     def _place(self, row: Row) -> str:
         place = row.note.place
-        mark = "" if row.note.checkpoint is None else f"recomputed (checkpoint {row.note.checkpoint})  "
+        mark = self._marks.get(row.outs[-1], "")
         if place is None or not self.with_places:
-            return mark.strip()
-        return f"{mark}{place}  {place.source}"
+            return mark
+        return "  ".join(filter(None, [mark, str(place), place.source]))
 
     def value(self, x: Any) -> str:
         """A value, short enough for a column."""
@@ -227,7 +230,15 @@ class Table:
     def text(self) -> str:
         """Plain text, columns under their headings."""
         blocks = [_column(heading, cells) for heading, cells in self.columns()]
-        return "\n".join(["   ".join(parts).rstrip() for parts in zip(*blocks, strict=True)])
+        return "\n".join([*["   ".join(parts).rstrip() for parts in zip(*blocks, strict=True)], *self.foot()])
+
+    def foot(self) -> list[str]:
+        """What stands below: with checkpoints, what is stored and what is computed again."""
+        return [str(memory_of(self.view, self.called))] if self._has_checkpoints else []
+
+    @property
+    def _has_checkpoints(self) -> bool:
+        return self.view.backward is not None and any(note.checkpoints for note in self.view.recorded.trace.notes)
 
     def rich(self) -> Any:
         """A table of the `rich` package."""

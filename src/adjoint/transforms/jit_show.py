@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..ir.program import GUARD, Program
+from ..ir.program import GUARD, Program, Step
+
+
+class Kernel(NamedTuple):
+    """Steps of a program that are done together."""
+
+    how: str
+    """In `registers`, in one fused `loop`, in `loops` of their own, by `BLAS` or by `NumPy`."""
+    shape: tuple[int, ...]
+    """What a fused loop goes over."""
+    steps: tuple[Step, ...]
+    """In the words of the compiler, which writes some steps as several."""
+    program: Program
+    """What the numbers of the steps belong to."""
 
 
 class Lowered:
@@ -24,6 +37,14 @@ class Lowered:
         """The machine's instructions; None without llvmlite, or where NumPy takes every step."""
         made = getattr(self._executable, "assembly", None)
         return None if made is None else made()
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        """Which steps are done together, and how; NumPy does one at a time."""
+        made = getattr(self._executable, "parts", None)
+        if made is None:
+            return [Kernel("NumPy", (), (step,), self.optimised) for step in self.optimised.steps]
+        return [Kernel(how, shape, tuple(steps), program) for how, shape, steps, program in made()]
 
     def __str__(self) -> str:
         parts = ["# as recorded", str(self.program), "", "# after the passes", str(self.optimised)]

@@ -1,0 +1,78 @@
+"""Containers in source: how what is in them is reached, how they are written, how long lines are broken."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator
+from typing import Any
+
+WIDTH = 110
+"""Lines are broken here, where they can be."""
+
+
+class Leaf:
+    """The place of an input, or the text of a result, in the containers that the user has it in."""
+
+    def __init__(self, what: Any) -> None:
+        self.what = what
+
+
+def last_key(path: str) -> str:
+    """The key at the end of a way through containers, if it can be the name of a variable."""
+    found = re.search(r"\['([A-Za-z]\w*)'\]$", path)
+    return found.group(1) if found else ""
+
+
+def leaves_of(part: Any, access: str, path: str) -> Iterator[tuple[int, str, str]]:
+    """The inputs in a container: which one, how source reaches it, how its name says so."""
+    if isinstance(part, Leaf):
+        yield part.what, access, path
+    elif isinstance(part, dict):
+        for key, inner in part.items():
+            yield from leaves_of(inner, f"{access}[{key!r}]", f"{path}[{key!r}]")
+    elif isinstance(part, (list, tuple)):
+        for k, inner in enumerate(part):
+            yield from leaves_of(inner, f"{access}[{k}]", f"{path}[{k}]")
+    elif dataclasses.is_dataclass(part):
+        for name in [f.name for f in dataclasses.fields(part)]:
+            yield from leaves_of(getattr(part, name), f"{access}.{name}", f"{path}[{name!r}]")
+
+
+def shown(part: Any) -> str:
+    """Containers as they are written; a dataclass as a dict of its fields."""
+    if isinstance(part, Leaf):
+        return str(part.what)
+    if dataclasses.is_dataclass(part):
+        part = {f.name: getattr(part, f.name) for f in dataclasses.fields(part)}
+    if isinstance(part, dict):
+        return f"{{{', '.join([f'{key!r}: {shown(inner)}' for key, inner in part.items()])}}}"
+    if isinstance(part, tuple):
+        return f"({', '.join(map(shown, part))}{',' * (len(part) == 1)})"
+    return f"[{', '.join(map(shown, part))}]" if isinstance(part, list) else repr(part)
+
+
+def wrapped(line: str) -> list[str]:
+    """A line, broken after commas inside brackets if it is too long."""
+    indent = line[: len(line) - len(line.lstrip())]
+    found = [line]
+    while len(found[-1]) > WIDTH:
+        last = found[-1]
+        cut = _last_comma(last, WIDTH)
+        if cut is None:
+            break
+        found[-1:] = [last[:cut], f"{indent}    {last[cut:].lstrip()}"]
+    return found
+
+
+def _last_comma(line: str, limit: int) -> int | None:
+    """Where to break: behind the last comma before the limit, outside of text."""
+    quote, found = "", None
+    for k, c in enumerate(line[:limit]):
+        if quote:
+            quote = "" if c == quote and line[k - 1] != "\\" else quote
+        elif c in "'\"":
+            quote = c
+        elif c == "," and k > 8 and line[k + 1 : k + 2] == " ":
+            found = k + 1
+    return found if found and line[found:].strip() else None

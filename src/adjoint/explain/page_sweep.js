@@ -1,0 +1,136 @@
+// The two sweeps over the graph, and the texts that say what they do.
+
+// As number_text in Python: at most `digits` decimals, no zeros nobody reads.
+function numberText(x, digits = DATA.digits) {
+  if (typeof x === "string") return x;
+  x = Number(x);
+  if (x !== x) return "nan";
+  if (abs(x) === Infinity) return x > 0 ? "inf" : "-inf";
+  if (x === 0) return "0";
+  if (abs(x) >= 1e6) return scientific(x, digits);
+  const fixed = x.toFixed(digits);
+  return Number(fixed) === 0 ? scientific(x, 1) : withoutZeros(fixed);
+}
+function scientific(x, decimals) {
+  const [mantissa, exponent] = x.toExponential(decimals).split("e");
+  return `${withoutZeros(mantissa)}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
+}
+const withoutZeros = text => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
+
+// Evaluate every node at the given inputs. The result is indexed by node id.
+function forwardSweep(inputs) {
+  const v = [];
+  for (const node of DATA.nodes) {
+    if (!DATA.live) v[node.id] = node.value;
+    else v[node.id] = node.kind === "input" ? inputs[node.id] : Number(PROGRAM.values[node.id](v));
+  }
+  return v;
+}
+
+// Walk back. A cotangent has a finite part, the coefficient of one infinite unit (null: none), and whether anything
+// arrived at all: a branch that was not taken hands on nothing, not a zero that infinity could turn into nan.
+function reverseSweep(v) {
+  if (!DATA.live) return fixedSweep();
+  const totals = [], records = [];
+  DATA.outputs.forEach((id, k) => add(totals, id, {finite: toNumber(DATA.seed[k]), infinite: null, reached: true}));
+  const seeds = totals.map(shown);
+  for (const [node, k] of handedBack()) {
+    const edge = node.edges[k], partial = Number(PROGRAM.partials[node.id][k](v)), whole = totals[node.id];
+    const share = whole && times(whole, partial, v[node.id], edge);
+    const before = totals[edge.from];
+    if (share) add(totals, edge.from, share);
+    records.push({
+      node, k, edge, partial, giver: shown(whole), had: Boolean(before), before: shown(before), share: shown(share),
+      total: shown(totals[edge.from]), nothing: !share || !share.reached, vertex: Boolean(share && share.made),
+    });
+  }
+  return {seeds, records};
+}
+function times(whole, partial, out, edge) {
+  const reached = whole.reached && !(edge.structural && partial === 0);
+  if (!reached) return {finite: 0, infinite: whole.infinite === null ? null : 0, reached};
+  if (edge.vertex && isinf(partial) && isfinite(out)) {
+    return {finite: 0, infinite: (whole.finite + (whole.infinite ?? 0)) * sign(partial), reached, made: true};
+  }
+  return {
+    finite: whole.finite * partial, infinite: whole.infinite === null ? null : whole.infinite * partial, reached,
+  };
+}
+function add(totals, id, share) {
+  const had = totals[id];
+  if (!had) totals[id] = share;
+  else {
+    const infinite = had.infinite === null ? share.infinite : had.infinite + (share.infinite ?? 0);
+    totals[id] = {finite: had.finite + share.finite, infinite, reached: had.reached || share.reached};
+  }
+}
+const shown = c => (!c ? 0 : c.infinite === null || c.infinite === 0 ? c.finite : c.infinite * Infinity);
+
+// Pages without formulas carry what was handed on, as texts.
+function fixedSweep() {
+  const seeds = [], last = [], byId = new Map(DATA.nodes.map(node => [node.id, node]));
+  DATA.outputs.forEach((id, k) => { seeds[id] = last[id] = numberText(DATA.seed[k]); });
+  const records = handedBack().map(([node, k]) => {
+    const edge = node.edges[k], before = last[edge.from];
+    last[edge.from] = edge.total;
+    return {
+      node, k, edge, partial: edge.partial, giver: byId.get(node.id).adjoint, had: before !== undefined,
+      before: before ?? "0", share: edge.share, total: edge.total, nothing: false, vertex: false,
+    };
+  });
+  return {seeds, records};
+}
+
+// The order of the reverse sweep: nodes from last to first, the operands of each in order; only what the result uses.
+function handedBack() {
+  const used = new Set(DATA.outputs), order = [];
+  for (const node of [...DATA.nodes].reverse()) {
+    if (!used.has(node.id)) continue;
+    node.edges.forEach((edge, k) => {
+      used.add(edge.from);
+      order.push([node, k]);
+    });
+  }
+  return order;
+}
+
+// A formula with the operands' numbers in place of their names: "v5^2" becomes "(-0.78)^2".
+function withNumbers(text, node, v) {
+  const names = new Map();
+  for (const id of [node.id, ...node.edges.map(edge => edge.from)]) {
+    const operand = NODE[id];
+    for (const name of [operand.name, operand.label]) if (name) names.set(name, numberText(v[id]));
+  }
+  const longestFirst = [...names.keys()].sort((a, b) => b.length - a.length);
+  const isWord = c => c !== undefined && /[\p{L}\p{N}_.]/u.test(c);
+  let result = "";
+  for (let at = 0; at < text.length; ) {
+    const ends = next => !isWord(next) && next !== "(";
+    const name = longestFirst.find(n => text.startsWith(n, at) && ends(text[at + n.length]));
+    const glued = at > 0 && isWord(text[at - 1]) && !/[0-9.]/.test(text[at - 1]);
+    if (!name || glued) {
+      result += text[at++];
+      continue;
+    }
+    const number = names.get(name);
+    const before = text.slice(0, at).trimEnd(), after = text.slice(at + name.length).trimStart();
+    const times = at > 0 && /[0-9]/.test(text[at - 1]) ? "·" : "";
+    const raised = /^(\^|\*\*|[²³⁴-⁹⁻])/.test(after) && /^-|e/.test(number);
+    const signed = number.startsWith("-") && /[+\-−*·×/@^]$/.test(before + times);
+    result += times + (raised || signed ? `(${number})` : number);
+    at += name.length;
+  }
+  return result;
+}
+
+// A factor after a dot: sums and signs need brackets; the signs of exponents do not.
+function factor(text) {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const c = text[at];
+    if ("([{".includes(c)) depth++;
+    else if (")]}".includes(c)) depth--;
+    else if (depth === 0 && "+-−".includes(c) && !/(\de|[\^*·×/])\s*$/.test(text.slice(0, at))) return `(${text})`;
+  }
+  return text;
+}
