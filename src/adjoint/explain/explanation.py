@@ -23,9 +23,11 @@ from .sweeps import sweep_back, sweep_forward
 from .table import Table
 
 if TYPE_CHECKING:
+    from .code import Source
     from .cost import Cost
     from .graph import Graph
     from .programs import Programs
+    from .symbols import Symbolic
 
 MODES = ("reverse", "forward", "both")
 LEVELS = ("vector", "scalar")
@@ -251,6 +253,26 @@ class Explanation:
             data = still_page(self._backward, Table(self._backward, **options), f"The values are fixed: {why}.")
         return write_page(data, path)
 
+    def sympy(self) -> Symbolic:
+        """The function and its derivatives as SymPy expressions, number by number, with shared parts kept shared."""
+        from .symbols import symbolic
+
+        return symbolic(self._seen("scalar", collapse=False, mode="reverse"))
+
+    def latex(self) -> str:
+        """The function and its derivatives as aligned equations."""
+        return self.sympy().latex()
+
+    def code(self) -> Source:
+        """The value and the gradient as NumPy source, which runs without this library.
+
+        It holds for the branch that was taken here, and raises where another one would be. Captured arrays that are too
+        large to be written out are keyword arguments; the `arrays` of the result holds them.
+        """
+        from .code import numpy_source
+
+        return numpy_source(self._seen("vector", collapse=False, mode="reverse"), count=len(self._args))
+
     def cost(self) -> Cost:
         """Operations and memory of the function and of both sweeps, and which mode is the cheaper one here."""
         from .cost import cost_of
@@ -271,7 +293,12 @@ class Explanation:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self.table().html()
+        """For notebooks: the table, and the graph if it can be drawn."""
+        try:
+            picture = self.graph().svg
+        except UnsupportedError:
+            picture = ""
+        return f"{self.table().html()}{picture}"
 
 
 def _parts(leaf: Any, recorded: Recorded) -> list[Any]:

@@ -75,7 +75,7 @@ def _taken(step: Step, args: list[Any], note: Note) -> tuple[Any, ...]:
         out = primitive.evaluate(*args, **step.params)
         return tuple(out) if primitive.multiple else (out,)
     try:
-        if is_elementwise(primitive) or primitive.name == "stop_gradient":
+        if is_elementwise(primitive) or primitive.name in EACH:
             found = _broadcast(lambda *elements: primitive(*elements, **step.params), args)
             return _parted(found, len(step.outs)) if primitive.multiple else (found,)
         boxes = [
@@ -87,6 +87,10 @@ def _taken(step: Step, args: list[Any], note: Note) -> tuple[Any, ...]:
     if primitive.multiple or (isinstance(out, Traced) and np.shape(out)):
         raise _refused(primitive.name, note)
     return (out[()] if isinstance(out, np.ndarray) and not out.ndim else out,)
+
+
+EACH = frozenset(("stop_gradient", "sinc_derivative", "i0_derivative"))
+"""Operations on each element, which meet a batch in ways of their own."""
 
 
 def _logsumexp(x: Any, *, axis: Any, keepdims: bool) -> Any:
