@@ -37,13 +37,13 @@ def logistic_regression() -> None:
     say("w = (-1, 1.5, 0.5). ∇v stands for ∂L/∂v. Read the left half downwards, the right half upwards.\n")
     X, c, w = np.array([[1.0, 1.0, 1.5], [1.0, 1.5, -1.0]]), np.array([0.0, 1.0]), np.array([-1.0, 1.5, 0.5])
 
-    def L(w: np.ndarray) -> float:
+    def L(w: np.ndarray) -> float:  # noqa: N802  (the name in the table)
         return np.sum((c - expit(X @ w)) ** 2)
 
     explanation = ad.explain(L, level="scalar", digits=2, names=False)(w)
     explanation.show()
-    say("\nA printed table of this example shows v7 = 0.61, the square of the rounded 0.78, and ∇v(-1) = -0.28 after v2,")
-    say("where -0.14 · 1.5 = -0.21: only with -0.21 does the sum in the row above come to 0.06.")
+    say("\nA printed table of this example shows v7 = 0.61, the square of the rounded 0.78, and ∇v(-1) = -0.28")
+    say("after v2, where -0.14 · 1.5 = -0.21: only with -0.21 does the sum in the row above come to 0.06.")
     say("The code was plain NumPy; one call gives the same numbers:")
     show("ad.grad(lambda w: np.sum((c - expit(X @ w)) ** 2))(w)", ad.grad(L)(w))
     page = explanation.page("trace.html").resolve()

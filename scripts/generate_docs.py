@@ -1,7 +1,7 @@
 """Write what the docs say of the source from the source: run with `make docs`.
 
 `docs/ops.md` comes from the catalogue, `docs/errors.md` from the exceptions' docstrings, and the list of files at the
-end of each room's README from the files' first sentences.
+end of each room's README from the files' first sentences. `docs/graph.svg` is drawn by `ad.explain`.
 """
 
 from __future__ import annotations
@@ -38,6 +38,17 @@ def main() -> None:
         if not file.exists() or file.read_text(encoding="utf-8") != page:
             file.write_text(page, encoding="utf-8")
             print(f"wrote {name}, {len(page.splitlines())} lines")
+    draw_example()
+
+
+def draw_example() -> None:
+    """The picture in the README. It differs from machine to machine by the fonts, so nothing compares it."""
+
+    def g(x: float) -> float:
+        c = x**2 + 1.0
+        return np.sqrt(c) + np.cos(c)
+
+    ad.explain(g, digits=3)(1.3).graph(ROOT / "docs" / "graph.svg")
 
 
 def pages() -> dict[str, str]:

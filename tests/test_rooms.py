@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "adjoint"
-ORDER = ["core", "ir", "compile", "rules", "ops", "numpy", "scipy", "random", "transforms", "testing", "explain"]
+ORDER = ["core", "ir", "compile", "rules", "ops", "numpy", "scipy", "random", "transforms", "testing", "explanation"]
 """Each room may import itself and those before it."""
 
 OUTSIDE = ["cli"]
@@ -52,7 +52,7 @@ def rooms_imported(file: Path) -> set[str]:
 
 @pytest.mark.parametrize("file", [f for f in FILES if f.parent != SOURCE], ids=name_of)
 def test_imports_go_down(file):
-    """core <- rules <- ops <- numpy <- scipy <- transforms <- testing <- explain, also for imports inside functions."""
+    """core <- rules <- ops <- numpy <- scipy <- transforms <- explanation, also for imports inside functions."""
     room = file.relative_to(SOURCE).parts[0]
     allowed = {room, ""} if room in OUTSIDE else set(ORDER[: ORDER.index(room) + 1])
     reasons = {up for (name, up), reason in EXCEPTIONS.items() if name == name_of(file) and reason}

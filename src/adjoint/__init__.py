@@ -24,8 +24,8 @@ from .transforms.vmap import vmap
 
 if TYPE_CHECKING:
     from . import random, testing
-    from .explain.block import block
-    from .explain.explanation import explain
+    from .explanation.block import block
+    from .explanation.explain import explain
     from .transforms.jit import jit
     from .transforms.loops import cond, fori_loop, map, scan, while_loop
     from .transforms.settings import set_cache, set_threads
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "AdjointError", "block", "checkpoint", "cond", "custom_rule", "derivative", "errors", "explain", "fori_loop", "grad", "hessian",
-    "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linear_transpose", "linearize", "map", "numerical",
-    "numpy", "random", "scan", "set_cache", "set_threads", "stop_gradient", "testing", "value", "value_and_grad", "vjp",
-    "vmap", "while_loop",
+    "AdjointError", "block", "checkpoint", "cond", "custom_rule", "derivative", "errors", "explain", "fori_loop",
+    "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linear_transpose", "linearize", "map",
+    "numerical", "numpy", "random", "scan", "set_cache", "set_threads", "stop_gradient", "testing", "value",
+    "value_and_grad", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 
 LATER = {
@@ -45,8 +45,8 @@ LATER = {
     "jit": ".transforms.jit",
     "set_cache": ".transforms.settings",
     "set_threads": ".transforms.settings",
-    "block": ".explain.block",
-    "explain": ".explain.explanation",
+    "block": ".explanation.block",
+    "explain": ".explanation.explain",
     **dict.fromkeys(("cond", "fori_loop", "map", "scan", "while_loop"), ".transforms.loops"),
 }
 """What is imported when it is first asked for, so that a program pays for what it uses."""

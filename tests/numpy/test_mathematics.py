@@ -189,3 +189,10 @@ def test_refusals():
         ad.grad(lambda x: np.average(x, weights=0 * x))(X)
     with pytest.raises(UnsupportedError, match="signature"):
         ad.grad(lambda x: np.sum(np.add(x, x, signature="dd->d")))(X)
+
+
+def test_where_asks_a_traced_number():
+    """A number as the condition of `where` counts as true where it is not 0, and has no part in the derivative."""
+    x = np.array([0.4, 0.0, -1.0])
+    np.testing.assert_array_equal(ad.grad(lambda x: np.sum(np.where(x, 2.0 * x, 3.0 * x)))(x), [2.0, 3.0, 2.0])
+    assert ad.grad(lambda x: np.where(x, 2.0 * x, 2.0))(0.4) == 2.0

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.values import dtype_of
+from ..core.traced import Traced
+from ..core.values import dtype_of, is_inexact
 from ..ops import complex as parts
 from ..ops import indexing, selection
 from .registry import NO_VALUE, as_value, axis_of, deliver, given, implements, ndim_of
@@ -18,8 +19,11 @@ def where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
     """`np.where`."""
     if x is NO_VALUE:
         return np.nonzero(condition)
+    condition = as_value(condition)
+    if isinstance(condition, Traced) and is_inexact(condition):
+        condition = condition != 0  # its truth is piecewise constant
     return selection.where(
-        as_value(condition), as_value(x) if not isinstance(x, int) else x, as_value(y) if not isinstance(y, int) else y
+        condition, as_value(x) if not isinstance(x, int) else x, as_value(y) if not isinstance(y, int) else y
     )
 
 

@@ -1,0 +1,1 @@
+"""The derivative as NumPy source."""

@@ -1,0 +1,230 @@
+"""What of a recorded program a value and its gradient need, without what changes nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.traced import Traced
+from ...ir.program import GUARD
+from ..expression import Symbol
+from ..notebook import NAMED, Named
+from ..rows import View
+
+LOW = frozenset(("float16", "float32", "complex64", "longdouble", "clongdouble"))
+"""Precisions for which it matters whether a number is Python's or NumPy's."""
+
+NOTHING = frozenset(("stop_gradient", "item", "positive"))
+"""Operations that return their argument."""
+
+SAME_IF_ALIKE = frozenset(("astype", "broadcast_to", "reshape", "sum"))
+"""Operations that do nothing if shape and dtype stay."""
+
+
+class Node(NamedTuple):
+    """A step of the program with simplified arguments."""
+
+    primitive: Any
+    args: tuple[int, ...]
+    params: dict[str, Any]
+    outs: tuple[int, ...]
+
+
+class Check(NamedTuple):
+    """A decision that the recording relies on."""
+
+    number: int
+    expected: Any
+    line: str
+    """Where the function decides; empty for its derivative."""
+
+
+class Operation:
+    """A primitive that stands for another one which gives the same."""
+
+    multiple = False
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+NEGATIVE = Operation("negative")
+
+
+class Flow:
+    """The steps and checks, by their place in the program, that the results of a view depend on."""
+
+    def __init__(self, view: View) -> None:
+        assert view.backward is not None
+        self.view = view
+        self.recorded, self.notebook = view.recorded, view.recorded.notebook
+        self.program = self.notebook.program
+        self.types = self.program.types
+        self.constants: dict[int, Any] = dict(self.program.constants)
+        for _, copy, number in self.notebook.arrays.values():
+            self.constants[number] = copy  # as it was used: the user may have written to the array since
+        self._made = {o: k for k, step in enumerate(self.program.steps) for o in step.outs}
+        self._same: dict[int, int] = {}
+        adjoints = {place: handle.node for place, handle in view.backward.adjoints.items()}
+        places = [self._made[number] for number in adjoints.values()]
+        self.back = min(places)
+        """Where the steps of the derivative begin."""
+        self.symbols: dict[int, Symbol] = {}
+        """What the named numbers of the program are."""
+        for row in view.rows:
+            for place in row.outs:
+                self.symbols.setdefault(view.number(place), Symbol("value", place))
+        shown = {place for row in view.rows for place in row.outs}
+        self.symbols |= {number: Symbol("adjoint", place) for place, number in adjoints.items() if place in shown}
+        outputs = [self._output(o) for o in self.recorded.outputs]
+        gradients = [adjoints.get(k) for k in range(len(self.recorded.inputs))]
+        checks = self._checks(max(places))
+        wanted = [n for n in (*outputs, *gradients) if n is not None] + [c.number for c in checks.values()]
+        self.nodes: dict[int, Node] = {}
+        raw = self._reached(wanted, {k: step.args for k, step in enumerate(self.program.steps)})
+        self.is_strict = any(self.types[o].dtype.name in LOW for k in raw for o in self.program.steps[k].outs)
+        self.is_strict |= any(self.types[n].dtype.name in LOW for n in self.program.inputs)
+        self._simplify(sorted(raw))
+        self.outputs = [None if n is None else self.same(n) for n in outputs]
+        """The numbers of the results; None for what does not come out of the program."""
+        self.gradients = [None if n is None else self.same(n) for n in gradients]
+        self.checks = {
+            k: c._replace(number=self.same(c.number))
+            for k, c in checks.items()
+            if self.same(c.number) not in self.constants
+        }
+        ends = [n for n in (*self.outputs, *self.gradients) if n is not None] + [c.number for c in self.checks.values()]
+        needed = self._reached(ends, {k: node.args for k, node in self.nodes.items()})
+        self.nodes = {k: self.nodes[k] for k in sorted(needed)}
+        self.uses = Counter(a for node in self.nodes.values() for a in node.args) + Counter(ends)
+        """How often each number is read."""
+
+    def same(self, number: int) -> int:
+        """The number that a number is the same as."""
+        return self._same.get(number, number)
+
+    def maker(self, number: int) -> Node | None:
+        """The step that computes a number."""
+        return self.nodes.get(self._made.get(number, -1))
+
+    def _output(self, x: Any) -> int | None:
+        if not isinstance(x, Traced):
+            return None
+        inner = x.value if x.walk is self.recorded.trace else x
+        return self.notebook.number_of(inner)[0] if isinstance(inner, Traced) else None
+
+    def _checks(self, last: int) -> dict[int, Check]:
+        """The decisions of the function, and those of the sweep back.
+
+        Where a rule of the derivative asked whether a special case occurs anywhere, and it did, what it does then is
+        right for every case: nothing has to be checked.
+        """
+        found = {}
+        for k, step in enumerate(self.program.steps[: last + 1]):
+            if step.primitive is not GUARD:
+                continue
+            expected = step.params["expected"]
+            if k < self.recorded.steps:
+                found[k] = Check(step.args[0], expected, step.line)
+            elif k > self.back:
+                asked = self.notebook.producers.get(step.args[0])
+                if asked is None or asked.primitive.name != "any" or not expected:
+                    found[k] = Check(step.args[0], expected, "")
+        return found
+
+    def _reached(self, numbers: Iterable[int], args: dict[int, tuple[int, ...]]) -> set[int]:
+        """The steps that numbers depend on."""
+        found: set[int] = set()
+        waiting = list(numbers)
+        while waiting:
+            k = self._made.get(waiting.pop())
+            if k is not None and k not in found and k in args:
+                found.add(k)
+                waiting += args[k]
+        return found
+
+    def _simplify(self, order: list[int]) -> None:
+        known: dict[Any, tuple[int, ...]] = {}
+        for k in order:
+            step = self.program.steps[k]
+            args = tuple([self.same(a) for a in step.args])
+            node = Node(step.primitive, args, step.params, step.outs)
+            if len(node.outs) == 1 and not step.primitive.multiple:
+                node = self._lighter(node)
+                target = self._alias(node, k)
+                if target is not None:
+                    self._same[node.outs[0]] = target
+                    continue
+            key = self._key(node)
+            if key in known and not isinstance(step.primitive, Named):
+                self._same.update(zip(node.outs, known[key], strict=True))
+                continue
+            known[key] = node.outs
+            self.nodes[k] = node
+
+    def _key(self, node: Node) -> Any:
+        plain = not any(isinstance(p, np.ndarray) for p in node.params.values())
+        return (node.primitive.name, node.args, repr(node.params)) if plain else object()
+
+    def _lighter(self, node: Node) -> Node:
+        """The same value by a simpler operation."""
+        name, args = node.primitive.name, node.args
+        if name == "multiply":
+            for one, other in (args, args[::-1]):
+                if self._is(one, -1) and self._alike(other, node.outs[0]):
+                    return Node(NEGATIVE, (other,), {}, node.outs)
+        if name in ("broadcast_to", "reshape"):
+            inner = self.maker(args[0])
+            if inner is not None and inner.primitive.name == "reshape" and args[0] not in self.symbols:
+                source = self.types[inner.args[0]].shape
+                if name == "reshape" or source == ():
+                    return node._replace(args=inner.args)
+        return node
+
+    def _alias(self, node: Node, place: int) -> int | None:
+        """The number that a step only repeats."""
+        (out,), args, name = node.outs, node.args, node.primitive.name
+        if node.primitive is NAMED:
+            return self._unnamed(out, args[0], place)
+        if (
+            args
+            and all(a in self.constants and self.types[a].shape == () for a in args)
+            and self.types[out].shape == ()
+        ):
+            self.constants[out] = self.notebook.value(out)
+            return out
+        if name in NOTHING and (self._alike(args[0], out) or not self.is_strict):
+            return args[0]
+        if name in SAME_IF_ALIKE or (name == "index" and self.types[out].shape == () == self.types[args[0]].shape):
+            return args[0] if self._alike(args[0], out) else None
+        if name == "multiply":
+            for one, other in (args, args[::-1]):
+                if self._is(one, 1) and self._alike(other, out):
+                    return other
+        if name in ("divide", "power") and self._is(args[1], 1) and self._alike(args[0], out):
+            return args[0]
+        return None
+
+    def _unnamed(self, out: int, target: int, place: int) -> int | None:
+        """An adjoint is what was computed for it, if that has no name yet; else it stays a step of its own."""
+        symbol = self.symbols.get(out)
+        is_free = (
+            target not in self.symbols and target not in self.constants and self._made.get(target, -1) >= self.back
+        )
+        if symbol is None or is_free:
+            if symbol is not None:
+                self.symbols[target] = symbol
+            return target
+        return None
+
+    def _is(self, number: int, value: float) -> bool:
+        return number in self.constants and self.types[number].shape == () and bool(self.constants[number] == value)
+
+    def _alike(self, one: int, other: int) -> bool:
+        first, second = self.types[one], self.types[other]
+        if first.shape != second.shape or first.dtype != second.dtype:
+            return False
+        return first.weak == second.weak or not self.is_strict

@@ -1,0 +1,318 @@
+"""`explain`: every step of a derivative, for eyes."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.errors import InputError, TangentError, UnsupportedError, message
+from ..core.traced import Traced
+from ..core.tree import flatten
+from ..core.values import plain, shape_of, zeros_for
+from ..transforms.recording import presented
+from .record import Recorded, record
+from .rows import Row, View
+from .scalars import unrolled
+from .sweeps import sweep_back, sweep_forward
+from .table import Table
+
+if TYPE_CHECKING:
+    from .code.numpy_source import Source
+    from .cost import Cost
+    from .graph import Graph
+    from .programs import Programs
+    from .symbols import Symbolic
+
+MODES = ("reverse", "forward", "both")
+LEVELS = ("vector", "scalar")
+
+
+def explain(
+    fun: Callable[..., Any],
+    *,
+    mode: str = "reverse",
+    level: str = "vector",
+    digits: int = 4,
+    names: bool = True,
+    lines: bool = False,
+    collapse: bool = True,
+    max_rows: int = 60,
+    tangent: Any = None,
+    cotangent: Any = None,
+) -> Callable[..., Explanation]:
+    """Show how the derivative of a function comes about, at one point.
+
+    `explain(f)(*args)` runs `f` once, records the trace that `ad.grad` executes, and walks it: forward with the values
+    (and tangents), back with the adjoints.
+
+    Parameters
+    ----------
+    fun : the function; plain NumPy code, also jitted or checkpointed.
+    mode : "reverse" shows adjoints, "forward" tangents, "both" both.
+    level : "vector" has one step for each operation on arrays, "scalar" one for each number.
+    digits : decimals of the numbers that are shown.
+    names : whether formulas use the names of your variables, where they can be known, or v0, v1, ... throughout.
+    lines : whether to show the source line of each step.
+    collapse : whether long loops and the blocks named with `ad.block` are one row each.
+    max_rows : from here on rows in the middle are left out.
+    tangent : the direction of forward mode, in the containers of the arguments; by default 1 for the first number.
+    cotangent : the seed of reverse mode, in the containers of the result; by default 1.
+
+    Returns
+    -------
+    A function with the arguments of `fun` that returns an `Explanation`, which prints as a table.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> def f(x):
+    ...     a = x**2
+    ...     b = np.exp(a)
+    ...     c = a + b
+    ...     return np.sqrt(c) + np.cos(c)
+    >>> print(ad.explain(f)(1.3))
+    """
+    if mode not in MODES:
+        raise _unknown("mode", mode, MODES)
+    if level not in LEVELS:
+        raise _unknown("level", level, LEVELS)
+    options = {"digits": digits, "names": names, "lines": lines, "most": max_rows}
+
+    def explained(*args: Any, **kwargs: Any) -> Explanation:
+        whole = record(fun, args, kwargs)
+        return Explanation(
+            fun, args, kwargs, whole, mode=mode, level=level, collapse=collapse, options=options,
+            tangent=tangent, cotangent=cotangent,
+        )  # fmt: skip
+
+    return explained
+
+
+def _unknown(what: str, got: Any, known: tuple[str, ...]) -> InputError:
+    return InputError(message(f"explain does not know this {what}.", got=repr(got), fix=f"Choose one of {known}."))
+
+
+class Explanation:
+    """A derivative at one point, to be looked at: print it, draw it, step through it, read it as code or formulas."""
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        whole: Recorded,
+        *,
+        mode: str,
+        level: str,
+        collapse: bool,
+        options: dict[str, Any],
+        tangent: Any,
+        cotangent: Any,
+    ) -> None:
+        self._fun, self._args, self._kwargs = fun, args, kwargs
+        self._whole = whole
+        self._mode, self._level, self._collapse, self._options = mode, level, collapse, options
+        self._tangent, self._cotangent = tangent, cotangent
+        self.value = whole.value
+        """What the function returned."""
+        self._view = self._seen(level, collapse)
+
+    # what it consists of
+
+    def _seen(self, level: str, collapse: bool, mode: str | None = None) -> View:
+        """The rows at a level: each level is recorded, and swept, on its own."""
+        mode = mode or self._mode
+        recorded = unrolled(self._whole) if level == "scalar" else self._whole
+        backward = tangents = None
+        if mode != "forward":
+            backward = sweep_back(recorded.notebook, recorded.trace, self._seeds(recorded), len(recorded.inputs))
+        if mode != "reverse":
+            tangents = sweep_forward(recorded.notebook, recorded.trace, self._direction(recorded))
+        return View(recorded, backward, tangents, collapse=collapse)
+
+    def _seeds(self, recorded: Recorded) -> dict[int, Any]:
+        given = (
+            None
+            if self._cotangent is None
+            else [e for leaf in flatten(self._cotangent)[0] for e in _parts(leaf, recorded)]
+        )
+        if given is not None and len(given) != len(recorded.outputs):
+            raise _mismatch("cotangent", "result")
+        seeds: dict[int, Any] = {}
+        for k, out in enumerate(recorded.outputs):
+            if isinstance(out, Traced) and out.walk is recorded.trace:
+                value = plain(out)
+                seed = given[k] if given is not None else 1.0 if shape_of(value) == () else np.ones_like(value)
+                if shape_of(seed) != shape_of(value):
+                    raise _mismatch("cotangent", "result")
+                seeds[out.node] = seed if out.node not in seeds else seeds[out.node] + seed
+        return seeds
+
+    def _direction(self, recorded: Recorded) -> dict[int, Any]:
+        if self._tangent is not None:
+            given = [e for leaf in flatten(self._tangent)[0] for e in _parts(leaf, recorded)]
+            if [shape_of(g) for g in given] != [shape_of(x) for x in recorded.inputs]:
+                raise _mismatch("tangent", "arguments")
+            return dict(enumerate(given))
+        first = recorded.inputs[0]
+        if shape_of(first) == ():
+            return {0: 1.0}
+        direction = np.zeros_like(first)
+        direction.flat[0] = 1.0
+        return {0: direction}
+
+    @cached_property
+    def _backward(self) -> View:
+        """A view that has been swept back, whatever is shown."""
+        return self._view if self._mode != "forward" else self._seen(self._level, self._collapse, "reverse")
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows of the table."""
+        return self._view.rows
+
+    @cached_property
+    def gradient(self) -> Any:
+        """The cotangents of the arguments: what `ad.grad` gives, in their containers."""
+        view = self._backward
+        recorded = view.recorded
+        found = [
+            zeros_for(x) if (g := view.backward.adjoints.get(k)) is None else presented(plain(g), x)  # type: ignore[union-attr]
+            for k, x in enumerate(recorded.inputs)
+        ]
+        return recorded.rebuild(found)
+
+    @cached_property
+    def tangent(self) -> Any:
+        """The tangents of the results, in forward mode."""
+        view = self._view if self._mode != "reverse" else self._seen(self._level, self._collapse, "forward")
+        found = [view.tangent(place) for place in view.outputs]
+        return found[0] if len(found) == 1 else found
+
+    # how it is shown
+
+    def table(self, *, ascii: bool = False) -> Table:
+        """The rows as lines of text."""
+        return Table(self._view, ascii=ascii, **self._options)
+
+    def text(self, *, ascii: bool = False) -> str:
+        """The traces side by side as plain text; with `ascii` in characters that every terminal has."""
+        parts = [self.table(ascii=ascii).text()]
+        if self.programs is not None:
+            parts.append(str(self.programs))
+        return "\n\n".join(parts)
+
+    def show(self) -> None:
+        """Print the traces, in colours if `rich` is installed."""
+        if not sys.stdout.isatty() or importlib.util.find_spec("rich") is None:  # a file has no width to fold lines to
+            print(self.text())  # noqa: T201
+            return
+        from rich.console import Console
+
+        console = Console()
+        table = self.table()
+        console.print(table.rich())
+        for text in [*table.foot(), *([] if self.programs is None else ["", str(self.programs)])]:
+            console.print(text, highlight=False, markup=False)
+
+    def graph(self, path: str | PathLike[str] | None = None) -> Graph:
+        """The computational graph: values, local partials on the arrows, adjoints in a second colour.
+
+        With a path it is written there, as .svg, .png, .pdf or .dot. Large traces are put together to stay readable.
+        """
+        from .graph import draw
+
+        picture = draw(self._view, self.table())
+        if path is not None:
+            picture.save(path)
+        return picture
+
+    def page(self, path: str | PathLike[str]) -> Path:
+        """Write one file of HTML that steps through both sweeps, and return its path.
+
+        It needs no network. Small programs are written out number by number and computed in the page, so that its
+        sliders change the inputs; of others it shows what was computed here.
+        """
+        from .page.script import NoScriptError
+        from .page.stepping import live_page, still_page
+        from .page.writing import write_page
+
+        options = {**self._options, "most": sys.maxsize}
+        try:
+            view = self._seen("scalar", collapse=False, mode="reverse")
+            data = live_page(view, Table(view, **options))
+        except NoScriptError as error:
+            data = still_page(self._backward, Table(self._backward, **options), f"The values are fixed, as {error}.")
+        except UnsupportedError as error:
+            why = str(error).splitlines()[0].rstrip(".")
+            data = still_page(self._backward, Table(self._backward, **options), f"The values are fixed: {why}.")
+        return write_page(data, path)
+
+    def sympy(self) -> Symbolic:
+        """The function and its derivatives as SymPy expressions, number by number, with shared parts kept shared."""
+        from .symbols import symbolic
+
+        return symbolic(self._seen("scalar", collapse=False, mode="reverse"))
+
+    def latex(self) -> str:
+        """The function and its derivatives as aligned equations."""
+        return self.sympy().latex()
+
+    def code(self) -> Source:
+        """The value and the gradient as NumPy source, which runs without this library.
+
+        It holds for the branch that was taken here, and raises where another one would be. Captured arrays that are too
+        large to be written out are keyword arguments; the `arrays` of the result holds them.
+        """
+        from .code.numpy_source import numpy_source
+
+        return numpy_source(self._seen("vector", collapse=False, mode="reverse"), count=len(self._args))
+
+    def cost(self) -> Cost:
+        """Operations and memory of the function and of both sweeps, and which mode is the cheaper one here."""
+        from .cost import cost_of
+
+        return cost_of(self._view, self.table().called)
+
+    @cached_property
+    def programs(self) -> Programs | None:
+        """For a jitted function, its program as recorded and as it runs, fused into kernels; else None."""
+        from .programs import programs
+
+        whole = self._whole
+        return programs(self._fun, self._args, self._kwargs, names=whole.names, arrays=whole.trace.arrays)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the table, and the graph if it can be drawn."""
+        try:
+            picture = self.graph().svg
+        except UnsupportedError:
+            picture = ""
+        return f"{self.table().html()}{picture}"
+
+
+def _parts(leaf: Any, recorded: Recorded) -> list[Any]:
+    """A leaf as the level has it: whole, or number by number."""
+    is_scalar = all(shape_of(x) == () for x in recorded.inputs)
+    return list(np.ravel(leaf)) if is_scalar and np.ndim(leaf) else [leaf]
+
+
+def _mismatch(what: str, whose: str) -> TangentError:
+    return TangentError(
+        message(
+            f"The {what} given to explain has not the structure of the {whose}.",
+            fix=f"Give one number or array of the same shape for each of the {whose}.",
+        )
+    )

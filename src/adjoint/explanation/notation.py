@@ -1,0 +1,279 @@
+"""Expressions as text, in mathematical signs or in plain ASCII."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.values import dtype_of
+from ..ir.bits import same_bits
+from ..ops.indexing import HOLE
+from .expression import CONSTANT, RESULT, SYMBOL, Expression, Symbol, size
+from .numbers import number_text
+
+COMPARE, SUM, PRODUCT, SIGN, POWER, ATOM = range(6)
+"""How tightly an expression holds together."""
+
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+COMPARISONS = {
+    "greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<=", "equal": "==", "not_equal": "!=",
+    "logical_and": "and", "logical_or": "or", "bitwise_and": "&", "bitwise_or": "|",
+}  # fmt: skip
+
+RENAMED = {
+    "expit": "σ", "logistic": "σ", "absolute": "abs", "fabs": "abs", "sech_squared": "sech²", "contract": "einsum",
+    "conjugate": "conj",
+}  # fmt: skip
+
+PLAIN = {"σ": "sigmoid", "sech²": "sech2"}
+
+HIDDEN = frozenset(("body", "condition", "branches", "n_consts", "n_carry", "stored", "memory", "reverse"))
+"""Parameters of rolled loops that are of no use to a reader."""
+
+LONGEST_FORMULA = 60
+"""An expression of more parts than this is not written out."""
+
+
+class Notation:
+    """How values are called and formulas are written."""
+
+    def __init__(
+        self, name: Callable[[Symbol], str], arrays: dict[int, tuple[Any, str]], *, ascii: bool = False
+    ) -> None:
+        self.name = name
+        self.ascii = ascii
+        self._arrays = list(arrays.values())
+        self.times = "*" if ascii else "·"
+
+    def text(self, e: Expression, outside: int = COMPARE) -> str:
+        """An expression, in brackets if what stands around it holds tighter."""
+        text, inside = self._written(e)
+        return f"({text})" if inside < outside else text
+
+    def product(self, name: str, partial: Expression, text: str) -> str:
+        """An adjoint or tangent times a local partial, which is given as text too: `∇v6 · (-1)`."""
+        _, inside = self._written(partial)
+        bracket = inside < PRODUCT or text.startswith("-") or partial.head in ("divide", "reciprocal", "matmul")
+        return f"{name} {self.times} {f'({text})' if bracket else text}"
+
+    def _written(self, e: Expression) -> tuple[str, int]:
+        head, args = e.head, e.args
+        if head == SYMBOL:
+            return self.name(e.params["symbol"]), ATOM
+        if head == CONSTANT:
+            return self._constant(e.value)
+        if size(e) > LONGEST_FORMULA:
+            return f"{head}(…)" if not self.ascii else f"{head}(...)", ATOM
+        special = SPECIAL.get(head)
+        if special is not None:
+            return special(self, e)
+        if head in COMPARISONS and len(args) == 2:
+            return f"{self.text(args[0], SUM)} {COMPARISONS[head]} {self.text(args[1], SUM)}", COMPARE
+        return self.call(head, e), ATOM
+
+    def call(self, name: str, e: Expression) -> str:
+        """`name(arguments, parameters)`."""
+        parts = [self.text(a) for a in e.args]
+        parts += [
+            f"{k}={_parameter(v)}" for k, v in e.params.items() if v is not None and v is not False and k not in HIDDEN
+        ]
+        name = RENAMED.get(name, name)
+        return f"{PLAIN.get(name, name) if self.ascii else name}({', '.join(parts)})"
+
+    def _constant(self, x: Any) -> tuple[str, int]:
+        if isinstance(x, np.ndarray) and x.ndim:
+            return self._array(x), ATOM
+        x = np.asarray(x)[()]
+        if dtype_of(x).kind not in "fiu":
+            return str(x), ATOM
+        text = f"{x:.6g}" if dtype_of(x).kind == "f" else str(x)
+        return text, SIGN if text.startswith("-") else ATOM
+
+    def _array(self, x: np.ndarray) -> str:
+        for array, name in self._arrays:
+            if array is x or (array.shape == x.shape and array.dtype == x.dtype and same_bits(array, x)):
+                return name
+        if x.size and (x == x.flat[0]).all():
+            return self._constant(x.flat[0])[0]
+        if x.size <= 4 and x.dtype.kind in "fiub":
+            return value_text(x, 4)
+        return f"{x.dtype.name}[{','.join(map(str, x.shape))}]"
+
+
+def _parameter(value: Any) -> str:
+    return str(np.dtype(value)) if isinstance(value, (np.dtype, type)) else repr(value)
+
+
+def _add(n: Notation, e: Expression) -> tuple[str, int]:
+    left, right = e.args
+    if left.head == right.head == SYMBOL and left.params == right.params:
+        return f"2{n.times}{n.text(left)}", PRODUCT
+    if right.head == "negative":
+        return f"{n.text(left, SUM)} - {n.text(right.args[0], PRODUCT)}", SUM
+    if right.is_constant() and (text := n.text(right)).startswith("-"):
+        return f"{n.text(left, SUM)} - {text[1:]}", SUM
+    if right.head == "multiply" and right.args[0].is_constant() and (text := n.text(right, SUM)).startswith("-"):
+        return f"{n.text(left, SUM)} - {text[1:]}", SUM
+    return f"{n.text(left, SUM)} + {n.text(right, SUM)}", SUM
+
+
+def _subtract(n: Notation, e: Expression) -> tuple[str, int]:
+    return f"{n.text(e.args[0], SUM)} - {n.text(e.args[1], PRODUCT)}", SUM
+
+
+def _multiply(n: Notation, e: Expression) -> tuple[str, int]:
+    left, right = e.args
+    if right.is_constant() and not left.is_constant() and right.shape == ():
+        left, right = right, left  # a number stands in front
+    if _is_lifted(left, COLUMN) and len(right.shape) == 1:
+        return f"outer({n.text(left.args[0])}, {n.text(right)})", ATOM
+    second = n.text(right, PRODUCT)
+    if second.startswith("-") or right.head in ("divide", "reciprocal", "matmul"):
+        second = f"({second})"
+    return f"{n.text(left, PRODUCT)}{n.times}{second}", PRODUCT
+
+
+def _is_lifted(e: Expression, template: tuple[Any, ...]) -> bool:
+    return e.head == "index" and e.params["template"] == template and len(e.args[0].shape) == 1
+
+
+def _divide(n: Notation, e: Expression) -> tuple[str, int]:
+    return f"{n.text(e.args[0], PRODUCT)} / {n.text(e.args[1], SIGN)}", PRODUCT
+
+
+def _negative(n: Notation, e: Expression) -> tuple[str, int]:
+    return f"-{n.text(e.args[0], PRODUCT)}", SIGN
+
+
+def _power(n: Notation, e: Expression) -> tuple[str, int]:
+    base, exponent = e.args[0], (e.args[1] if len(e.args) > 1 else Expression(CONSTANT, (), {}, 2))
+    text = n.text(base, ATOM)
+    if exponent.is_constant() and exponent.shape == () and not n.ascii and float(exponent.value).is_integer():
+        return text + str(int(exponent.value)).translate(SUPERSCRIPTS), POWER
+    return f"{text}{'**' if n.ascii else '^'}{n.text(exponent, ATOM)}", POWER
+
+
+def _reciprocal(n: Notation, e: Expression) -> tuple[str, int]:
+    return f"1 / {n.text(e.args[0], SIGN)}", PRODUCT
+
+
+def _sigmoid(n: Notation, e: Expression) -> tuple[str, int]:
+    inner = e.args[0]
+    if inner.head == "negative":  # σ(-z) is 1 - σ(z)
+        return f"1 - {n.call('σ', Expression(e.head, inner.args, {}, None))}", SUM
+    return n.call("σ", e), ATOM
+
+
+def _matmul(n: Notation, e: Expression) -> tuple[str, int]:
+    return f"{n.text(e.args[0], PRODUCT)} @ {n.text(e.args[1], SIGN)}", PRODUCT
+
+
+def _transpose(n: Notation, e: Expression) -> tuple[str, int]:
+    axes, rank = e.params["axes"], len(e.shape)
+    if axes is None or [a % rank for a in axes] == list(range(rank))[::-1]:
+        return f"{n.text(e.args[0], ATOM)}.T", ATOM
+    return n.call("transpose", e), ATOM
+
+
+ROW, COLUMN = (Ellipsis, None, slice(None)), (Ellipsis, None)
+
+
+def _index(n: Notation, e: Expression) -> tuple[str, int]:
+    inner = e.args[0]
+    if inner.head == "matmul" and e.params["template"] == (Ellipsis, 0, slice(None)) and _is_lifted(inner.args[0], ROW):
+        left, right = inner.args[0].args[0], inner.args[1]  # a vector was made a matrix, and a vector again
+        return f"{n.text(left, PRODUCT)} @ {n.text(right, SIGN)}", PRODUCT
+    return f"{n.text(e.args[0], ATOM)}{index_text(e.params['template'], [n.text(a) for a in e.args[1:]])}", ATOM
+
+
+def _assign(n: Notation, e: Expression) -> tuple[str, int]:
+    key = index_text(e.params["template"], [n.text(a) for a in e.args[2:]])
+    return f"{n.text(e.args[0], SUM)} with {key} = {n.text(e.args[1], SUM)}", COMPARE
+
+
+def _unindex(n: Notation, e: Expression) -> tuple[str, int]:
+    key = index_text(e.params["template"], [n.text(a) for a in e.args[1:]])
+    return f"{n.text(e.args[0], SUM)} at {key}", COMPARE
+
+
+def _reduction(n: Notation, e: Expression) -> tuple[str, int]:
+    axis = e.params.get("axis")
+    rank = len(e.args[0].shape)
+    everything = axis is None or (not np.isscalar(axis) and len(axis) == rank) or rank <= 1
+    params = {k: v for k, v in e.params.items() if k != "axis" and v} | ({} if everything else {"axis": axis})
+    return n.call(e.head, Expression(e.head, e.args, params, e.value)), ATOM
+
+
+def _spread(n: Notation, e: Expression) -> tuple[str, int]:
+    """A number stands for itself in every element."""
+    inner = e.args[0]
+    while inner.head in ("reshape", "broadcast_to"):
+        inner = inner.args[0]
+    return n._written(inner) if inner.shape == () else (n.call(e.head, e), ATOM)
+
+
+def _result(n: Notation, e: Expression) -> tuple[str, int]:
+    return f"{n.text(e.args[0], ATOM)}[{e.params['k']}]", ATOM
+
+
+def _first(n: Notation, e: Expression) -> tuple[str, int]:
+    return n._written(e.args[0])
+
+
+def _contract(n: Notation, e: Expression) -> tuple[str, int]:
+    p = e.params
+    return f"einsum('{p['first']},{p['second']}->{p['result']}', {n.text(e.args[0])}, {n.text(e.args[1])})", ATOM
+
+
+SPECIAL: dict[str, Callable[[Notation, Expression], tuple[str, int]]] = {
+    "add": _add, "subtract": _subtract, "multiply": _multiply, "divide": _divide, "negative": _negative,
+    "power": _power, "square": _power, "reciprocal": _reciprocal, "expit": _sigmoid, "logistic": _sigmoid,
+    "matmul": _matmul, "transpose": _transpose, "index": _index, "unindex": _unindex, "assign": _assign,
+    "contract": _contract, "broadcast_to": _spread, "reshape": _spread, RESULT: _result,
+    "positive": _first, "astype": _first,
+    **dict.fromkeys(("sum", "prod", "max", "min", "logsumexp", "any", "all", "argmax", "argmin"), _reduction),
+}  # fmt: skip
+
+
+def index_text(template: Any, arrays: list[str]) -> str:
+    """`[0, 1:3]`: a key as it is written."""
+    rest = iter(arrays)
+    entries = template if isinstance(template, tuple) else (template,)
+    return f"[{', '.join([next(rest) if e is HOLE else _entry(e) for e in entries])}]"
+
+
+def _entry(e: Any) -> str:
+    if isinstance(e, slice):
+        parts = [e.start, e.stop] + ([] if e.step is None else [e.step])
+        return ":".join(["" if p is None else str(p) for p in parts])
+    return "..." if e is Ellipsis else str(e)
+
+
+def value_text(x: Any, digits: int, most: int = 6) -> str:
+    """A value on one line: a number, or an array of which large ones show their first and last elements."""
+    x = np.asarray(x)
+    if x.dtype.kind not in "fiubc":
+        return str(x)
+    if x.ndim == 0:
+        return _number(x[()], digits)
+    if x.size > most:
+        flat = x.ravel()
+        ends = [_number(v, digits) for v in flat[:2]], [_number(v, digits) for v in flat[-1:]]
+        return f"[{', '.join(ends[0])}, … {', '.join(ends[1])}] {'×'.join(map(str, x.shape))}"
+    return _nested(x, digits)
+
+
+def _nested(x: np.ndarray, digits: int) -> str:
+    return f"[{', '.join([_number(v, digits) if x.ndim == 1 else _nested(v, digits) for v in x])}]"
+
+
+def _number(x: Any, digits: int) -> str:
+    if isinstance(x, (bool, np.bool)):
+        return str(bool(x))
+    if np.iscomplexobj(x):
+        imag = number_text(x.imag, digits)
+        return f"{number_text(x.real, digits)}{'' if imag.startswith('-') else '+'}{imag}j"
+    return number_text(float(x), digits)

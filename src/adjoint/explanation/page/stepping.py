@@ -1,0 +1,130 @@
+"""What the page needs to know: nodes, formulas, partials, as texts and as JavaScript."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ir.program import GUARD
+from ..expression import CONSTANT, Expression, Symbol, expression_of
+from ..rows import Edge, Row, View
+from ..table import Table
+from .script import NoScriptError, script
+
+MOST_NODES = 160
+"""A page of more boxes helps nobody."""
+
+
+def live_page(view: View, table: Table) -> dict[str, Any]:
+    """The data of a page that computes: every row is one number, and JavaScript can compute it.
+
+    Raises `NoScriptError` where it cannot.
+    """
+    if len(view.rows) > MOST_NODES:
+        raise NoScriptError(f"it has {len(view.rows)} steps, number by number")
+    ids = {place: k for k, row in enumerate(view.rows) for place in row.outs}
+
+    def name(symbol: Symbol) -> str:
+        if symbol.kind != "value":
+            raise NoScriptError("a value depends on a derivative")
+        return f"v[{ids[symbol.place]}]"
+
+    nodes = []
+    for k, row in enumerate(view.rows):
+        node = _node(view, table, row, k)
+        node["value"], node["adjoint"] = float(view.value(row.outs[0])), float(view.adjoint(row.outs[0]))
+        if row.kind != "input":
+            if len(row.outs) != 1 or not row.formulas:
+                raise NoScriptError("a step has several results")
+            node["js"] = script(row.formulas[row.outs[0]], name)
+            node["edges"] = [_live_edge(e, ids, table, name) for e in row.edges]
+        nodes.append(node)
+    return {
+        **_head(view, table, ids),
+        "live": True,
+        "why": "",
+        "nodes": nodes,
+        "seed": [float(np.asarray(view.adjoint(place))) for place in view.outputs],
+        "guards": _guards(view, name),
+    }
+
+
+def still_page(view: View, table: Table, why: str) -> dict[str, Any]:
+    """The data of a page that shows what was computed: of arrays, blocks, or what JavaScript has not."""
+    ids = {place: k for k, row in enumerate(view.rows) for place in row.outs}
+    nodes = []
+    for k, row in enumerate(view.rows):
+        node = _node(view, table, row, k)
+        node["value"] = ", ".join([table.value(view.value(place)) for place in row.outs])
+        node["adjoint"] = ", ".join([table.value(view.adjoint(place)) for place in row.outs])
+        node["edges"] = [_still_edge(row, e, ids, table) for e in row.edges if e.value is not None]
+        nodes.append(node)
+    return {**_head(view, table, ids), "live": False, "why": why, "nodes": nodes, "seed": [], "guards": []}
+
+
+def _head(view: View, table: Table, ids: dict[int, int]) -> dict[str, Any]:
+    return {"title": table.result, "digits": table.digits, "outputs": [ids[place] for place in view.outputs]}
+
+
+def _node(view: View, table: Table, row: Row, k: int) -> dict[str, Any]:
+    place = row.outs[0]
+    line = row.note.place
+    return {
+        "id": k,
+        "name": ", ".join([view.names[p] for p in row.outs]),
+        "label": table.label(place),
+        "kind": "input" if row.kind == "input" else "step",
+        "formula": view.labels[place] if row.kind == "input" else table.formula(row, place),
+        "line": f"{line}  {line.source}" if line is not None else "",
+        "block": " / ".join([name for name, _ in row.note.blocks]),
+        "edges": [],
+    }
+
+
+def _live_edge(edge: Edge, ids: dict[int, int], table: Table, name: Any) -> dict[str, Any]:
+    if edge.partial is None:
+        raise NoScriptError("a step has no local partial")
+    return {
+        "from": ids[edge.operand],
+        "partial": table.partial(edge),
+        "js": script(edge.partial, name),
+        "structural": edge.is_structural,
+        "vertex": edge.is_vertex,
+    }
+
+
+def _still_edge(row: Row, edge: Edge, ids: dict[int, int], table: Table) -> dict[str, Any]:
+    partial = "" if edge.partial is None else table.partial(edge)
+    return {
+        "from": ids[edge.operand],
+        "partial": partial,
+        "handed": table.handed(row, edge),
+        "share": table.value(edge.value),
+        "total": table.value(edge.total),
+    }
+
+
+def _guards(view: View, name: Any) -> list[dict[str, Any]]:
+    """The decisions that the recorded program relies on."""
+    notebook, found = view.recorded.notebook, []
+    for step in notebook.program.steps:
+        if step.primitive is not GUARD:
+            continue
+        e = expression_of(notebook, step.args[0], view.symbols)
+        expected = step.params["expected"]
+        if e.head == CONSTANT or np.ndim(expected):
+            continue
+        try:
+            js = script(_as_number(e), name)
+        except NoScriptError:
+            continue
+        found.append({"js": js, "expected": np.asarray(expected).item(), "line": step.line})
+    return found
+
+
+def _as_number(e: Expression) -> Expression:
+    """A truth value of one number needs no `any` or `all`."""
+    while e.head in ("any", "all") and np.size(e.args[0].value) == 1:
+        e = e.args[0]
+    return e

@@ -1,0 +1,226 @@
+"""The page that steps through both sweeps: one file of HTML without any network, computing in the browser.
+
+The program is written into the page as JavaScript functions, not as texts to evaluate, so the page's policy can name
+the one script and the one style that may run, by their hashes, and forbid everything else.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from .layout import lay_out
+
+SCRIPTS = ("functions.js", "sweep.js", "story.js", "view.js", "page.js")
+
+FUNCTIONS = frozenset({
+    "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "clip", "copysign", "cos",
+    "cosh", "digamma", "erf", "erfc", "exp", "exp2", "expm1", "floor", "floor_divide", "fmax", "fmin", "fmod",
+    "gamma", "gammaln", "heaviside", "hypot", "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2",
+    "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "max", "maximum", "min",
+    "minimum", "negative", "pow", "power", "reciprocal", "remainder", "rint", "sigmoid", "sign", "signbit", "sin",
+    "sinc", "sinh", "softplus", "sqrt", "square", "tan", "tanh", "trunc", "where",
+})  # fmt: skip
+"""The functions that formulas of a page may call, under NumPy's and SciPy's names."""
+
+CONSTANTS = frozenset(
+    ["PI", "E", "LN2", "LN10", "LOG2E", "LOG10E", "SQRT2", "SQRT1_2", "Infinity", "NaN", "true", "false"]
+)
+"""The constants that formulas of a page may use."""
+
+TOKEN = re.compile(
+    r"\s+|v\[\d+\]|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[A-Za-z_]\w*|[<>]=?|[=!]==?|&&|\|\||[-+*/(),!?:]", re.ASCII
+)
+MISREAD = ("--", "++", "//", "/*", "*/", "**", "</", "<!")
+"""What JavaScript or HTML would take for something else: decrements, comments, powers of signed numbers, tags."""
+
+WIDE_BOX = (118.0, 60.0)
+TALL_BOX = (104.0, 60.0)
+CHARACTER = 6.7
+"""Width of a character of the text on an arrow."""
+
+CONSTANT = re.compile(r"-?[\d.]+")
+"""A partial that stays as it is when the inputs change."""
+
+
+def write_page(data: Mapping[str, Any], path: str | PathLike[str]) -> Path:
+    """Write the page for a trace and return its path."""
+    file = Path(path)
+    file.write_text(page_html(data), encoding="utf-8")
+    return file
+
+
+def page_html(data: Mapping[str, Any]) -> str:
+    """The page for a trace, as one string."""
+    style = _asset("page.css")
+    script = "\n".join(
+        [
+            '"use strict";(() => {',
+            'const DATA = JSON.parse(document.getElementById("data").textContent);',
+            _asset(SCRIPTS[0]),
+            f"const FUNCTIONS = Object.freeze({{{', '.join(sorted(FUNCTIONS))}}});",
+            _program(data),
+            *[_asset(name) for name in SCRIPTS[1:]],
+            "globalThis.adjointPage = Object.freeze({FUNCTIONS, numberText, length: TIMELINE.length});",
+            "})();",
+        ]
+    )
+    policy = (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    parts = {
+        "POLICY": policy,
+        "TITLE": html.escape(str(data.get("title", "")) or "trace"),
+        "STYLE": style,
+        "SCRIPT": script,
+        "DATA": _json(_page_data(data)),
+    }
+    # All at once: a name that looks like a place to fill is left alone.
+    return re.sub(r"@@([A-Z]+)@@", lambda found: parts[found[1]], _asset("page.html"))
+
+
+def _asset(name: str) -> str:
+    """A file of this room, without indentation and lines of comment: a quarter of its size."""
+    lines = (resources.files(__package__) / name).read_text(encoding="utf-8").splitlines()
+    return "\n".join([line.strip() for line in lines if line.strip() and not line.lstrip().startswith("//")])
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _json(value: Any) -> str:
+    """JSON that is safe inside a script element, whatever names it has."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _page_data(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What the script needs: texts, numbers and places; formulas in JavaScript are in the program instead."""
+    live, nodes = bool(data.get("live")), data["nodes"]
+    adjoints = {node["id"]: node.get("adjoint", "") for node in nodes}
+    title = str(data.get("title", ""))
+    return {
+        "digits": int(data.get("digits", 4)),
+        "live": live,
+        "why": data.get("why", ""),
+        "result": data.get("result") or (title if title.isidentifier() else "L"),
+        "nodes": [_page_node(node, nodes, live=live) for node in nodes],
+        "outputs": list(data["outputs"]),
+        "seed": [_number(seed) for seed in data.get("seed") or [adjoints[place] for place in data["outputs"]]],
+        "guards": [
+            {"line": str(guard.get("line") or ""), "expected": bool(guard.get("expected", True))}
+            for guard in data.get("guards", ())
+        ],
+        "layout": _drawings(nodes, digits=int(data.get("digits", 4))),
+    }
+
+
+def _page_node(node: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]], *, live: bool) -> dict[str, Any]:
+    kept = {key: node.get(key, "") for key in ("id", "name", "label", "kind", "formula")}
+    kept |= {key: node[key] for key in ("line", "block", "shape") if node.get(key)}
+    kept["shown"] = _shown(node, nodes)
+    if not live or node["kind"] == "input":
+        kept["value"] = _number(node["value"])
+    if not live:
+        kept["adjoint"] = _number(node.get("adjoint", ""))
+    flags = ("structural", "vertex")
+    texts = () if live else ("handed", "share", "total")
+    kept["edges"] = [
+        {"from": edge["from"], "partial": edge["partial"]}
+        | {flag: True for flag in flags if edge.get(flag)}
+        | {text: _number(edge[text]) for text in texts if text in edge}
+        for edge in node["edges"]
+    ]
+    return kept
+
+
+def _shown(node: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> str:
+    """The name under which formulas speak of a node: its label where they use it, else its number."""
+    name, label = node["name"], node.get("label", "")
+    if not label:
+        return str(name)
+    word = re.compile(rf"(?<![\w.]){re.escape(label)}(?![\w(\[])")
+    texts = [
+        text
+        for other in nodes
+        for edge in other["edges"]
+        if edge["from"] == node["id"]
+        for text in (other["formula"], edge["partial"])
+    ]
+    used = any(word.search(str(text)) for text in texts)
+    return str(label if used or (not texts and node["kind"] != "input") else name)
+
+
+def _number(value: Any) -> Any:
+    """A number as JSON can hold it: nan and infinities as words."""
+    if isinstance(value, str):
+        return value
+    number = float(value)
+    return number if math.isfinite(number) else "nan" if math.isnan(number) else "inf" if number > 0 else "-inf"
+
+
+def _drawings(nodes: Sequence[Mapping[str, Any]], *, digits: int) -> dict[str, Any]:
+    """The graph from left to right, and downwards for narrow screens."""
+    names = [node["id"] for node in nodes]
+    edges = [(edge["from"], node["id"]) for node in nodes for edge in node["edges"]]
+    texts = [str(edge["partial"]) for node in nodes for edge in node["edges"]]
+    widths = [CHARACTER * (2 + (len(text) if CONSTANT.fullmatch(text) else digits + 3)) for text in texts]
+    found = {}
+    for key, box, layer_gap, side_gap in (("wide", WIDE_BOX, 76.0, 14.0), ("tall", TALL_BOX, 46.0, 10.0)):
+        drawing = lay_out(
+            names, edges, box=box, layer_gap=layer_gap, side_gap=side_gap, label_widths=widths, downwards=key == "tall"
+        )
+        found[key] = {
+            "width": round(drawing.width),
+            "height": round(drawing.height),
+            "size": box,
+            "boxes": [[round(x), round(y)] for x, y in (drawing.boxes[name] for name in names)],
+            "edges": [[[round(x), round(y)] for x, y in edge.points] for edge in drawing.edges],
+            "labels": [[round(x) for x in edge.label] for edge in drawing.edges],
+        }
+    return found
+
+
+def _program(data: Mapping[str, Any]) -> str:
+    """The traced program as JavaScript: a function for each value, partial and guard."""
+    if not data.get("live"):
+        return "const PROGRAM = null;"
+    values, partials = [], []
+    for node in data["nodes"]:
+        if node["kind"] != "input":
+            values.append(f"{int(node['id'])}: v => {_expression(node['js'])},")
+            found = ", ".join([f"v => {_expression(edge['js'])}" for edge in node["edges"]])
+            partials.append(f"{int(node['id'])}: [{found}],")
+    guards = [f"v => {_expression(guard['js'])}," for guard in data.get("guards", ())]
+    return "\n".join(
+        ["const PROGRAM = {values: {", *values, "}, partials: {", *partials, "}, guards: [", *guards, "]};"]
+    )
+
+
+def _expression(text: str) -> str:
+    """A formula, if it consists of nothing but numbers, values of nodes, known functions and operators."""
+    at, depth, compact = 0, 0, re.sub(r"\s+", "", text)
+    while at < len(text):
+        found = TOKEN.match(text, at)
+        word = found[0] if found else ""
+        is_known = not re.match(r"[A-Za-z_]", word) or word.startswith("v[") or word in FUNCTIONS or word in CONSTANTS
+        depth += (word == "(") - (word == ")")
+        if not found or not is_known or depth < 0:
+            raise ValueError(f"a page cannot compute {text!r}: {text[at : at + 20]!r} is none of its functions")
+        at = found.end()
+    if depth or not compact or any(pair in text for pair in MISREAD):
+        raise ValueError(f"a page cannot compute {text!r}: write it with brackets and `power`")
+    return f"({text})"
