@@ -78,6 +78,17 @@ def explain(
     ...     c = a + b
     ...     return np.sqrt(c) + np.cos(c)
     >>> print(ad.explain(f)(1.3))
+    forward primal trace       reverse adjoint trace
+    v0 = x               1.3   ∇x = ∂f/∂x = ∇v0                  -9.1449
+    v1 = a = x²         1.69   ∇x = ∇a · 2·x                     -9.1449
+    v2 = b = exp(a)   5.4195   ∇a = ∇a + ∇b · exp(a)             -3.5173
+    v3 = c = a + b    7.1095   ∇b = ∇c · 1                       -0.5479
+                               ∇a = ∇c · 1                       -0.5479
+    v4 = sqrt(c)      2.6664   ∇c = ∇c + ∇v4 · (0.5 / sqrt(c))   -0.5479
+    v5 = cos(c)       0.6776   ∇c = ∇v5 · (-sin(c))              -0.7354
+    v6 = v4 + v5       3.344   ∇v5 = ∇v6 · 1                           1
+                               ∇v4 = ∇v6 · 1                           1
+    f = v6             3.344   ∇v6 = ∂f/∂v6                            1
     """
     if mode not in MODES:
         raise _unknown("mode", mode, MODES)

@@ -242,10 +242,11 @@ class Table:
 
     def rich(self) -> Any:
         """A table of the `rich` package."""
+        from rich.box import SIMPLE_HEAD
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        table = RichTable(box=None, pad_edge=False, header_style="bold", row_styles=["", "on grey7"])
+        table = RichTable(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
         colours = {"forward primal trace": "cyan", "reverse adjoint trace": "magenta", "forward tangent trace": "green"}
         for heading, _ in self.columns():
             table.add_column(heading, overflow="fold")
