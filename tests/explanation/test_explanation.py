@@ -115,9 +115,6 @@ def test_the_tangent_is_that_of_jvp(name):
     rng = np.random.default_rng(0)
     direction = rebuild([np.asarray(rng.normal(size=np.shape(p)), np.asarray(p).dtype)[()] for p in parts])
     explanation = ad.explain(fun, mode="forward", tangent=(direction,))(point)
-    if name == "a constant":
-        assert explanation.tangent == []
-        return
     wanted = ad.jvp(fun, (point,), (direction,))[1]
     np.testing.assert_allclose(explanation.tangent, wanted, rtol=1e-6 if name == "single precision" else 1e-12)
 

@@ -27,7 +27,7 @@ def loss(w):
 
 
 def shown(fun, *args) -> str:
-    return str(programs(ad.jit(fun), args, {}, names=["w"], arrays=ARRAYS))
+    return str(programs(ad.jit(fun), args, {}, names=["w"], arrays=list(ARRAYS.values())))
 
 
 def test_only_jitted_functions_have_programs():

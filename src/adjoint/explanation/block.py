@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from contextlib import ContextDecorator
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 
 Blocks = tuple[tuple[str, int], ...]
 """The blocks around a step, from the outermost in: a name, and a number that tells one entry from the next."""
@@ -39,13 +39,12 @@ class block(ContextDecorator):  # noqa: N801  (a function to its users)
 
     def __init__(self, name: str) -> None:
         self.name = str(name)
-        self._tokens: list[Token[Blocks]] = []
 
     def __enter__(self) -> None:
-        self._tokens.append(_current.set((*_current.get(), (self.name, next(_entries)))))
+        _current.set((*_current.get(), (self.name, next(_entries))))
 
     def __exit__(self, *exception: object) -> None:
-        _current.reset(self._tokens.pop())
+        _current.set(_current.get()[:-1])  # no token is kept: one block may be open in several threads
 
 
 def blocks_now() -> Blocks:

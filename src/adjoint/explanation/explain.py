@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -14,9 +14,9 @@ import numpy as np
 
 from ..core.errors import InputError, TangentError, UnsupportedError, message
 from ..core.traced import Traced
-from ..core.tree import flatten
+from ..core.tree import flatten, same_structure
 from ..core.values import plain, shape_of, zeros_for
-from ..transforms.recording import presented
+from ..transforms.grad import checked_argnums
 from .record import Recorded, record
 from .rows import Row, View
 from .scalars import unrolled
@@ -32,10 +32,12 @@ if TYPE_CHECKING:
 
 MODES = ("reverse", "forward", "both")
 LEVELS = ("vector", "scalar")
+MOST = {"digits": 17, "max_rows": 1_000_000}
 
 
 def explain(
     fun: Callable[..., Any],
+    argnums: int | Sequence[int] | None = None,
     *,
     mode: str = "reverse",
     level: str = "vector",
@@ -55,6 +57,7 @@ def explain(
     Parameters
     ----------
     fun : the function; plain NumPy code, also jitted or checkpointed.
+    argnums : which positional arguments to differentiate with respect to; by default all that are real or complex.
     mode : "reverse" shows adjoints, "forward" tangents, "both" both.
     level : "vector" has one step for each operation on arrays, "scalar" one for each number.
     digits : decimals of the numbers that are shown.
@@ -90,14 +93,20 @@ def explain(
                                ∇v4 = ∇v6 · 1                           1
     f = v6             3.344   ∇v6 = ∂f/∂v6                            1
     """
+    chosen = None if argnums is None else checked_argnums(argnums)
     if mode not in MODES:
         raise _unknown("mode", mode, MODES)
     if level not in LEVELS:
         raise _unknown("level", level, LEVELS)
+    for name, number, least in (("digits", digits, 0), ("max_rows", max_rows, 4)):
+        if not isinstance(number, int) or not least <= number <= MOST[name]:
+            raise InputError(
+                message(f"{name} has to be a whole number from {least} to {MOST[name]:,}.", got=repr(number))
+            )
     options = {"digits": digits, "names": names, "lines": lines, "most": max_rows}
 
     def explained(*args: Any, **kwargs: Any) -> Explanation:
-        whole = record(fun, args, kwargs)
+        whole = record(fun, args, kwargs, chosen)
         return Explanation(
             fun, args, kwargs, whole, mode=mode, level=level, collapse=collapse, options=options,
             tangent=tangent, cotangent=cotangent,
@@ -141,43 +150,46 @@ class Explanation:
         """The rows at a level: each level is recorded, and swept, on its own."""
         mode = mode or self._mode
         recorded = unrolled(self._whole) if level == "scalar" else self._whole
+        seeds = self._seeds(recorded)
         backward = tangents = None
         if mode != "forward":
-            backward = sweep_back(recorded.notebook, recorded.trace, self._seeds(recorded), len(recorded.inputs))
+            backward = sweep_back(recorded.notebook, recorded.trace, _summed(recorded, seeds), len(recorded.inputs))
         if mode != "reverse":
             tangents = sweep_forward(recorded.notebook, recorded.trace, self._direction(recorded))
-        return View(recorded, backward, tangents, collapse=collapse)
+        return View(recorded, backward, tangents, seeds=seeds, collapse=collapse)
 
-    def _seeds(self, recorded: Recorded) -> dict[int, Any]:
-        given = (
-            None
-            if self._cotangent is None
-            else [e for leaf in flatten(self._cotangent)[0] for e in _parts(leaf, recorded)]
-        )
-        if given is not None and len(given) != len(recorded.outputs):
-            raise _mismatch("cotangent", "result")
-        seeds: dict[int, Any] = {}
-        for k, out in enumerate(recorded.outputs):
-            if isinstance(out, Traced) and out.walk is recorded.trace:
-                value = plain(out)
-                seed = given[k] if given is not None else 1.0 if shape_of(value) == () else np.ones_like(value)
-                if shape_of(seed) != shape_of(value):
-                    raise _mismatch("cotangent", "result")
-                seeds[out.node] = seed if out.node not in seeds else seeds[out.node] + seed
+    def _seeds(self, recorded: Recorded) -> list[Any]:
+        """For each result what the sweep back starts with; None for constants."""
+        given: list[Any] = [None] * len(recorded.outputs)
+        if self._cotangent is not None:
+            if not same_structure(self._cotangent, self.value):
+                raise _mismatch("cotangent", "result")
+            given = _in_parts(flatten(self._cotangent)[0], recorded)
+        seeds: list[Any] = []
+        for out, seed in zip(recorded.outputs, given, strict=True):
+            if not (isinstance(out, Traced) and out.walk is recorded.trace):
+                seeds.append(None)
+                continue
+            value = plain(out)
+            if seed is None:
+                seed = 1.0 if shape_of(value) == () else np.ones_like(value)
+            elif shape_of(seed) != shape_of(value):
+                raise _mismatch("cotangent", "result")
+            seeds.append(np.conjugate(seed) if np.iscomplexobj(seed) else seed)
         return seeds
 
     def _direction(self, recorded: Recorded) -> dict[int, Any]:
         if self._tangent is not None:
-            given = [e for leaf in flatten(self._tangent)[0] for e in _parts(leaf, recorded)]
+            given = _in_parts(flatten(self._tangent)[0], recorded)
             if [shape_of(g) for g in given] != [shape_of(x) for x in recorded.inputs]:
                 raise _mismatch("tangent", "arguments")
             return dict(enumerate(given))
-        first = recorded.inputs[0]
-        if shape_of(first) == ():
-            return {0: 1.0}
-        direction = np.zeros_like(first)
-        direction.flat[0] = 1.0
-        return {0: direction}
+        for k, x in enumerate(recorded.inputs):
+            if np.size(x):
+                direction = np.zeros(np.size(x), np.asarray(x).dtype)
+                direction[0] = 1.0
+                return {k: direction.reshape(np.shape(x)) if shape_of(x) else 1.0}
+        return {}
 
     @cached_property
     def _backward(self) -> View:
@@ -191,21 +203,22 @@ class Explanation:
 
     @cached_property
     def gradient(self) -> Any:
-        """The cotangents of the arguments: what `ad.grad` gives, in their containers."""
+        """What the table ends in: the gradient, in the containers of the arguments (with `argnums`, of those).
+
+        Of several results it is that of their sum, or of `cotangent` times them.
+        """
         view = self._backward
-        recorded = view.recorded
-        found = [
-            zeros_for(x) if (g := view.backward.adjoints.get(k)) is None else presented(plain(g), x)  # type: ignore[union-attr]
-            for k, x in enumerate(recorded.inputs)
-        ]
-        return recorded.rebuild(found)
+        assert view.backward is not None
+        return view.recorded.rebuild([view.adjoint(k) for k in range(len(view.recorded.inputs))])
 
     @cached_property
     def tangent(self) -> Any:
-        """The tangents of the results, in forward mode."""
-        view = self._view if self._mode != "reverse" else self._seen(self._level, self._collapse, "forward")
-        found = [view.tangent(place) for place in view.outputs]
-        return found[0] if len(found) == 1 else found
+        """The tangents of the results, in the containers of what the function returned."""
+        is_there = self._mode != "reverse" and self._level == "vector"
+        view = self._view if is_there else self._seen("vector", self._collapse, "forward")
+        outputs = view.recorded.outputs
+        found = [view.tangent(o.node) if view.is_traced(o) else zeros_for(plain(o)) for o in outputs]
+        return view.recorded.restore(found)
 
     # how it is shown
 
@@ -252,11 +265,13 @@ class Explanation:
         sliders change the inputs; of others it shows what was computed here.
         """
         from .page.script import NoScriptError
-        from .page.stepping import live_page, still_page
+        from .page.stepping import MOST_STEPS, live_page, still_page
         from .page.writing import write_page
 
         options = {**self._options, "most": sys.maxsize}
         try:
+            if len(self._whole.trace) > MOST_STEPS:  # not to be written out in vain
+                raise NoScriptError(f"it has {len(self._whole.trace):,} steps")
             view = self._seen("scalar", collapse=False, mode="reverse")
             data = live_page(view, Table(view, **options))
         except NoScriptError as error:
@@ -298,7 +313,7 @@ class Explanation:
         from .programs import programs
 
         whole = self._whole
-        return programs(self._fun, self._args, self._kwargs, names=whole.names, arrays=whole.trace.arrays)
+        return programs(self._fun, self._args, self._kwargs, names=whole.names, arrays=whole.arrays)
 
     def __str__(self) -> str:
         return self.text()
@@ -314,10 +329,20 @@ class Explanation:
         return f"{self.table().html()}{picture}"
 
 
-def _parts(leaf: Any, recorded: Recorded) -> list[Any]:
-    """A leaf as the level has it: whole, or number by number."""
-    is_scalar = all(shape_of(x) == () for x in recorded.inputs)
-    return list(np.ravel(leaf)) if is_scalar and np.ndim(leaf) else [leaf]
+def _summed(recorded: Recorded, seeds: list[Any]) -> dict[int, Any]:
+    """The seeds by place: those of a value that is returned twice add up."""
+    found: dict[int, Any] = {}
+    for out, seed in zip(recorded.outputs, seeds, strict=True):
+        if seed is not None:
+            found[out.node] = seed if out.node not in found else found[out.node] + seed
+    return found
+
+
+def _in_parts(leaves: list[Any], recorded: Recorded) -> list[Any]:
+    """Leaves as the level has them: whole, or number by number."""
+    return (
+        leaves if recorded.is_whole else [e for leaf in leaves for e in (np.ravel(leaf) if np.ndim(leaf) else [leaf])]
+    )
 
 
 def _mismatch(what: str, whose: str) -> TangentError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,8 +51,10 @@ def constant(value: Any) -> Expression:
     return Expression(CONSTANT, (), {}, value)
 
 
-def expression_of(notebook: Notebook, number: int, symbols: Symbols, *, but: int | None = None) -> Expression:
-    """The expression of a number, down to the symbols; `but` is a number whose own symbol is looked through.
+def expression_of(
+    notebook: Notebook, number: int, symbols: Symbols, *, but: Collection[int] = frozenset()
+) -> Expression:
+    """The expression of a number, down to the symbols; those of the numbers in `but` are looked through.
 
     Only what is exactly the same is made simpler: a product with 1, a power of 1, a shape that stays, and what does not
     depend on any symbol.
@@ -66,7 +68,7 @@ def expression_of(notebook: Notebook, number: int, symbols: Symbols, *, but: int
             continue
         symbol = symbols.get(n)
         step = notebook.producers.get(n)
-        if symbol is not None and n != but:
+        if symbol is not None and n not in but:
             found[n] = Expression(SYMBOL, (), {"symbol": symbol}, notebook.value(n))
         elif step is None:
             found[n] = constant(notebook.value(n))
@@ -87,7 +89,7 @@ def expression_of(notebook: Notebook, number: int, symbols: Symbols, *, but: int
     return found[number]
 
 
-SAME_SHAPE = frozenset(("astype", "broadcast_to", "index", "reshape", "sum"))
+SAME_SHAPE = frozenset(("astype", "broadcast_to", "index", "item", "reshape", "sum"))
 """Operations that do nothing if shape and dtype stay: the elements of a number, the transpose of a vector."""
 
 
@@ -112,6 +114,24 @@ def simplified(e: Expression) -> Expression:
     elif head in SAME_SHAPE and len(args) == 1 and _is_like(args[0], e) and (head != "index" or e.shape == ()):
         return args[0]
     return e
+
+
+def decided(e: Expression) -> Expression:
+    """For reading alone: choices that fell out the same for every element are taken as they fell.
+
+    Rules ask whether a point is singular; where it is not, nobody wants to read the question.
+    """
+    args = tuple([decided(a) for a in e.args])
+    if e.head == "where" and len(args) == 3:
+        condition = np.asarray(args[0].value)
+        if condition.all() or not condition.any():
+            chosen = args[1] if condition.all() else args[2]
+            if chosen.shape == e.shape or chosen.head == CONSTANT:
+                return chosen
+    for one, other in (args, args[::-1]) if e.head == "multiply" else ():
+        if one.is_constant(1) and other.shape == e.shape:
+            return other
+    return simplified(Expression(e.head, args, e.params, e.value)) if e.args else e
 
 
 def _is_like(one: Expression, other: Expression) -> bool:

@@ -89,7 +89,7 @@ def _take_in(trace: Recorder, count: int, outputs: list[int], owner: dict[int, i
             continue
         if trace.notes[place].checkpoint != trace.notes[user].checkpoint:
             continue
-        moves = primitive.name in MOVES and trace[user][0] is not OUTPUT
+        moves = (primitive.name in MOVES or _is_copy(trace[place])) and trace[user][0] is not OUTPUT
         if (moves or (_is_affine(trace[place]) and _is_affine(trace[user]))) and sizes[owner[user]] < LARGEST_ROW:
             _join(owner, sizes, place, owner[user])
 
@@ -100,6 +100,13 @@ def _join(owner: dict[int, int], sizes: Counter[int], place: int, group: int) ->
         if home == old:
             owner[member] = group
     sizes[group] += sizes.pop(old)
+
+
+def _is_copy(node: Any) -> bool:
+    """Whether a step multiplies by 1, as derivatives of derivatives do."""
+    primitive, parents, args, *_ = node
+    constants = [a for a, p in zip(args, parents, strict=True) if p is None]
+    return primitive.name == "multiply" and len(constants) == 1 and type(constants[0]) is float and constants[0] == 1.0
 
 
 def _is_affine(node: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ RENAMED = {
 
 PLAIN = {"σ": "sigmoid", "sech²": "sech2"}
 
-HIDDEN = frozenset(("body", "condition", "branches", "n_consts", "n_carry", "stored", "memory", "reverse"))
+HIDDEN = frozenset(("body", "cond", "condition", "branches", "n_consts", "n_carry", "stored", "memory", "reverse"))
 """Parameters of rolled loops that are of no use to a reader."""
 
 LONGEST_FORMULA = 60
@@ -41,11 +41,12 @@ class Notation:
     """How values are called and formulas are written."""
 
     def __init__(
-        self, name: Callable[[Symbol], str], arrays: dict[int, tuple[Any, str]], *, ascii: bool = False
+        self, name: Callable[[Symbol], str], arrays: Sequence[tuple[Any, str]], *, ascii: bool = False
     ) -> None:
         self.name = name
         self.ascii = ascii
-        self._arrays = list(arrays.values())
+        self._arrays = arrays
+        """Arrays that the function uses, and what it calls them."""
         self.times = "*" if ascii else "·"
 
     def text(self, e: Expression, outside: int = COMPARE) -> str:
@@ -53,11 +54,10 @@ class Notation:
         text, inside = self._written(e)
         return f"({text})" if inside < outside else text
 
-    def product(self, name: str, partial: Expression, text: str) -> str:
-        """An adjoint or tangent times a local partial, which is given as text too: `∇v6 · (-1)`."""
-        _, inside = self._written(partial)
-        bracket = inside < PRODUCT or text.startswith("-") or partial.head in ("divide", "reciprocal", "matmul")
-        return f"{name} {self.times} {f'({text})' if bracket else text}"
+    def product(self, name: str, factor: str) -> str:
+        """An adjoint or tangent times a local partial: `∇v6 · (-1)`."""
+        loose = factor.startswith("-") or (" " in _outside(factor) and not factor.startswith("["))
+        return f"{name} {self.times} {f'({factor})' if loose else factor}"
 
     def _written(self, e: Expression) -> tuple[str, int]:
         head, args = e.head, e.args
@@ -85,22 +85,35 @@ class Notation:
 
     def _constant(self, x: Any) -> tuple[str, int]:
         if isinstance(x, np.ndarray) and x.ndim:
-            return self._array(x), ATOM
+            return self._array(x)
         x = np.asarray(x)[()]
+        if np.iscomplexobj(x):
+            return f"({x:.6g})", ATOM
         if dtype_of(x).kind not in "fiu":
             return str(x), ATOM
-        text = f"{x:.6g}" if dtype_of(x).kind == "f" else str(x)
+        text = f"{x:.12g}" if dtype_of(x).kind == "f" else str(x)
         return text, SIGN if text.startswith("-") else ATOM
 
-    def _array(self, x: np.ndarray) -> str:
+    def _array(self, x: np.ndarray) -> tuple[str, int]:
         for array, name in self._arrays:
             if array is x or (array.shape == x.shape and array.dtype == x.dtype and same_bits(array, x)):
-                return name
+                return name, ATOM
         if x.size and (x == x.flat[0]).all():
-            return self._constant(x.flat[0])[0]
+            return self._constant(x.flat[0])
         if x.size <= 4 and x.dtype.kind in "fiub":
-            return value_text(x, 4)
-        return f"{x.dtype.name}[{','.join(map(str, x.shape))}]"
+            return value_text(x, 4), ATOM
+        return f"{x.dtype.name}[{','.join(map(str, x.shape))}]", ATOM
+
+
+def _outside(text: str) -> str:
+    """What stands outside of brackets."""
+    found, depth = [], 0
+    for c in text:
+        depth -= c in ")]"
+        if not depth:
+            found.append(c)
+        depth += c in "(["
+    return "".join(found)
 
 
 def _parameter(value: Any) -> str:
@@ -151,9 +164,13 @@ def _negative(n: Notation, e: Expression) -> tuple[str, int]:
 def _power(n: Notation, e: Expression) -> tuple[str, int]:
     base, exponent = e.args[0], (e.args[1] if len(e.args) > 1 else Expression(CONSTANT, (), {}, 2))
     text = n.text(base, ATOM)
-    if exponent.is_constant() and exponent.shape == () and not n.ascii and float(exponent.value).is_integer():
+    if exponent.is_constant() and exponent.shape == () and not n.ascii and _is_whole(exponent.value):
         return text + str(int(exponent.value)).translate(SUPERSCRIPTS), POWER
     return f"{text}{'**' if n.ascii else '^'}{n.text(exponent, ATOM)}", POWER
+
+
+def _is_whole(x: Any) -> bool:
+    return not np.iscomplexobj(x) and float(x).is_integer()
 
 
 def _reciprocal(n: Notation, e: Expression) -> tuple[str, int]:
@@ -223,6 +240,15 @@ def _first(n: Notation, e: Expression) -> tuple[str, int]:
     return n._written(e.args[0])
 
 
+def _derived(n: Notation, e: Expression) -> tuple[str, int]:
+    name = e.head.removesuffix("_derivative") + "'" * e.params["order"]
+    return n.call(name, Expression(e.head, e.args, {}, e.value)), ATOM
+
+
+def _cast(n: Notation, e: Expression) -> tuple[str, int]:
+    return f"{dtype_of(e.value).name}({n.text(e.args[0])})", ATOM
+
+
 def _contract(n: Notation, e: Expression) -> tuple[str, int]:
     p = e.params
     return f"einsum('{p['first']},{p['second']}->{p['result']}', {n.text(e.args[0])}, {n.text(e.args[1])})", ATOM
@@ -233,7 +259,8 @@ SPECIAL: dict[str, Callable[[Notation, Expression], tuple[str, int]]] = {
     "power": _power, "square": _power, "reciprocal": _reciprocal, "expit": _sigmoid, "logistic": _sigmoid,
     "matmul": _matmul, "transpose": _transpose, "index": _index, "unindex": _unindex, "assign": _assign,
     "contract": _contract, "broadcast_to": _spread, "reshape": _spread, RESULT: _result,
-    "positive": _first, "astype": _first,
+    "positive": _first, "item": _first, "stop_gradient": _first, "astype": _cast,
+    "i0_derivative": _derived, "sinc_derivative": _derived,
     **dict.fromkeys(("sum", "prod", "max", "min", "logsumexp", "any", "all", "argmax", "argmin"), _reduction),
 }  # fmt: skip
 

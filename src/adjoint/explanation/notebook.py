@@ -109,16 +109,16 @@ NAMED: Any = Named()
 class Recorder(ReverseTrace):
     """The inner walk: the reverse walk, which also notes where the user's code stands and what it calls its values."""
 
-    def __init__(self) -> None:
+    def __init__(self, note: Note | None = None) -> None:
         super().__init__()
         self.notes: list[Note] = []
         self.variables: dict[int, str] = {}
         """What the user calls the value at a place of the trace."""
         self.arrays: dict[int, tuple[Any, str]] = {}
         """What the user calls a plain array, by its identity."""
-        self.note: Note | None = None
+        self.note = note
         """Stands for the user's place while a trace is written from another one."""
-        self._outside = user_frames()
+        self._outside = [] if note else user_frames()
         """Who asks for the explanation: their variables are not the function's."""
         self._frames: dict[int, FrameType] = {}
         self._checkpoints: list[int] = []
@@ -158,8 +158,12 @@ class Recorder(ReverseTrace):
         """Look a last time at the functions that were run: they keep their variables for as long as they are held."""
         for frame in self._frames.values():
             self._look_at(frame)
+
+    def forget(self) -> None:
+        """Let go of the user's frames, and of what is in them."""
         self._frames.clear()
         self._outside.clear()
+        self.arrays.clear()
 
     def _look_at(self, frame: FrameType) -> None:
         if id(frame) not in self._frames:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -63,17 +63,17 @@ def programs(
     kwargs: dict[str, Any],
     *,
     names: Sequence[str] = (),
-    arrays: Mapping[int, tuple[Any, str]] | None = None,
+    arrays: Sequence[tuple[Any, str]] = (),
     ascii: bool = False,
 ) -> Programs | None:
     """The programs of a jitted function for such arguments; None if the function is not jitted.
 
-    `names` are what the user calls the inputs, `arrays` what they call plain arrays, by their identity.
+    `names` are what the user calls the inputs, `arrays` what they call plain arrays.
     """
     if not isinstance(fun, Jitted):
         return None
     lowered = fun.lower(*args, **kwargs)
-    writer = _Writer(lowered.program, names, dict(arrays or {}), ascii=ascii)
+    writer = _Writer(lowered.program, names, arrays, ascii=ascii)
     left = {o for step in lowered.optimised.steps for o in step.outs}
     before = []
     for step in lowered.program.steps:
@@ -99,7 +99,7 @@ class _Writer:
     """Steps of programs as formulas: v1, v2, ... are the results of the recorded steps, t1, t2, ... the compiler's."""
 
     def __init__(
-        self, recorded: Program, names: Sequence[str], arrays: dict[int, tuple[Any, str]], *, ascii: bool
+        self, recorded: Program, names: Sequence[str], arrays: Sequence[tuple[Any, str]], *, ascii: bool
     ) -> None:
         is_named = len(names) == len(recorded.inputs)
         self._names: dict[Any, str] = {

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..core.errors import InputError, message
+from ..core.errors import InputError, OutputError, UnsupportedError, is_library, message
 from ..core.traced import Traced
 from ..core.tree import flatten, ways
 from ..core.values import Value, describe, dtype_of
-from ..transforms.recording import checked_input, finished, output_leaves, run
+from ..ir.capture import ForeignValueError
+from ..transforms.recording import checked_input, finished, output_leaves, presented, run
 from .notebook import BLANK, Notebook, Recorder
 
 
@@ -28,59 +31,178 @@ class Recorded:
     """The numbers and arrays that it is differentiated with respect to: the first places of the trace."""
     names: list[str]
     """What the user calls them: `x`, `p['w']`, `w[0]`."""
+    arrays: list[tuple[np.ndarray, str]]
+    """Arrays that the function uses, as they were, and what it calls them."""
+    given: list[Any]
+    """The arguments' numbers and arrays as they came."""
     outputs: list[Any]
     """Handles of the results, and constants."""
     steps: int
     """How many steps of the program are the function's: those of its derivative come after."""
     value: Any
     """What the function returned."""
+    result_names: list[str]
+    """What follows the title in the name of each result: nothing, or the way to it, as `['loss']`."""
     rebuild: Callable[[list[Any]], Any]
     """From one value for each input to the containers of the arguments; None for what is not differentiated."""
+    is_whole: bool
+    """Whether arrays are arrays, and not written out number by number."""
+    restore: Callable[[list[Any]], Any]
+    """From one value for each result to the containers of what the function returned."""
 
 
-def record(fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recorded:
+def record(
+    fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], argnums: int | tuple[int, ...] | None = None
+) -> Recorded:
     """Run the function on handles of both walks."""
     leaves, rebuild = flatten(args)
-    moving = [k for k, leaf in enumerate(leaves) if _is_real(leaf)]
+    _refuse_traced([*leaves, *flatten(kwargs)[0]])
+    chosen = _chosen(args, argnums)
+    moving = [
+        k for k, (leaf, way) in enumerate(zip(leaves, ways(args), strict=True)) if _is_real(leaf) and way[0] in chosen
+    ]
     if not moving:
-        raise InputError(
-            message(
-                "explain needs at least one real or complex number to differentiate with respect to.",
-                got=", ".join(describe(leaf) for leaf in leaves) or "no argument",
-                fix="Pass a float (3.0, not 3) or  x.astype(float).",
-            )
-        )
+        raise InputError(_nothing_to_move(leaves, kwargs))
+    given = [leaves[k] for k in moving]
+    inputs = [own_copy(checked_input(x, "explain")) for x in given]
     notebook, trace = Notebook(), Recorder()
-    inputs = [checked_input(leaves[k], "explain") for k in moving]
-    names = _names(fun, args)
     call = list(leaves)
     for k, x in zip(moving, inputs, strict=True):
-        call[k] = trace.input(notebook.input(x.copy() if type(x) is np.ndarray else x))
-    trace.notes.clear()  # inputs stand nowhere
-    trace.notes += [BLANK] * len(inputs)
-    result = run(fun, rebuild(call), kwargs)
-    trace.finish()
+        call[k] = trace.input(notebook.input(own_copy(x)))
+    trace.notes[:] = [BLANK] * len(inputs)  # inputs stand nowhere
+    try:
+        result = run(fun, rebuild(call), kwargs)
+        trace.finish()
+        arrays = _settled(notebook, trace)
+    except ForeignValueError:
+        raise UnsupportedError(_inside()) from None
+    finally:
+        trace.forget()
     outputs, restore = output_leaves(result, "explain")
+    if not outputs:
+        raise OutputError(
+            message(
+                "The function returned nothing to explain.", got=describe(result), fix="Return a number or an array."
+            )
+        )
     values = [_plain(notebook, finished(o, trace)) for o in outputs]
+    names = _names(fun, args)
 
-    def gradient_of(found: list[Any]) -> Any:
+    def in_containers(found: list[Any]) -> Any:
         full: list[Any] = [None] * len(leaves)
         for k, g in zip(moving, found, strict=True):
-            full[k] = g
+            full[k] = presented(g, leaves[k]) if isinstance(g, (np.ndarray, np.generic, float, complex)) else g
         parts = rebuild(full)
+        if isinstance(argnums, int):
+            return parts[argnums]
+        if argnums is not None:
+            return tuple([parts[n] for n in argnums])
         return parts[0] if len(parts) == 1 else parts
 
-    title = getattr(fun, "__name__", type(fun).__name__)
     return Recorded(
-        title="f" if title == "<lambda>" else title,
+        title=title_of(fun),
         notebook=notebook,
         trace=trace,
+        arrays=arrays,
+        given=given,
         inputs=inputs,
         names=[names[k] for k in moving],
         outputs=[o if isinstance(o, Traced) else np.asarray(o)[()] for o in outputs],
+        result_names=[""]
+        if len(outputs) == 1 and isinstance(result, LEAF)
+        else [_way_through(result, w) for w in ways(result)],
         steps=len(notebook.program.steps),
         value=restore(values),
-        rebuild=gradient_of,
+        is_whole=True,
+        restore=restore,
+        rebuild=in_containers,
+    )
+
+
+LEAF = (Traced, np.ndarray, np.generic, float, int, complex)
+
+
+def title_of(fun: Any) -> str:
+    """What a function is called; a derivative of it says so: `grad(f)`."""
+    if callable(getattr(fun, "fun", None)) and is_library(sys.modules[type(fun).__module__].__file__ or ""):
+        return title_of(fun.fun)  # jitted: the same function
+    name = getattr(fun, "__name__", None) or type(fun).__name__
+    name = "f" if name in ("<lambda>", "") else name
+    maker, inner, _ = getattr(fun, "__qualname__", "").partition(".<locals>.")
+    code = getattr(fun, "__code__", None)
+    return f"{maker}({name})" if inner and code is not None and is_library(code.co_filename) else name
+
+
+def own_copy(x: Any) -> Any:
+    """An array of its own: the user may write to the one that was given."""
+    return x.copy() if type(x) is np.ndarray else x
+
+
+def _settled(notebook: Notebook, trace: Recorder) -> list[tuple[np.ndarray, str]]:
+    """The arrays that the function uses, as they were, and what it calls them: H, H₂ for two of the same name."""
+    notebook.settle()
+    constants = notebook.program.constants
+    used = {number: trace.arrays.get(id(array)) for array, _, number in notebook.arrays.values()}
+    seen, found = Counter[str](), []
+    for number, array in constants.items():
+        if not isinstance(array, np.ndarray) or not array.ndim:
+            continue
+        constants[number] = frozen = array.copy()
+        known = used.get(number)
+        if known is not None:
+            seen[known[1]] += 1
+            found.append((frozen, numbered(known[1], seen[known[1]])))
+    return found
+
+
+def numbered(name: str, k: int) -> str:
+    """The k-th value of this name: y, y₂, y₃."""
+    return name if k == 1 else name + str(k).translate(SUBSCRIPTS)
+
+
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+def _refuse_traced(leaves: list[Any]) -> None:
+    if any(isinstance(leaf, Traced) for leaf in leaves):
+        raise UnsupportedError(_inside())
+
+
+def _inside() -> str:
+    return message(
+        "explain shows numbers, and takes no part in derivatives: it cannot be used inside grad, vmap, jit or explain.",
+        fix="Call it outside; or explain at the plain value,  ad.explain(f)(ad.value(x)).",
+    )
+
+
+def _chosen(args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> set[int]:
+    """Which arguments are differentiated with respect to."""
+    if argnums is None:
+        return set(range(len(args)))
+    chosen = (argnums,) if isinstance(argnums, int) else argnums
+    for n in chosen:
+        if not -len(args) <= n < len(args):
+            raise InputError(
+                message(
+                    f"There is no positional argument number {n} to differentiate with respect to.",
+                    got=f"{len(args)} positional arguments",
+                    fix="Pass the argument by position, and choose it with  argnums.",
+                )
+            )
+    return {n % len(args) for n in chosen}
+
+
+def _nothing_to_move(leaves: list[Any], kwargs: dict[str, Any]) -> str:
+    if not leaves and kwargs:
+        return message(
+            "explain differentiates with respect to arguments that are given by position.",
+            got=", ".join([f"{name}=" for name in kwargs]),
+            fix="Write  ad.explain(f)(x)  instead of  ad.explain(f)(x=x).",
+        )
+    return message(
+        "explain needs at least one real or complex number to differentiate with respect to.",
+        got=", ".join(describe(leaf) for leaf in leaves) or "no argument",
+        fix="Pass a float (3.0, not 3) or  x.astype(float).",
     )
 
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.trace import quiet
 from ..core.traced import Traced
-from ..core.values import plain, shape_of
+from ..core.values import plain, shape_of, zeros_for
 from .expression import Expression, Symbol, constant, expression_of, symbols_in
 from .grouping import grouped
 from .notebook import Note, is_elementwise
-from .record import Recorded
+from .record import Recorded, numbered
 from .sweeps import Backward, pulled_through
-
-SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 @dataclass(frozen=True)
@@ -40,6 +38,13 @@ class Edge:
     """Whether a partial of 0 says that this operand was not selected: then nothing at all is handed over."""
     is_vertex: bool = False
     """Whether an infinite partial marks the end of a domain, as that of sqrt does at 0."""
+
+
+class Seed(NamedTuple):
+    """What a result adds to the adjoint of its value, before anything else arrives there."""
+
+    total: Any
+    is_first: bool
 
 
 @dataclass
@@ -67,9 +72,17 @@ class View:
 
     @quiet
     def __init__(
-        self, recorded: Recorded, backward: Backward | None, tangents: dict[int, Any] | None, *, collapse: bool
+        self,
+        recorded: Recorded,
+        backward: Backward | None,
+        tangents: dict[int, Any] | None,
+        *,
+        seeds: list[Any],
+        collapse: bool,
     ) -> None:
         self.recorded = recorded
+        self.given_seeds = seeds
+        """For each result the seed of the sweep back; None for constants."""
         self.backward = backward
         self.tangents = tangents
         trace = recorded.trace
@@ -78,12 +91,38 @@ class View:
         groups = grouped(trace, count, self.outputs, collapse=collapse)
         self.rows = [Row([k], [], "input", "", trace.notes[k]) for k in range(count)]
         self.rows += [Row(g.outs, g.members, g.kind, g.caption, trace.notes[g.members[-1]]) for g in groups]
-        self.names = _names(self.rows, count)
         self.labels = _labels(recorded, self.rows)
+        self.names = _names(self.rows, count, _letter(self.labels))
+        self.arrays = [(array, self._free(name)) for array, name in recorded.arrays]
+        """Arrays that the function uses, and names for them that nothing else has."""
         self.symbols = self._symbols()
         for row in self.rows[count:]:
             self._fill(row)
         self._connect()
+
+    def _free(self, name: str) -> str:
+        taken = {*self.names.values(), *self.labels.values()}
+        while name in taken:
+            name = f"_{name}"
+        return name
+
+    def seed_sums(self) -> list[Seed | None]:
+        """For each result what it starts the sweep back with, added up where a value is returned twice."""
+        totals: dict[int, Any] = {}
+        found: list[Seed | None] = []
+        for out, given in zip(self.recorded.outputs, self.given_seeds, strict=True):
+            if given is None:
+                found.append(None)
+                continue
+            first = out.node not in totals
+            totals[out.node] = given if first else totals[out.node] + given
+            found.append(Seed(totals[out.node], first))
+        return found
+
+    @property
+    def has_several_results(self) -> bool:
+        """Whether the adjoints are those of a sum."""
+        return sum(np.size(plain(o)) for o in self.recorded.outputs) > 1
 
     def is_traced(self, x: Any) -> bool:
         """Whether a result depends on the inputs."""
@@ -100,12 +139,12 @@ class View:
     def adjoint(self, place: int) -> Any:
         """The adjoint of a place; 0 where nothing arrived."""
         found = None if self.backward is None else self.backward.adjoints.get(place)
-        return 0.0 * np.real(self.value(place)) if found is None else plain(found)
+        return zeros_for(self.value(place)) if found is None else plain(found)
 
     def tangent(self, place: int) -> Any:
         """The tangent of a place; 0 where it does not move."""
         found = None if self.tangents is None else self.tangents.get(place)
-        return 0.0 * np.real(self.value(place)) if found is None else plain(found)
+        return zeros_for(self.value(place)) if found is None else plain(found)
 
     def tangent_formula(self, place: int) -> Expression:
         """The tangent as an expression of the tangents of the operands."""
@@ -114,7 +153,7 @@ class View:
             return constant(0.0)
         notebook = self.recorded.notebook
         step = notebook.producers[found.node]
-        return expression_of(notebook, step.args[0], self.symbols, but=self.number(place))
+        return expression_of(notebook, step.args[0], self.symbols, but={self.number(place)})
 
     def _symbols(self) -> dict[int, Symbol]:
         found: dict[int, Symbol] = {}
@@ -135,9 +174,8 @@ class View:
             row.operands = list(used)
             return
         own = [self.number(place) for place in row.outs]
-        symbols = {number: symbol for number, symbol in self.symbols.items() if number not in own}
         row.formulas = {
-            place: expression_of(self.recorded.notebook, number, symbols)
+            place: expression_of(self.recorded.notebook, number, self.symbols, but=own)
             for place, number in zip(row.outs, own, strict=True)
         }
         found = [s for e in row.formulas.values() for s in symbols_in(e)]
@@ -152,7 +190,7 @@ class View:
         for share in shares:
             if owner.get(share.step) != owner.get(share.target, -1):
                 handed.setdefault((owner[share.step], share.target), []).append(share.handle)
-        totals: dict[int, Any] = {}
+        totals: dict[int, Any] = {} if self.backward is None else dict(self.backward.seeds)
         left = Counter(target for _, target in handed)
         for k in range(len(self.rows) - 1, len(self.recorded.inputs) - 1, -1):
             row = self.rows[k]
@@ -180,6 +218,8 @@ class View:
         if row.kind != "step" or len(row.outs) != 1 or not all(is_elementwise(trace[m][0]) for m in row.members):
             return {}
         out = row.outs[0]
+        if any(np.iscomplexobj(self.value(p)) for p in (out, *row.operands)):  # conjugation is no factor
+            return {}
         shape = shape_of(self.value(out))
         try:
             found = pulled_through(trace, row.members, {out: 1.0})
@@ -191,8 +231,9 @@ class View:
                 continue
             total = sum(terms[1:], terms[0])
             number = notebook.number_of(total)[0]
-            partials[place] = expression_of(notebook, number, self.symbols, but=self.number(out))
-        return {place: partials.get(place, constant(0.0)) for place in row.operands} if partials else {}
+            partials[place] = expression_of(notebook, number, self.symbols, but={self.number(out)})
+        unmoved = dict.fromkeys([p for p in row.operands if p not in found], constant(0.0))
+        return {**unmoved, **partials}
 
     def _share(self, row: Row, operand: int, handles: list[Any]) -> Expression | None:
         """What is handed over, written with the adjoint of the row; None where there is too much to write."""
@@ -218,13 +259,19 @@ class View:
         return selects, bool(getattr(getattr(primitive, "derivative", None), "vertex", False))
 
 
-def _names(rows: list[Row], count: int) -> dict[int, str]:
+def _names(rows: list[Row], count: int, letter: str) -> dict[int, str]:
     """v0, v(-1), v(-2) for the inputs, then v1, v2, ..."""
-    names = {k: f"v({-k})" if k else "v0" for k in range(count)}
+    names = {k: f"{letter}({-k})" if k else f"{letter}0" for k in range(count)}
     for row in rows[count:]:
         for place in row.outs:
-            names[place] = f"v{len(names) - count + 1}"
+            names[place] = f"{letter}{len(names) - count + 1}"
     return names
+
+
+def _letter(labels: dict[int, str]) -> str:
+    """v, unless the user has variables called v1, v2, ..."""
+    taken = {name[0] for name in labels.values() if name[1:].isdigit()}
+    return next((letter for letter in "vuwstz" if letter not in taken), "node")
 
 
 def _labels(recorded: Recorded, rows: list[Row]) -> dict[int, str]:
@@ -232,10 +279,13 @@ def _labels(recorded: Recorded, rows: list[Row]) -> dict[int, str]:
     places = [place for row in rows for place in row.outs]
     count = len(recorded.inputs)
     found, seen = {}, Counter[str]()
+    taken = {*recorded.names, *recorded.trace.variables.values()}  # a user's own y_2 is not the second y
     for place in places:
         name = recorded.names[place] if place < count else recorded.trace.variables.get(place, "")
         if not name:
             continue
         seen[name] += 1
-        found[place] = name if seen[name] == 1 else name + str(seen[name]).translate(SUBSCRIPTS)
+        while seen[name] > 1 and not taken.isdisjoint((numbered(name, seen[name]), f"{name}_{seen[name]}")):
+            seen[name] += 1
+        found[place] = numbered(name, seen[name])
     return found

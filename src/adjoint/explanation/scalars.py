@@ -26,11 +26,10 @@ LARGEST = 5_000
 @quiet
 def unrolled(whole: Recorded) -> Recorded:
     """The same function as a trace of single numbers: a product of matrices becomes sums of products."""
-    notebook, trace = Notebook(), Recorder()
+    notebook, trace = Notebook(), Recorder(BLANK)
     program = whole.notebook.program
     values: dict[int, Any] = dict(program.constants)
     names: list[str] = []
-    trace.note = BLANK
     for number, x, name in zip(program.inputs, whole.inputs, whole.names, strict=True):
         _check_size(np.size(x), name)
         values[number] = _each(x, lambda element: trace.input(notebook.input(_python(element))))
@@ -42,28 +41,34 @@ def unrolled(whole: Recorded) -> Recorded:
             _guard(notebook, args[0], step)
             continue
         trace.note = next((notes[o] for o in step.outs if o in notes), trace.note)
-        found = _taken(step, args, trace.note)
+        found = _taken(step, args, trace.note or BLANK)
         if len(trace) > LARGEST:
             _check_size(len(trace), step.primitive.name)
         for o, x in zip(step.outs, found, strict=True):
             values[o] = x
             if not _is_same(x, whole.notebook.value(o)):
-                raise _refused(step.primitive.name, trace.note)
+                raise _refused(step.primitive.name, trace.note or BLANK)
             if o in variables:
                 _name_elements(trace, x, variables[o])
-    outputs = []
-    for o in whole.outputs:
+    outputs, result_names = [], []
+    for o, name in zip(whole.outputs, whole.result_names, strict=True):
         x = values[whole.notebook.number_of(o.value)[0]] if isinstance(o, Traced) and o.walk is whole.trace else o
         outputs += list(np.ravel(x)) if isinstance(x, np.ndarray) else [x]
+        result_names += [name + index for index in _indices(shape_of(x) if isinstance(x, np.ndarray) else ())]
     return Recorded(
         title=whole.title,
         notebook=notebook,
         trace=trace,
+        arrays=[],
+        given=whole.given,
         inputs=[_python(e) for x in whole.inputs for e in np.ravel(x)],
         names=names,
         outputs=outputs,
+        result_names=result_names,
         steps=len(notebook.program.steps),
         value=whole.value,
+        is_whole=False,
+        restore=whole.restore,
         rebuild=lambda found: whole.rebuild(_regrouped(whole.inputs, found)),
     )
 
@@ -100,7 +105,8 @@ def _logsumexp(x: Any, *, axis: Any, keepdims: bool) -> Any:
 
 def _assign(x: Any, v: Any, *arrays: Any, template: tuple[Any, ...]) -> Any:
     out = np.array(x, object)
-    out[filled(template, arrays)] = v[()]
+    key = filled(template, arrays)
+    out[key] = v if isinstance(out[key], np.ndarray) else v[()]
     return out
 
 
@@ -116,6 +122,10 @@ def _sum(x: Any, *, axis: Any, keepdims: bool) -> Any:
     return np.sum(counted, axis=axis, keepdims=keepdims)
 
 
+def _cast(x: Any, *, dtype: Any) -> Any:
+    return _each(x, lambda e: e.astype(dtype) if isinstance(e, Traced) else np.asarray(e).astype(dtype)[()])
+
+
 def _picked(pick: Any, x: Any, *, axis: Any, keepdims: bool) -> Any:
     """The largest or smallest elements, by comparing two at a time; at a tie of several that shares in another way."""
     found = np.frompyfunc(pick, 2, 1).reduce(x, axis=axis, keepdims=keepdims)
@@ -123,11 +133,16 @@ def _picked(pick: Any, x: Any, *, axis: Any, keepdims: bool) -> Any:
     ties = np.sum(values == pick.reduce(values, axis=axis, keepdims=True), axis=axis)
     if np.any(ties > 1):
         raise ValueError("a tie")
+    largest = np.broadcast_to(pick.reduce(values, axis=axis, keepdims=True), values.shape)
+    box = _box(found)
+    whole = np.broadcast_to(np.expand_dims(box, axis) if box.ndim and not keepdims else box, values.shape)
+    for index in np.argwhere(values != largest):  # a guard each: elsewhere there may be a tie
+        bool(x[tuple(index)] != whole[tuple(index)])
     return found
 
 
 WRITTEN_OUT: dict[str, Callable[..., Any]] = {
-    "astype": lambda x, *, dtype: x,
+    "astype": _cast,
     "logsumexp": _logsumexp,
     "max": partial(_picked, np.maximum),
     "min": partial(_picked, np.minimum),
@@ -161,14 +176,21 @@ def _check_size(count: int, what: str) -> None:
 
 
 def _python(x: Any) -> Any:
-    return x.item() if isinstance(x, (np.generic, np.ndarray)) else x
+    """A number of Python's for double precision, which is quicker and prints well; others keep their precision."""
+    return (
+        x.item()
+        if isinstance(x, (np.float64, np.complex128)) or (type(x) is np.ndarray and x.dtype.itemsize == 8)
+        else x
+    )
 
 
 def _is_same(x: Any, wanted: Any) -> bool:
     """Whether the elements have come out as the array's, but for rounding."""
-    found = np.array([plain(e) for e in np.ravel(_box(x))], dtype=np.asarray(wanted).dtype)
-    tolerance = 1e-4 if found.dtype.itemsize < 8 else 1e-9
-    return bool(np.allclose(found, np.ravel(wanted), rtol=tolerance, atol=tolerance, equal_nan=True))
+    found = np.array([plain(e) for e in np.ravel(_box(x))])
+    wanted = np.ravel(wanted)
+    scale = np.max(np.abs(wanted[np.isfinite(wanted)]), initial=0.0) if wanted.dtype.kind in "fc" else 0
+    tolerance = 1e-5 if wanted.dtype.name in ("float32", "float16", "complex64") else 1e-10
+    return bool(np.allclose(found, wanted, rtol=tolerance, atol=tolerance * scale, equal_nan=True))
 
 
 def _parted(found: Any, count: int) -> tuple[Any, ...]:
@@ -253,8 +275,7 @@ def _regrouped(inputs: list[Any], found: list[Any]) -> list[Any]:
     parts = []
     for x in inputs:
         if shape_of(x) == ():
-            g = next(rest)
-            parts.append(x.dtype.type(g) if isinstance(x, np.generic) else g)
+            parts.append(next(rest))
         else:
             numbers = [next(rest) for _ in range(np.size(x))]
             parts.append(np.array([plain(n) for n in numbers], dtype=x.dtype).reshape(x.shape))

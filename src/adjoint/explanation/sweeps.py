@@ -13,7 +13,7 @@ from ..core.forward import pushed
 from ..core.reverse import INPUT, NO_PARAMS, OUTPUT, Node, ReverseTrace, pull
 from ..core.trace import quiet
 from ..core.traced import Traced
-from ..core.values import Value, fit, plain, zeros_for
+from ..core.values import Value, fit, plain
 from .notebook import Notebook, Recorder
 
 
@@ -32,6 +32,8 @@ class Backward(NamedTuple):
 
     shares: list[Share]
     adjoints: dict[int, Any]
+    seeds: dict[int, Any]
+    """With what the sweep began."""
     is_careful: bool
     """Whether structural zeros and vertices had to be told apart, as the plain sweep was not finite."""
 
@@ -40,12 +42,12 @@ class Backward(NamedTuple):
 def sweep_back(notebook: Notebook, trace: Recorder, seeds: dict[int, Value], count: int) -> Backward:
     """Pull the seeds back through the trace: plainly if the gradient is finite, else carefully, as `ad.grad` does."""
     try:
-        found = _swept(notebook, trace, {place: _Plain(g) for place, g in seeds.items()})
+        found = _swept(notebook, trace, {place: _Plain(g) for place, g in seeds.items()}, seeds)
         if all(_is_finite(found.adjoints.get(k)) for k in range(count)):
             return found
     except (ZeroDivisionError, OverflowError):
         pass
-    return _swept(notebook, trace, {place: _Careful(Cotangent(g)) for place, g in seeds.items()})
+    return _swept(notebook, trace, {place: _Careful(Cotangent(g)) for place, g in seeds.items()}, seeds)
 
 
 def pulled_through(trace: Sequence[Node], members: list[int], seeds: dict[int, Value]) -> dict[int, list[Any]]:
@@ -139,7 +141,7 @@ class _Careful:
         return [None if c is None else _Careful(c) for c in pull_parts(trace, seeds, count)]
 
 
-def _swept(notebook: Notebook, trace: Recorder, seeds: dict[int, Any]) -> Backward:
+def _swept(notebook: Notebook, trace: Recorder, seeds: dict[int, Any], given: dict[int, Value]) -> Backward:
     totals: dict[int, Any] = dict(seeds)
     slots: dict[int, list[Any]] = {}
     adjoints: dict[int, Any] = {}
@@ -165,7 +167,7 @@ def _swept(notebook: Notebook, trace: Recorder, seeds: dict[int, Any]) -> Backwa
             shares.append(Share(place, k, target, share.shown(trace[place][2][k])))
             had = totals.get(target)
             totals[target] = share if had is None else had.plus(share)
-    return Backward(shares, adjoints, any(isinstance(g, _Careful) for g in seeds.values()))
+    return Backward(shares, adjoints, given, any(isinstance(g, _Careful) for g in seeds.values()))
 
 
 def _handed(node: Node, g: Any) -> list[tuple[int, Any]]:
@@ -195,8 +197,3 @@ def _handed(node: Node, g: Any) -> list[tuple[int, Any]]:
 def _is_finite(x: Any) -> bool:
     value = plain(x) if isinstance(x, Traced) else x
     return value is None or (math.isfinite(value) if type(value) is float else bool(np.all(np.isfinite(value))))
-
-
-def zero_like(x: Value) -> Value:
-    """What an input gets that nothing arrives at."""
-    return zeros_for(plain(x))

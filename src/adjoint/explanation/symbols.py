@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from ..core.errors import UnsupportedError, message
+from ..core.errors import OutputError, UnsupportedError, message
 from ..core.trace import quiet
 from ..core.traced import Traced
 from ..core.values import describe, dtype_of, shape_of
@@ -111,6 +111,8 @@ def symbolic(view: View) -> Symbolic:
     sympy = _sympy()
     recorded = view.recorded
     assert view.backward is not None
+    if not view.outputs:
+        raise _nothing("an expression")
     if any(dtype_of(x).kind == "c" for x in recorded.inputs):
         raise UnsupportedError(
             message(
@@ -230,7 +232,13 @@ def _applied(view: View, step: Step, number: int, args: list[Any], table: dict[s
     name = step.primitive.name
     if step.primitive is NAMED:
         return args[0]
-    if name not in table or any(shape_of(view.recorded.notebook.value(o)) != () for o in step.outs):
+    notebook = view.recorded.notebook
+    if name not in table or any(shape_of(notebook.value(o)) != () for o in step.outs):
+        raise _refused(view, name, number)
+    kinds = [dtype_of(notebook.value(a)).kind for a in step.args]
+    if (name == "astype" and dtype_of(notebook.value(number)).kind != kinds[0] != "b") or (
+        name in ("add", "multiply") and set(kinds) == {"b"}  # of truth values these are "or" and "and"
+    ):
         raise _refused(view, name, number)
     try:
         found = table[name](*args, *([step.params["order"]] if "order" in step.params else []))
@@ -282,6 +290,15 @@ def _condition(e: Any, expected: Any) -> Any:
     if isinstance(expected, bool) or type(expected).__name__ in ("bool", "bool_"):
         return e if expected else sympy.Not(e)
     return sympy.Eq(e, exact(expected))
+
+
+def _nothing(what: str) -> OutputError:
+    return OutputError(
+        message(
+            f"There is nothing to write {what} of: the result does not depend on the arguments.",
+            fix="Return what is computed from the arguments.",
+        )
+    )
 
 
 def _refused(view: View, name: str, number: int) -> UnsupportedError:

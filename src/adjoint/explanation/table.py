@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .expression import RESULT, Symbol, size
+from .expression import RESULT, Expression, Symbol, decided, size
 from .memory import marks, memory_of
 from .notation import LONGEST_FORMULA, Notation, value_text
 from .rows import Edge, Row, View
@@ -41,7 +41,7 @@ class Table:
         self.with_places = lines
         self.ascii = ascii
         self._names = names
-        self.notation = Notation(self.name, view.recorded.trace.arrays, ascii=ascii)
+        self.notation = Notation(self.name, [(a, self._plain(n)) for a, n in view.arrays], ascii=ascii)
         self._marks = marks(view) if self._has_checkpoints else {}
         self.lines = _shortened([*self._inputs(), *self._steps(), *self._results()], most)
 
@@ -73,26 +73,35 @@ class Table:
         return unicodedata.normalize("NFC", f"{name[0]}\N{COMBINING DOT ABOVE}{name[1:]}")
 
     def _plain(self, text: str) -> str:
-        return "".join([f"_{unicodedata.digit(c)}" if c in "₀₁₂₃₄₅₆₇₈₉" else c for c in text]) if self.ascii else text
+        return "".join([c if c.isascii() else _spelled(c) for c in text]) if self.ascii else text
 
     @property
     def result(self) -> str:
         """What the function's result is called."""
-        return self.view.recorded.title
+        return self._plain(self.view.recorded.title)
+
+    @property
+    def summed(self) -> str:
+        """What is differentiated: the result, or the sum of all its numbers."""
+        if not self.view.has_several_results:
+            return self.result
+        return f"sum({self.result})" if self.ascii else f"Σ{self.result}"
 
     # rows
 
     def _inputs(self) -> list[Line]:
         view, found = self.view, []
         for k in range(len(view.recorded.inputs)):
-            label = view.labels[k]
+            label = self._plain(view.labels[k])
             d = "d" if self.ascii else "∂"
-            formula = f"{self.adjoint_of(label)} = {d}{self.result}/{d}{label} = {self.adjoint_of(view.names[k])}"
+            adjoint, last = view.adjoint(k), self.adjoint_of(view.names[k])
+            if np.iscomplexobj(adjoint):  # the sweep uses plain transposes; the gradient is the direction of ascent
+                adjoint, last = np.conjugate(adjoint), f"conj({last})"
             found.append(
                 Line(
-                    (f"{view.names[k]} = {self._plain(label)}", self.value(view.value(k))),
+                    (f"{view.names[k]} = {label}", self.value(view.value(k))),
                     (f"{self.tangent_of(view.names[k])} = {self.tangent_of(label)}", self.value(view.tangent(k))),
-                    (formula, self.value(view.adjoint(k))),
+                    (f"{self.adjoint_of(label)} = {d}{self.summed}/{d}{label} = {last}", self.value(adjoint)),
                 )
             )
         return found
@@ -116,23 +125,27 @@ class Table:
 
     def _results(self) -> list[Line]:
         view, found = self.view, []
-        outputs = view.recorded.outputs
-        for k, out in enumerate(outputs):
-            name = self.result if len(outputs) == 1 else f"{self.result}[{k}]"
+        sums = view.seed_sums()
+        for k in reversed(range(len(view.recorded.outputs))):  # read upwards, as all adjoints are
+            out, name = view.recorded.outputs[k], self.result + self._plain(view.recorded.result_names[k])
             if not view.is_traced(out):
                 found.append(Line((f"{name}, a constant", self.value(out))))
                 continue
-            place = out.node
+            place, seed = out.node, sums[k]
             called = self.called(place) if self.called(place) != name else view.names[place]
-            d = "d" if self.ascii else "∂"
+            adjoint, d = self.adjoint_of(called), "d" if self.ascii else "∂"
+            before = f"{adjoint} + " if seed is not None and not seed.is_first else ""
             found.append(
                 Line(
                     (f"{name} = {called}", self.value(view.value(place))),
                     (f"{self.tangent_of(name)} = {self.tangent_of(called)}", self.value(view.tangent(place))),
-                    (f"{self.adjoint_of(called)} = {d}{name}/{d}{called}", self.value(view.adjoint(place))),
+                    (
+                        f"{adjoint} = {before}{d}{self.summed}/{d}{name if len(sums) > 1 else called}",
+                        "" if seed is None else self.value(seed.total),
+                    ),
                 )
             )
-        return found
+        return found[::-1]
 
     def _primal(self, row: Row, place: int) -> tuple[str, str]:
         name = self.view.names[place]
@@ -143,22 +156,35 @@ class Table:
         """What is computed in a row."""
         operands = ", ".join([self.called(p) for p in row.operands[:6]]) + (", ..." if len(row.operands) > 6 else "")
         if row.kind == "block":
-            return f"{row.caption}({operands})" + (f"[{row.outs.index(place)}]" if len(row.outs) > 1 else "")
+            return f"{self._plain(row.caption)}({operands})" + (
+                f"[{row.outs.index(place)}]" if len(row.outs) > 1 else ""
+            )
         if row.kind == "loop":
-            return row.caption if place == row.outs[-1] or len(row.outs) == 1 else "..."
-        return self._short(self.notation.text(row.formulas[place])) or f"{row.formulas[place].head}({operands})"
+            return row.caption + (f" [{row.outs.index(place)}]" if len(row.outs) > 1 else "")
+        return self._written(row.formulas[place]) or self._cut(row, place, operands)
+
+    def _cut(self, row: Row, place: int, operands: str) -> str:
+        """A formula that is too long: of one step its name and operands, of several steps the beginning."""
+        if len(row.members) == 1 or size(row.formulas[place]) > LONGEST_FORMULA:
+            return f"{self._operation(row)}({operands})" if len(row.members) == 1 else f"a sum of {operands}"
+        dots = "..." if self.ascii else "…"
+        return self.notation.text(row.formulas[place])[: WIDEST_FORMULA - 1] + dots
+
+    def _written(self, e: Expression) -> str:
+        """An expression, or nothing if it is too long for a column."""
+        return self._short(self.notation.text(e)) if size(e) <= LONGEST_FORMULA else ""
+
+    def _operation(self, row: Row) -> str:
+        e = row.formulas[row.outs[0]]
+        return (e.args[0] if e.head == RESULT else e).head
 
     def _short(self, text: str) -> str:
         """The text, or nothing if it is too long for a column."""
-        return text if len(text) <= WIDEST_FORMULA else ""
+        return text if width(text) <= WIDEST_FORMULA else ""
 
     def through(self, row: Row, kind: str) -> str:
         """What cannot be written in short: from which values, through which step."""
-        if row.formulas:
-            e = row.formulas[row.outs[0]]
-            step = (e.args[0] if e.head == RESULT else e).head
-        else:
-            step = row.caption
+        step = self._operation(row) if row.formulas else row.caption
         places = row.outs if kind == "adjoint" else row.operands
         names = [self.name(Symbol(kind, p)) for p in places[:4]] + ["..."] * (len(places) > 4)
         return f"{', '.join(names)} through {step}"
@@ -167,16 +193,16 @@ class Table:
         view = self.view
         if row.kind in ("block", "loop"):
             text = self.through(row, "tangent")
-        elif any(edge.partial is not None for edge in row.edges):
+        elif row.edges and all(edge.partial is not None for edge in row.edges):
             text = self._products(row)
         else:
-            text = self._short(self.notation.text(view.tangent_formula(place))) or self.through(row, "tangent")
+            text = self._written(decided(view.tangent_formula(place))) or self.through(row, "tangent")
         return f"{self.tangent_of(self.called(place))} = {text}", self.value(view.tangent(place))
 
     def _products(self, row: Row) -> str:
         """A tangent as the sum of partial times tangent."""
         terms = [
-            self.notation.product(self.tangent_of(self.called(e.operand)), e.partial, self.partial(e))
+            self.notation.product(self.tangent_of(self.called(e.operand)), self.partial(e))
             for e in row.edges
             if e.partial is not None and self.view.tangents and e.operand in self.view.tangents
         ]
@@ -190,24 +216,22 @@ class Table:
     def handed(self, row: Row, edge: Edge) -> str:
         """What a row hands to an operand."""
         if edge.partial is not None:
-            return self.notation.product(self.adjoint_of(self.called(row.outs[0])), edge.partial, self.partial(edge))
-        if edge.share is not None and size(edge.share) <= LONGEST_FORMULA:
-            return self._short(self.notation.text(edge.share)) or self.through(row, "adjoint")
-        return self.through(row, "adjoint")
+            return self.notation.product(self.adjoint_of(self.called(row.outs[0])), self.partial(edge))
+        return (edge.share and self._written(decided(edge.share))) or self.through(row, "adjoint")
 
     def partial(self, edge: Edge) -> str:
-        """A local partial as text; of a function that picks among its operands, what came of it."""
+        """A local partial as text, or as its value where the formula is too long to read."""
         assert edge.partial is not None
-        if edge.is_structural and edge.partial.head == "where" and size(edge.partial) > SHORT:
-            return self.value(edge.partial.value)
-        return self._short(self.notation.text(edge.partial)) or self.value(edge.partial.value)
+        partial = decided(edge.partial)
+        is_choice = partial.head == "where" and size(partial) > SHORT
+        return ("" if is_choice else self._written(partial)) or self.value(edge.partial.value)
 
     def _place(self, row: Row) -> str:
         place = row.note.place
         mark = self._marks.get(row.outs[-1], "")
         if place is None or not self.with_places:
             return mark
-        return "  ".join(filter(None, [mark, str(place), place.source]))
+        return self._plain("  ".join(filter(None, [mark, str(place), place.source])))
 
     def value(self, x: Any) -> str:
         """A value, short enough for a column."""
@@ -234,7 +258,10 @@ class Table:
 
     def foot(self) -> list[str]:
         """What stands below: with checkpoints, what is stored and what is computed again."""
-        return [str(memory_of(self.view, self.called))] if self._has_checkpoints else []
+        found = [str(memory_of(self.view, self.called))] if self._has_checkpoints else []
+        if self.view.has_several_results and self.view.backward is not None:
+            found.append(f"{self.summed} is the sum of all results, each times its seed; cotangent= sets the seeds.")
+        return [self._plain(line) for line in found]
 
     @property
     def _has_checkpoints(self) -> bool:
@@ -280,6 +307,14 @@ def _column(heading: str, cells: Sequence[tuple[str, str]]) -> list[str]:
     lines = [f + " " * (left - width(f)) + ("   " + " " * (right - width(v)) + v if right else "") for f, v in cells]
     whole = left + (right + 3 if right else 0)
     return [heading + " " * (whole - width(heading)), *lines]
+
+
+def _spelled(c: str) -> str:
+    """A sign in ASCII: `theta` for θ, `_2` for ₂."""
+    if unicodedata.digit(c, None) is not None:
+        return f"_{unicodedata.digit(c)}"
+    words = unicodedata.name(c, "unknown").split()
+    return words[-1].lower() if "LETTER" in words else f"u{ord(c):x}"
 
 
 def width(text: str) -> int:

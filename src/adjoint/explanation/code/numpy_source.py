@@ -15,7 +15,8 @@ from ...core.traced import Traced
 from ...core.tree import flatten
 from ...core.values import describe
 from ...ir.bits import same_bits
-from ..rows import SUBSCRIPTS, View
+from ..record import SUBSCRIPTS
+from ..rows import View
 from .containers import WIDTH, Leaf, last_key, leaves_of, shown, wrapped
 from .flow import Check, Flow, Node
 from .literals import ATOM, SMALL, array_text, literal_text, number_source, parameter
@@ -315,7 +316,7 @@ class _Writer:
 
     def _owner(self, x: np.ndarray) -> tuple[str, bool]:
         """The user's name of an array, and whether what is used is its transpose."""
-        arrays = list(self.recorded.trace.arrays.values())
+        arrays = self.view.arrays
         for turned in (False, True):
             for array, name in arrays:
                 if (not turned and same_bits(array, x)) or (

@@ -27,6 +27,9 @@ const isnan = x => x !== x;
 const isinf = x => abs(x) === Infinity;
 const isfinite = x => Number.isFinite(x);
 
+// Truth values count as 0 and 1.
+const equal = (x, y) => Number(x) === Number(y);
+const not_equal = (x, y) => Number(x) !== Number(y);
 const logical_and = (x, y) => Boolean(x) && Boolean(y);
 const logical_or = (x, y) => Boolean(x) || Boolean(y);
 const logical_xor = (x, y) => Boolean(x) !== Boolean(y);

@@ -11,13 +11,18 @@ function toNumber(value) {
   return {nan: NaN, inf: Infinity, "-inf": -Infinity}[value] ?? Number(value);
 }
 
+// A truth value is expected, or the very number that a program was recorded for.
+function holds(value, expected) {
+  return typeof expected === "boolean" ? Boolean(value) === expected : Object.is(Number(value), toNumber(expected));
+}
+
 function recompute() {
   const v = forwardSweep(inputs), sweep = reverseSweep(v), final = [...sweep.seeds];
   for (const record of sweep.records) final[record.edge.from] = record.total;
   for (const node of DATA.nodes) final[node.id] ??= DATA.live ? 0 : node.adjoint;
   sweeps = {v, sweep, final};
   table.fill(sweeps);
-  const failed = DATA.live ? DATA.guards.filter((guard, k) => Boolean(PROGRAM.guards[k](v)) !== guard.expected) : [];
+  const failed = DATA.live ? DATA.guards.filter((guard, k) => !holds(PROGRAM.guards[k](v), guard.expected)) : [];
   find("banners").replaceChildren(...failed.map(guard => make("p", {class: "banner"},
     `The program would take another branch here (${guard.line}): what is shown holds for the recorded branch only.`)));
 }

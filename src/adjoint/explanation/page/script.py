@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ...core.values import dtype_of
 from ..expression import CONSTANT, SYMBOL, Expression, Symbol
 from .writing import FUNCTIONS
 
 INFIX = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "greater": ">", "greater_equal": ">=", "less": "<",
-    "less_equal": "<=", "equal": "===", "not_equal": "!==", "logical_and": "&&", "logical_or": "||",
-    "bitwise_and": "&&", "bitwise_or": "||",
+    "less_equal": "<=",
 }  # fmt: skip
 
 RENAMED = {
@@ -24,21 +24,27 @@ RENAMED = {
 
 WRITTEN_OUT: dict[str, Callable[..., str]] = {
     "positive": lambda x: x,
-    "astype": lambda x: x,
     "stop_gradient": lambda x: x,
     "conjugate": lambda x: x,
     "real": lambda x: x,
-    "invert": lambda x: f"logical_not({x})",
     "sech_squared": lambda x: f"(1/square(cosh({x})))",
     "deg2rad": lambda x: f"({x}*PI/180)",
     "rad2deg": lambda x: f"({x}*180/PI)",
     "index": lambda x: x,
+    "item": lambda x: x,
     "reshape": lambda x: x,
     "broadcast_to": lambda x: x,
     "sum": lambda x: x,
     "where": lambda c, x, y: f"where({c},{x},{y})",
 }
 """What is not a call of a function under its own name. Of single numbers, shapes are nothing to care for."""
+
+
+LOGICAL = {
+    "add": "logical_or", "bitwise_or": "logical_or", "multiply": "logical_and", "bitwise_and": "logical_and",
+    "bitwise_xor": "logical_xor", "invert": "logical_not",
+}  # fmt: skip
+"""What arithmetic means for truth values."""
 
 
 class NoScriptError(Exception):
@@ -54,6 +60,10 @@ def script(e: Expression, name: Callable[[Symbol], str]) -> str:
     if e.head == CONSTANT:
         return _number(e.value)
     args = [script(a, name) for a in e.args]
+    if e.head == "astype":
+        return _cast(args[0], e)
+    if e.head in LOGICAL and all(dtype_of(a.value).kind == "b" for a in e.args):
+        return f"{LOGICAL[e.head]}({','.join(args)})"
     if e.head in INFIX and len(args) == 2:
         return f"({args[0]}{INFIX[e.head]}{args[1]})"
     if e.head == "negative":
@@ -64,6 +74,17 @@ def script(e: Expression, name: Callable[[Symbol], str]) -> str:
     if function not in FUNCTIONS or e.params:
         raise NoScriptError(f"JavaScript has no {e.head}")
     return f"{function}({','.join(args)})"
+
+
+def _cast(x: str, e: Expression) -> str:
+    kind = dtype_of(e.value)
+    if kind.kind == "b":
+        return f"not_equal({x},0)"
+    if kind.kind in "iu":
+        return f"trunc({x})"
+    if kind != np.float64:
+        raise NoScriptError(f"it computes with {kind.name}")
+    return f"(1*{x})"
 
 
 def _number(x: Any) -> str:

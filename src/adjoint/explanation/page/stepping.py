@@ -12,8 +12,11 @@ from ..rows import Edge, Row, View
 from ..table import Table
 from .script import NoScriptError, script
 
-MOST_NODES = 160
+MOST_NODES = 120
 """A page of more boxes helps nobody."""
+
+MOST_STEPS = 4 * MOST_NODES
+"""Of more steps than this even sums in one row leave too many."""
 
 
 def live_page(view: View, table: Table) -> dict[str, Any]:
@@ -33,19 +36,22 @@ def live_page(view: View, table: Table) -> dict[str, Any]:
     nodes = []
     for k, row in enumerate(view.rows):
         node = _node(view, table, row, k)
-        node["value"], node["adjoint"] = float(view.value(row.outs[0])), float(view.adjoint(row.outs[0]))
+        value = np.asarray(view.value(row.outs[0]))
+        if value.dtype != np.float64:
+            raise NoScriptError(f"it computes with {value.dtype.name}")
+        node["value"], node["adjoint"] = float(value), float(view.adjoint(row.outs[0]))
         if row.kind != "input":
             if len(row.outs) != 1 or not row.formulas:
                 raise NoScriptError("a step has several results")
             node["js"] = script(row.formulas[row.outs[0]], name)
-            node["edges"] = [_live_edge(e, ids, table, name) for e in row.edges]
+            node["edges"] = [_live_edge(row, e, ids, table, name) for e in row.edges]
         nodes.append(node)
     return {
         **_head(view, table, ids),
         "live": True,
         "why": "",
         "nodes": nodes,
-        "seed": [float(np.asarray(view.adjoint(place))) for place in view.outputs],
+        "seed": [float(seed) for seed in view.given_seeds if seed is not None],
         "guards": _guards(view, name),
     }
 
@@ -54,17 +60,23 @@ def still_page(view: View, table: Table, why: str) -> dict[str, Any]:
     """The data of a page that shows what was computed: of arrays, blocks, or what JavaScript has not."""
     ids = {place: k for k, row in enumerate(view.rows) for place in row.outs}
     nodes = []
+    seeds = [table.value(seed) for seed in view.given_seeds if seed is not None]
     for k, row in enumerate(view.rows):
         node = _node(view, table, row, k)
         node["value"] = ", ".join([table.value(view.value(place)) for place in row.outs])
         node["adjoint"] = ", ".join([table.value(view.adjoint(place)) for place in row.outs])
         node["edges"] = [_still_edge(row, e, ids, table) for e in row.edges if e.value is not None]
         nodes.append(node)
-    return {**_head(view, table, ids), "live": False, "why": why, "nodes": nodes, "seed": [], "guards": []}
+    return {**_head(view, table, ids), "live": False, "why": why, "nodes": nodes, "seed": seeds, "guards": []}
 
 
 def _head(view: View, table: Table, ids: dict[int, int]) -> dict[str, Any]:
-    return {"title": table.result, "digits": table.digits, "outputs": [ids[place] for place in view.outputs]}
+    return {
+        "title": table.result,
+        "result": table.summed,
+        "digits": table.digits,
+        "outputs": [ids[place] for place in view.outputs],
+    }
 
 
 def _node(view: View, table: Table, row: Row, k: int) -> dict[str, Any]:
@@ -74,6 +86,7 @@ def _node(view: View, table: Table, row: Row, k: int) -> dict[str, Any]:
         "id": k,
         "name": ", ".join([view.names[p] for p in row.outs]),
         "label": table.label(place),
+        "shown": table.called(place),
         "kind": "input" if row.kind == "input" else "step",
         "formula": view.labels[place] if row.kind == "input" else table.formula(row, place),
         "line": f"{line}  {line.source}" if line is not None else "",
@@ -82,12 +95,13 @@ def _node(view: View, table: Table, row: Row, k: int) -> dict[str, Any]:
     }
 
 
-def _live_edge(edge: Edge, ids: dict[int, int], table: Table, name: Any) -> dict[str, Any]:
+def _live_edge(row: Row, edge: Edge, ids: dict[int, int], table: Table, name: Any) -> dict[str, Any]:
     if edge.partial is None:
         raise NoScriptError("a step has no local partial")
     return {
         "from": ids[edge.operand],
         "partial": table.partial(edge),
+        "handed": table.handed(row, edge),
         "js": script(edge.partial, name),
         "structural": edge.is_structural,
         "vertex": edge.is_vertex,
@@ -113,13 +127,9 @@ def _guards(view: View, name: Any) -> list[dict[str, Any]]:
             continue
         e = expression_of(notebook, step.args[0], view.symbols)
         expected = step.params["expected"]
-        if e.head == CONSTANT or np.ndim(expected):
+        if e.head == CONSTANT:
             continue
-        try:
-            js = script(_as_number(e), name)
-        except NoScriptError:
-            continue
-        found.append({"js": js, "expected": np.asarray(expected).item(), "line": step.line})
+        found.append({"js": script(_as_number(e), name), "expected": np.asarray(expected).item(), "line": step.line})
     return found
 
 

@@ -24,11 +24,11 @@ SCRIPTS = ("functions.js", "sweep.js", "story.js", "view.js", "page.js")
 
 FUNCTIONS = frozenset({
     "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "clip", "copysign", "cos",
-    "cosh", "digamma", "erf", "erfc", "exp", "exp2", "expm1", "floor", "floor_divide", "fmax", "fmin", "fmod",
+    "cosh", "digamma", "equal", "erf", "erfc", "exp", "exp2", "expm1", "floor", "floor_divide", "fmax", "fmin", "fmod",
     "gamma", "gammaln", "heaviside", "hypot", "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2",
     "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "max", "maximum", "min",
-    "minimum", "negative", "pow", "power", "reciprocal", "remainder", "rint", "sigmoid", "sign", "signbit", "sin",
-    "sinc", "sinh", "softplus", "sqrt", "square", "tan", "tanh", "trunc", "where",
+    "minimum", "negative", "not_equal", "pow", "power", "reciprocal", "remainder", "rint", "sigmoid", "sign",
+    "signbit", "sin", "sinc", "sinh", "softplus", "sqrt", "square", "tan", "tanh", "trunc", "where",
 })  # fmt: skip
 """The functions that formulas of a page may call, under NumPy's and SciPy's names."""
 
@@ -121,23 +121,27 @@ def _page_data(data: Mapping[str, Any]) -> dict[str, Any]:
         "outputs": list(data["outputs"]),
         "seed": [_number(seed) for seed in data.get("seed") or [adjoints[place] for place in data["outputs"]]],
         "guards": [
-            {"line": str(guard.get("line") or ""), "expected": bool(guard.get("expected", True))}
+            {"line": str(guard.get("line") or ""), "expected": _expected(guard.get("expected", True))}
             for guard in data.get("guards", ())
         ],
         "layout": _drawings(nodes, digits=int(data.get("digits", 4))),
     }
 
 
+def _expected(value: Any) -> Any:
+    return value if isinstance(value, bool) else _number(value)
+
+
 def _page_node(node: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]], *, live: bool) -> dict[str, Any]:
     kept = {key: node.get(key, "") for key in ("id", "name", "label", "kind", "formula")}
     kept |= {key: node[key] for key in ("line", "block", "shape") if node.get(key)}
-    kept["shown"] = _shown(node, nodes)
+    kept["shown"] = node.get("shown") or _shown(node, nodes)
     if not live or node["kind"] == "input":
         kept["value"] = _number(node["value"])
     if not live:
         kept["adjoint"] = _number(node.get("adjoint", ""))
     flags = ("structural", "vertex")
-    texts = () if live else ("handed", "share", "total")
+    texts = ("handed",) if live else ("handed", "share", "total")
     kept["edges"] = [
         {"from": edge["from"], "partial": edge["partial"]}
         | {flag: True for flag in flags if edge.get(flag)}
