@@ -11,6 +11,7 @@ from scipy.special import expit, gamma, logsumexp
 
 import adjoint as ad
 from adjoint.core.tree import flatten
+from adjoint.explanation.printing import rich_tables
 
 MATRIX = np.array([[2.0, 1.0], [1.0, 3.0]])
 
@@ -276,13 +277,29 @@ def test_nothing_is_left_behind():
 
 
 def test_rich_and_html():
-    """The same lines as a table of rich and as HTML."""
+    """The same lines as tables of rich, side by side or one below the other, and as HTML."""
     rich = pytest.importorskip("rich.console")
     explanation = ad.explain(newton)(2.0)
-    console = rich.Console(width=200, record=True, file=io.StringIO())
-    console.print(explanation.table().rich())
-    printed = console.export_text()
+    for room, count in ((200, 1), (40, 2)):
+        console = rich.Console(width=200, record=True, file=io.StringIO())
+        tables = rich_tables(explanation.table(), room)
+        console.print(*tables)
+        assert len(tables) == count
+        printed = console.export_text()
+        for line in explanation.table().lines:
+            assert line.primal[0] in printed
+            assert line.adjoint[0] in printed
     html = explanation._repr_html_()
     for line in explanation.table().lines:
-        assert line.primal[0] in printed
         assert line.adjoint[1] in html
+
+
+def test_in_a_terminal(monkeypatch, capsys):
+    """With a terminal there are colours; without rich, or into a file, the plain text."""
+    explanation = ad.explain(newton)(2.0)
+    explanation.show()
+    assert capsys.readouterr().out == f"{explanation}\n"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    explanation.show()
+    assert capsys.readouterr().out == f"{explanation}\n"

@@ -17,6 +17,7 @@ The docstring of each class is its page in `docs/errors.md`.
 
 from __future__ import annotations
 
+import functools
 import linecache
 import os.path
 import sys
@@ -145,5 +146,7 @@ def message(what: str, *, got: str = "", fix: str = "") -> str:
 
 
 def is_library(path: str) -> bool:
-    """Whether code is of this library, NumPy or SciPy."""
-    return path.startswith(LIBRARIES) or "/site-packages/scipy/" in path or path.startswith(("<__array", "<adjoint"))
+    """Whether code is of this library, NumPy or SciPy; cached properties of ours call through functools."""
+    if path.startswith((*LIBRARIES, "<__array", "<adjoint")) or path == functools.__file__:
+        return True
+    return "/site-packages/scipy/" in path

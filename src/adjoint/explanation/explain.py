@@ -93,7 +93,7 @@ def explain(
                                ∇v4 = ∇v6 · 1                           1
     f = v6             3.344   ∇v6 = ∂f/∂v6                            1
     """
-    chosen = None if argnums is None else checked_argnums(argnums)
+    chosen = None if argnums is None else checked_argnums(argnums, "explain")
     if mode not in MODES:
         raise _unknown("mode", mode, MODES)
     if level not in LEVELS:
@@ -240,9 +240,10 @@ class Explanation:
             return
         from rich.console import Console
 
-        console = Console()
-        table = self.table()
-        console.print(table.rich())
+        from .printing import rich_tables
+
+        console, table = Console(), self.table()
+        console.print(*rich_tables(table, console.width), sep="")
         for text in [*table.foot(), *([] if self.programs is None else ["", str(self.programs)])]:
             console.print(text, highlight=False, markup=False)
 
@@ -326,7 +327,9 @@ class Explanation:
             picture = self.graph().svg
         except UnsupportedError:
             picture = ""
-        return f"{self.table().html()}{picture}"
+        from .printing import html_table
+
+        return f"{html_table(self.table())}{picture}"
 
 
 def _summed(recorded: Recorded, seeds: list[Any]) -> dict[int, Any]:

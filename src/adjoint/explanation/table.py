@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import unicodedata
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -266,38 +265,6 @@ class Table:
     @property
     def _has_checkpoints(self) -> bool:
         return self.view.backward is not None and any(note.checkpoints for note in self.view.recorded.trace.notes)
-
-    def rich(self) -> Any:
-        """A table of the `rich` package."""
-        from rich.box import SIMPLE_HEAD
-        from rich.table import Table as RichTable
-        from rich.text import Text
-
-        table = RichTable(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
-        colours = {"forward primal trace": "cyan", "reverse adjoint trace": "magenta", "forward tangent trace": "green"}
-        for heading, _ in self.columns():
-            table.add_column(heading, overflow="fold")
-            if heading in colours:
-                table.add_column("", justify="right", style=f"bold {colours[heading]}", no_wrap=True)
-        for cells in zip(*[cells for _, cells in self.columns()], strict=True):
-            row: list[Any] = []
-            for (heading, _), (formula, value) in zip(self.columns(), cells, strict=True):
-                row += [Text(formula), Text(value)] if heading in colours else [Text(formula, style="dim")]
-            table.add_row(*row)
-        return table
-
-    def html(self) -> str:
-        """A table for a notebook."""
-        head = "".join([f'<th colspan="2" style="text-align:left">{html.escape(h)}</th>' for h, _ in self.columns()])
-        body = []
-        for cells in zip(*[cells for _, cells in self.columns()], strict=True):
-            parts = [
-                f'<td style="text-align:left;font-family:monospace">{html.escape(formula)}</td>'
-                f'<td style="text-align:right;font-family:monospace"><b>{html.escape(value)}</b></td>'
-                for formula, value in cells
-            ]
-            body.append(f"<tr>{''.join(parts)}</tr>")
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 
 def _column(heading: str, cells: Sequence[tuple[str, str]]) -> list[str]:

@@ -109,7 +109,7 @@ def value_and_grad(
     return value_and_gradient
 
 
-def checked_argnums(argnums: Any) -> int | tuple[int, ...]:
+def checked_argnums(argnums: Any, walk: str = "grad") -> int | tuple[int, ...]:
     """Which arguments to differentiate with respect to: one number, or a tuple of different ones."""
     if _is_place(argnums):
         return int(argnums)
@@ -119,7 +119,8 @@ def checked_argnums(argnums: Any) -> int | tuple[int, ...]:
         message(
             "argnums has to be an integer or a tuple of different integers.",
             got=describe(argnums),
-            fix="Give the point to the gradient itself:  ad.grad(f)(x),  or  ad.grad(f, argnums=(0, 1))(x, y).",
+            fix=f"Give the point to {'the gradient itself' if walk == 'grad' else 'what it returns'}:  "
+            f"ad.{walk}(f)(x),  or  ad.{walk}(f, argnums=(0, 1))(x, y).",
         )
     )
 
