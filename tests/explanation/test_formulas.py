@@ -45,7 +45,8 @@ def longer(inner):
     )
 
 
-programs = st.recursive(leaves, longer, max_leaves=12)
+parts = longer(longer(st.recursive(leaves, longer, max_leaves=4)))
+programs = st.lists(parts, min_size=2, max_size=4).map(" * ".join)
 numbers = st.floats(0.2, 1.4).map(lambda x: round(x, 3))
 
 
@@ -77,7 +78,7 @@ def check(line: tuple[str, str], state: dict, where: str) -> int:
     return 1
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(programs, st.tuples(numbers, numbers, numbers))
 def test_formulas_give_the_printed_numbers(program, point):
     """Down the left and the middle column, then up the right one, nothing is needed but what has been printed."""

@@ -14,7 +14,17 @@ const reciprocal = x => 1 / x;
 const negative = x => -x;
 const exp2 = x => power(2, x);
 
-const where = (condition, yes, no) => (condition ? yes : no);
+// nan counts as true, as in NumPy; and truth values count as 0 and 1.
+const truth = x => Number(x) !== 0;
+const equal = (x, y) => Number(x) === Number(y);
+const not_equal = (x, y) => Number(x) !== Number(y);
+const logical_and = (x, y) => truth(x) && truth(y);
+const logical_or = (x, y) => truth(x) || truth(y);
+const logical_xor = (x, y) => truth(x) !== truth(y);
+const logical_not = x => !truth(x);
+const where = (condition, yes, no) => (truth(condition) ? yes : no);
+// Towards zero, and -0 is 0. Beyond 2**53 not every whole number is there.
+const whole = x => (abs(x) <= Number.MAX_SAFE_INTEGER ? trunc(x) + 0 : NaN);
 const maximum = (x, y) => max(x, y);
 const minimum = (x, y) => min(x, y);
 const fmax = (x, y) => (x !== x ? y : y !== y ? x : max(x, y));
@@ -26,14 +36,6 @@ const copysign = (x, y) => (signbit(y) ? -abs(x) : abs(x));
 const isnan = x => x !== x;
 const isinf = x => abs(x) === Infinity;
 const isfinite = x => Number.isFinite(x);
-
-// Truth values count as 0 and 1.
-const equal = (x, y) => Number(x) === Number(y);
-const not_equal = (x, y) => Number(x) !== Number(y);
-const logical_and = (x, y) => Boolean(x) && Boolean(y);
-const logical_or = (x, y) => Boolean(x) || Boolean(y);
-const logical_xor = (x, y) => Boolean(x) !== Boolean(y);
-const logical_not = x => !x;
 
 // Halves go to the even neighbour; adding and taking away 2**52 would lose the sign of a zero.
 function rint(x) {

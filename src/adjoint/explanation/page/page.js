@@ -7,23 +7,10 @@ const graph = new Graph(find("graph-box"));
 const table = new Table(find("table-box"), go);
 let step = 0, timer = null, sweeps = null;
 
-function toNumber(value) {
-  return {nan: NaN, inf: Infinity, "-inf": -Infinity}[value] ?? Number(value);
-}
-
-// A truth value is expected, or the very number that a program was recorded for.
-function holds(value, expected) {
-  return typeof expected === "boolean" ? Boolean(value) === expected : Object.is(Number(value), toNumber(expected));
-}
-
 function recompute() {
-  const v = forwardSweep(inputs), sweep = reverseSweep(v), final = [...sweep.seeds];
-  for (const record of sweep.records) final[record.edge.from] = record.total;
-  for (const node of DATA.nodes) final[node.id] ??= DATA.live ? 0 : node.adjoint;
-  sweeps = {v, sweep, final};
+  sweeps = evaluated(inputs);
   table.fill(sweeps);
-  const failed = DATA.live ? DATA.guards.filter((guard, k) => !holds(PROGRAM.guards[k](v), guard.expected)) : [];
-  find("banners").replaceChildren(...failed.map(guard => make("p", {class: "banner"},
+  find("banners").replaceChildren(...sweeps.failed.map(guard => make("p", {class: "banner"},
     `The program would take another branch here (${guard.line}): what is shown holds for the recorded branch only.`)));
 }
 

@@ -22,29 +22,28 @@ RENAMED = {
     "arctanh": "atanh", "absolute": "abs", "fabs": "abs", "expit": "sigmoid", "logistic": "sigmoid", "psi": "digamma",
 }  # fmt: skip
 
+STAYING = ("positive", "stop_gradient", "conjugate", "real", "index", "item", "reshape", "broadcast_to", "sum")
+"""What leaves a single number as it is."""
+
 WRITTEN_OUT: dict[str, Callable[..., str]] = {
-    "positive": lambda x: x,
-    "stop_gradient": lambda x: x,
-    "conjugate": lambda x: x,
-    "real": lambda x: x,
+    **dict.fromkeys(STAYING, lambda x: x),
     "sech_squared": lambda x: f"(1/square(cosh({x})))",
     "deg2rad": lambda x: f"({x}*PI/180)",
     "rad2deg": lambda x: f"({x}*180/PI)",
-    "index": lambda x: x,
-    "item": lambda x: x,
-    "reshape": lambda x: x,
-    "broadcast_to": lambda x: x,
-    "sum": lambda x: x,
-    "where": lambda c, x, y: f"where({c},{x},{y})",
 }
-"""What is not a call of a function under its own name. Of single numbers, shapes are nothing to care for."""
-
+"""What is not a call of a function under its own name."""
 
 LOGICAL = {
     "add": "logical_or", "bitwise_or": "logical_or", "multiply": "logical_and", "bitwise_and": "logical_and",
     "bitwise_xor": "logical_xor", "invert": "logical_not",
 }  # fmt: skip
 """What arithmetic means for truth values."""
+
+WHOLE = frozenset((
+    "add", "subtract", "multiply", "negative", "positive", "absolute", "square", "sign", "maximum", "minimum", "where",
+    "astype", *STAYING,
+))  # fmt: skip
+"""What the page computes with whole numbers; others turn around at the ends of their range, or divide by 0."""
 
 
 class NoScriptError(Exception):
@@ -53,15 +52,27 @@ class NoScriptError(Exception):
 
 def script(e: Expression, name: Callable[[Symbol], str]) -> str:
     """The expression as JavaScript; `name` says where a value is found."""
-    if e.head == SYMBOL:
-        return name(e.params["symbol"])
     if np.size(e.value) != 1 or np.iscomplexobj(e.value):
         raise NoScriptError(f"{e.head} is not a single real number")
+    if e.head == SYMBOL:
+        return name(e.params["symbol"])
     if e.head == CONSTANT:
         return _number(e.value)
-    args = [script(a, name) for a in e.args]
+    kind = dtype_of(e.value)
+    if kind not in KINDS:
+        raise NoScriptError(f"it computes with {kind.name}")
+    if kind == np.int64 and e.head not in WHOLE:
+        raise NoScriptError(f"JavaScript has no {e.head} of whole numbers")
+    text = _operation(e, [script(a, name) for a in e.args])
+    return f"whole({text})" if kind == np.int64 and e.head not in STAYING else text
+
+
+KINDS = (np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool))
+
+
+def _operation(e: Expression, args: list[str]) -> str:
     if e.head == "astype":
-        return _cast(args[0], e)
+        return f"not_equal({args[0]},0)" if dtype_of(e.value).kind == "b" else args[0]
     if e.head in LOGICAL and all(dtype_of(a.value).kind == "b" for a in e.args):
         return f"{LOGICAL[e.head]}({','.join(args)})"
     if e.head in INFIX and len(args) == 2:
@@ -74,17 +85,6 @@ def script(e: Expression, name: Callable[[Symbol], str]) -> str:
     if function not in FUNCTIONS or e.params:
         raise NoScriptError(f"JavaScript has no {e.head}")
     return f"{function}({','.join(args)})"
-
-
-def _cast(x: str, e: Expression) -> str:
-    kind = dtype_of(e.value)
-    if kind.kind == "b":
-        return f"not_equal({x},0)"
-    if kind.kind in "iu":
-        return f"trunc({x})"
-    if kind != np.float64:
-        raise NoScriptError(f"it computes with {kind.name}")
-    return f"(1*{x})"
 
 
 def _number(x: Any) -> str:

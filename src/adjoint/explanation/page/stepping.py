@@ -26,6 +26,8 @@ def live_page(view: View, table: Table) -> dict[str, Any]:
     """
     if len(view.rows) > MOST_NODES:
         raise NoScriptError(f"it has {len(view.rows)} steps, number by number")
+    if not view.recorded.inputs:
+        raise NoScriptError("there is no number to change")
     ids = {place: k for k, row in enumerate(view.rows) for place in row.outs}
 
     def name(symbol: Symbol) -> str:
@@ -60,22 +62,47 @@ def still_page(view: View, table: Table, why: str) -> dict[str, Any]:
     """The data of a page that shows what was computed: of arrays, blocks, or what JavaScript has not."""
     ids = {place: k for k, row in enumerate(view.rows) for place in row.outs}
     nodes = []
-    seeds = [table.value(seed) for seed in view.given_seeds if seed is not None]
     for k, row in enumerate(view.rows):
         node = _node(view, table, row, k)
         node["value"] = ", ".join([table.value(view.value(place)) for place in row.outs])
         node["adjoint"] = ", ".join([table.value(view.adjoint(place)) for place in row.outs])
-        node["edges"] = [_still_edge(row, e, ids, table) for e in row.edges if e.value is not None]
         nodes.append(node)
+    arrived: dict[int, Any] = {}
+
+    def so_far(place: int) -> str:
+        """What has arrived at all the values of a box."""
+        return ", ".join([table.value(arrived[p]) if p in arrived else "0" for p in view.rows[ids[place]].outs])
+
+    for place, seed in zip(view.outputs, [seed for seed in view.seed_sums() if seed is not None], strict=True):
+        arrived[place] = seed.total
+        nodes[ids[place]]["start"] = so_far(place)
+    for k in range(len(view.rows) - 1, -1, -1):  # in the order of the sweep back
+        row = view.rows[k]
+        for edge in [e for e in row.edges if e.value is not None]:
+            before = arrived.get(edge.operand)
+            arrived[edge.operand] = edge.total
+            found = _edge(row, edge, ids, table) | {"share": table.value(edge.value), "total": table.value(edge.total)}
+            if before is not None:
+                found["before"] = table.value(before)
+            if len(view.rows[ids[edge.operand]].outs) > 1:
+                found["so_far"] = so_far(edge.operand)
+            nodes[k]["edges"].append(found)
+    seeds = [table.value(seed) for seed in view.given_seeds if seed is not None]
     return {**_head(view, table, ids), "live": False, "why": why, "nodes": nodes, "seed": seeds, "guards": []}
 
 
 def _head(view: View, table: Table, ids: dict[int, int]) -> dict[str, Any]:
+    recorded = view.recorded
+    results = [(table.result + name, out) for name, out in zip(recorded.result_names, recorded.outputs, strict=True)]
     return {
         "title": table.result,
         "result": table.summed,
+        "several": view.has_several_results,
         "digits": table.digits,
         "outputs": [ids[place] for place in view.outputs],
+        "names": [name for name, out in results if view.is_traced(out)],
+        "called": [table.called(place) for place in view.outputs],
+        "constants": [[name, table.value(out)] for name, out in results if not view.is_traced(out)],
     }
 
 
@@ -85,37 +112,39 @@ def _node(view: View, table: Table, row: Row, k: int) -> dict[str, Any]:
     return {
         "id": k,
         "name": ", ".join([view.names[p] for p in row.outs]),
-        "label": table.label(place),
-        "shown": table.called(place),
+        "label": table.label(place) if len(row.outs) == 1 else "",
+        "shown": ", ".join([table.called(p) for p in row.outs]),
         "kind": "input" if row.kind == "input" else "step",
-        "formula": view.labels[place] if row.kind == "input" else table.formula(row, place),
+        "formula": view.labels[place] if row.kind == "input" else _formula(table, row),
         "line": f"{line}  {line.source}" if line is not None else "",
         "block": " / ".join([name for name, _ in row.note.blocks]),
         "edges": [],
     }
 
 
+def _formula(table: Table, row: Row) -> str:
+    """What is computed in a box; all of its values have it."""
+    text = table.formula(row, row.outs[0])
+    return text.removesuffix("[0]").rstrip() if len(row.outs) > 1 else text
+
+
 def _live_edge(row: Row, edge: Edge, ids: dict[int, int], table: Table, name: Any) -> dict[str, Any]:
     if edge.partial is None:
         raise NoScriptError("a step has no local partial")
     return {
-        "from": ids[edge.operand],
-        "partial": table.partial(edge),
-        "handed": table.handed(row, edge),
+        **_edge(row, edge, ids, table),
         "js": script(edge.partial, name),
         "structural": edge.is_structural,
         "vertex": edge.is_vertex,
     }
 
 
-def _still_edge(row: Row, edge: Edge, ids: dict[int, int], table: Table) -> dict[str, Any]:
-    partial = "" if edge.partial is None else table.partial(edge)
+def _edge(row: Row, edge: Edge, ids: dict[int, int], table: Table) -> dict[str, Any]:
     return {
         "from": ids[edge.operand],
-        "partial": partial,
+        "target": table.called(edge.operand),
+        "partial": "" if edge.partial is None else table.partial(edge),
         "handed": table.handed(row, edge),
-        "share": table.value(edge.value),
-        "total": table.value(edge.total),
     }
 
 

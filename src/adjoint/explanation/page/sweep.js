@@ -17,6 +17,24 @@ function scientific(x, decimals) {
 }
 const withoutZeros = text => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
 
+function toNumber(value) {
+  return {nan: NaN, inf: Infinity, "-inf": -Infinity}[value] ?? Number(value);
+}
+
+// Both sweeps, the adjoints they end in, and the decisions that fall otherwise at these inputs than when recording.
+function evaluated(inputs) {
+  const v = forwardSweep(inputs), sweep = reverseSweep(v), final = [...sweep.seeds];
+  for (const record of sweep.records) final[record.edge.from] = record.total;
+  for (const node of DATA.nodes) final[node.id] ??= DATA.live ? 0 : node.adjoint;
+  const failed = DATA.live ? DATA.guards.filter((guard, k) => !holds(PROGRAM.guards[k](v), guard.expected)) : [];
+  return {v, sweep, final, failed};
+}
+
+// A truth value is expected, or the very number that a program was recorded for.
+function holds(value, expected) {
+  return typeof expected === "boolean" ? truth(value) === expected : Object.is(Number(value), toNumber(expected));
+}
+
 // Evaluate every node at the given inputs. The result is indexed by node id.
 function forwardSweep(inputs) {
   const v = [];

@@ -29,6 +29,7 @@ FUNCTIONS = frozenset({
     "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "max", "maximum", "min",
     "minimum", "negative", "not_equal", "pow", "power", "reciprocal", "remainder", "rint", "sigmoid", "sign",
     "signbit", "sin", "sinc", "sinh", "softplus", "sqrt", "square", "tan", "tanh", "trunc", "where",
+    "whole",
 })  # fmt: skip
 """The functions that formulas of a page may call, under NumPy's and SciPy's names."""
 
@@ -109,17 +110,22 @@ def _json(value: Any) -> str:
 
 def _page_data(data: Mapping[str, Any]) -> dict[str, Any]:
     """What the script needs: texts, numbers and places; formulas in JavaScript are in the program instead."""
-    live, nodes = bool(data.get("live")), data["nodes"]
-    adjoints = {node["id"]: node.get("adjoint", "") for node in nodes}
+    live, nodes, outputs = bool(data.get("live")), data["nodes"], list(data["outputs"])
+    shown = {node["id"]: node.get("shown") or _shown(node, nodes) for node in nodes}
     title = str(data.get("title", ""))
+    result = data.get("result") or (title if title.isidentifier() else "L")
     return {
         "digits": int(data.get("digits", 4)),
         "live": live,
         "why": data.get("why", ""),
-        "result": data.get("result") or (title if title.isidentifier() else "L"),
-        "nodes": [_page_node(node, nodes, live=live) for node in nodes],
-        "outputs": list(data["outputs"]),
-        "seed": [_number(seed) for seed in data.get("seed") or [adjoints[place] for place in data["outputs"]]],
+        "result": result,
+        "several": bool(data.get("several", len(outputs) > 1)),
+        "nodes": [_page_node(node, shown, live=live) for node in nodes],
+        "outputs": outputs,
+        "names": data.get("names") or [f"{result}[{k}]" if len(outputs) > 1 else result for k in range(len(outputs))],
+        "called": data.get("called") or [shown[place] for place in outputs],
+        "constants": data.get("constants", []),
+        "seed": [_number(seed) for seed in data["seed"]],
         "guards": [
             {"line": str(guard.get("line") or ""), "expected": _expected(guard.get("expected", True))}
             for guard in data.get("guards", ())
@@ -132,18 +138,19 @@ def _expected(value: Any) -> Any:
     return value if isinstance(value, bool) else _number(value)
 
 
-def _page_node(node: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]], *, live: bool) -> dict[str, Any]:
+def _page_node(node: Mapping[str, Any], shown: Mapping[int, str], *, live: bool) -> dict[str, Any]:
     kept = {key: node.get(key, "") for key in ("id", "name", "label", "kind", "formula")}
     kept |= {key: node[key] for key in ("line", "block", "shape") if node.get(key)}
-    kept["shown"] = node.get("shown") or _shown(node, nodes)
+    kept["shown"] = shown[node["id"]]
     if not live or node["kind"] == "input":
         kept["value"] = _number(node["value"])
     if not live:
         kept["adjoint"] = _number(node.get("adjoint", ""))
+        kept |= {"start": node["start"]} if "start" in node else {}
     flags = ("structural", "vertex")
-    texts = ("handed",) if live else ("handed", "share", "total")
+    texts = ("handed",) if live else ("handed", "share", "total", "before", "so_far")
     kept["edges"] = [
-        {"from": edge["from"], "partial": edge["partial"]}
+        {"from": edge["from"], "target": edge.get("target") or shown[edge["from"]], "partial": edge["partial"]}
         | {flag: True for flag in flags if edge.get(flag)}
         | {text: _number(edge[text]) for text in texts if text in edge}
         for edge in node["edges"]
