@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -263,6 +264,18 @@ SPECIAL: dict[str, Callable[[Notation, Expression], tuple[str, int]]] = {
     "i0_derivative": _derived, "sinc_derivative": _derived,
     **dict.fromkeys(("sum", "prod", "max", "min", "logsumexp", "any", "all", "argmax", "argmin"), _reduction),
 }  # fmt: skip
+
+
+def spelled(text: str) -> str:
+    """A name in ASCII: `theta` for θ, `y_2` for y₂."""
+    return "".join([c if c.isascii() else _spelled(c) for c in text])
+
+
+def _spelled(c: str) -> str:
+    if unicodedata.digit(c, None) is not None:
+        return f"_{unicodedata.digit(c)}"
+    words = unicodedata.name(c, "unknown").split()
+    return words[-1].lower() if "LETTER" in words else f"u{ord(c):x}"
 
 
 def index_text(template: Any, arrays: list[str]) -> str:

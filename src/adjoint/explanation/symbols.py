@@ -13,6 +13,7 @@ from ..core.trace import quiet
 from ..core.traced import Traced
 from ..core.values import describe, dtype_of, shape_of
 from ..ir.program import GUARD, Step
+from .notation import spelled
 from .notebook import NAMED
 from .rows import View
 from .sweeps import pulled_through
@@ -84,7 +85,7 @@ class Symbolic:
         lines += [f"holds while {c}" for c in self.conditions]
         return "\n".join(lines)
 
-    def latex(self) -> str:
+    def latex(self) -> Latex:
         """Aligned equations: what is shared, the value, the partial derivatives, the conditions."""
         sympy = _sympy()
         name = self._title()
@@ -96,14 +97,23 @@ class Symbolic:
             rows.append(f"{text} &= {sympy.latex(right)}")
         rows += [rf"&\text{{holds while }} {sympy.latex(c)}" for c in self.conditions]
         body = " \\\\\n".join(rows)
-        return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
+        return Latex(f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}")
 
     def _title(self) -> str:
         """The name of the function; one of several letters stands upright."""
         return self.name if len(self.name) == 1 else r"\mathrm{" + self.name.replace("_", r"\_") + "}"
 
     def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {self.latex()}$"
+        return self.latex()._repr_latex_()
+
+
+class Latex(str):
+    """A formula in LaTeX, which a notebook shows as such."""
+
+    __slots__ = ()
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self}$"
 
 
 def symbolic(view: View) -> Symbolic:
@@ -128,12 +138,13 @@ def symbolic(view: View) -> Symbolic:
     guards = [s for s in _until(notebook.program.steps, last) if s.primitive is GUARD]
     outputs = [_number(view, o) for o in recorded.outputs]
     wanted = [n for n in (*outputs, *slopes) if n is not None] + [g.args[0] for g in guards]
-    written = _written_out(view, dict(zip(notebook.program.inputs, inputs, strict=True)), wanted)
+    regular: list[Any] = []
+    written = _written_out(view, dict(zip(notebook.program.inputs, inputs, strict=True)), wanted, regular)
     values = [exact(o) if n is None else as_number(written[n]) for n, o in zip(outputs, recorded.outputs, strict=True)]
     gradient = {
         x: sympy.Integer(0) if n is None else as_number(written[n]) for x, n in zip(inputs, slopes, strict=True)
     }
-    conditions = [_condition(written[g.args[0]], g.params["expected"]) for g in guards]
+    conditions = [_condition(written[g.args[0]], g.params["expected"]) for g in guards] + regular
     told = dict.fromkeys(c for c in conditions if c not in (True, False, sympy.true, sympy.false))
     return Symbolic(_plain_name(recorded.title), inputs, values if len(values) > 1 else values[0], gradient, list(told))
 
@@ -164,7 +175,7 @@ def _symbols(names: list[str]) -> list[Any]:
 
 def _plain_name(name: str) -> str:
     """`w[0]` as w_0."""
-    return re.sub(r"\W+", "_", name).strip("_") or "f"
+    return re.sub(r"\W+", "_", spelled(name)).strip("_") or "f"
 
 
 @quiet
@@ -200,8 +211,11 @@ def _number(view: View, x: Any) -> int | None:
     return view.recorded.notebook.number_of(inner)[0] if isinstance(inner, Traced) else None
 
 
-def _written_out(view: View, known: dict[int, Any], wanted: list[int]) -> dict[int, Any]:
-    """The expressions of numbers of the program; a loop and no recursion, as traces are long."""
+def _written_out(view: View, known: dict[int, Any], wanted: list[int], regular: list[Any]) -> dict[int, Any]:
+    """The expressions of numbers of the program; a loop and no recursion, as traces are long.
+
+    Where the rule of a derivative asks whether a point is singular, the answer is taken, and goes to `regular`.
+    """
     notebook, table = view.recorded.notebook, functions()
     waiting = list(wanted)
     while waiting:
@@ -217,8 +231,36 @@ def _written_out(view: View, known: dict[int, Any], wanted: list[int]) -> dict[i
         if missing:
             waiting += missing
             continue
-        known[n] = _applied(view, step, n, [known[a] for a in step.args], table)
+        args = [known[a] for a in step.args]
+        if step.primitive.name == "where" and _is_asked_by_a_rule(view, step.args[0]) and _is_singular(args[0]):
+            regular.append(_condition(_truth(args[0]), expected=False))
+            known[n] = args[2]
+        else:
+            known[n] = _applied(view, step, n, args, table)
     return known
+
+
+def _is_asked_by_a_rule(view: View, number: int) -> bool:
+    """Whether a condition is computed by the derivative alone, and not by the function."""
+    recorded = view.recorded
+    steps = recorded.notebook.program.steps[recorded.steps :]
+    first = next((s.outs[0] for s in steps if s.outs), None)
+    value = recorded.notebook.value(number)
+    return first is not None and number >= first and shape_of(value) == () and not value
+
+
+def _is_singular(e: Any) -> bool:
+    """Whether a condition holds at single points only, as x = 0."""
+    sympy, e = _sympy(), _truth(e)
+    return isinstance(e, sympy.Eq) or (isinstance(e, sympy.And) and any(isinstance(a, sympy.Eq) for a in e.args))
+
+
+def _truth(e: Any) -> Any:
+    """A condition that was made a number, 1 or 0, as the condition again."""
+    sympy = _sympy()
+    if isinstance(e, sympy.Piecewise) and len(e.args) == 2 and e.args[0].expr == 1 and e.args[1].expr == 0:
+        return e.args[0].cond
+    return e
 
 
 def _constant(view: View, number: int) -> Any:

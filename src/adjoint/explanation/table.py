@@ -10,7 +10,7 @@ import numpy as np
 
 from .expression import RESULT, Expression, Symbol, decided, size
 from .memory import marks, memory_of
-from .notation import LONGEST_FORMULA, Notation, value_text
+from .notation import LONGEST_FORMULA, Notation, spelled, value_text
 from .rows import Edge, Row, View
 
 WIDEST_FORMULA = 64
@@ -72,7 +72,7 @@ class Table:
         return unicodedata.normalize("NFC", f"{name[0]}\N{COMBINING DOT ABOVE}{name[1:]}")
 
     def _plain(self, text: str) -> str:
-        return "".join([c if c.isascii() else _spelled(c) for c in text]) if self.ascii else text
+        return spelled(text) if self.ascii else text
 
     @property
     def result(self) -> str:
@@ -274,14 +274,6 @@ def _column(heading: str, cells: Sequence[tuple[str, str]]) -> list[str]:
     lines = [f + " " * (left - width(f)) + ("   " + " " * (right - width(v)) + v if right else "") for f, v in cells]
     whole = left + (right + 3 if right else 0)
     return [heading + " " * (whole - width(heading)), *lines]
-
-
-def _spelled(c: str) -> str:
-    """A sign in ASCII: `theta` for θ, `_2` for ₂."""
-    if unicodedata.digit(c, None) is not None:
-        return f"_{unicodedata.digit(c)}"
-    words = unicodedata.name(c, "unknown").split()
-    return words[-1].lower() if "LETTER" in words else f"u{ord(c):x}"
 
 
 def width(text: str) -> int:
