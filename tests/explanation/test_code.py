@@ -2,62 +2,21 @@
 
 from __future__ import annotations
 
-import builtins
-import dataclasses
-from typing import NamedTuple
+import sys
 
 import numpy as np
 import pytest
 import scipy.special as sc
 from tests.explanation.code_examples import FUNCTIONS, LARGE, VECTOR, branches, logistic_loss, masked, rng, worked
+from tests.explanation.code_running import agree, alone, check, code_of, source_of
 from tests.laws.cases import DIFFERENTIABLE, cases_of
 
 import adjoint as ad
 from adjoint.core.errors import UnsupportedError
 from adjoint.core.tree import flatten
-from adjoint.explanation.code.numpy_source import numpy_source
 from adjoint.explanation.code.primitives import BINARY, COMPARISONS, EMBEDDED, TEMPLATES, WRITERS
 from adjoint.explanation.explain import explain
 from adjoint.ops.declare import CATALOGUE
-
-
-def source_of(function, *args):
-    """The source of a function, recorded at a point."""
-    return numpy_source(explain(function)(*args)._seen("vector", False, "reverse"), count=len(args))
-
-
-def alone(source):
-    """The function that a source defines, where nothing but NumPy, SciPy and Python's mathematics can be imported."""
-
-    def importing(name, *rest):
-        assert name.partition(".")[0] in ("numpy", "scipy", "math"), name
-        return __import__(name, *rest)
-
-    space = {"__builtins__": {**vars(builtins), "__import__": importing}}
-    exec(compile(source, "<source>", "exec"), space)
-    (name,) = [n for n in space if n.endswith("_and_gradient")]
-    return space[name]
-
-
-def agree(found, wanted, rtol=1e-12):
-    """The same numbers, shapes and kinds of numbers."""
-    for a, b in zip(flatten(found)[0], flatten(wanted)[0], strict=True):
-        a, b = np.asarray(a), np.asarray(b)
-        assert (a.shape, a.dtype) == (b.shape, b.dtype)
-        largest = float(np.max(np.abs(b), initial=1.0, where=np.isfinite(b)))
-        rtol = max(rtol, 1e-6 if b.dtype.itemsize == 4 else 0.0)
-        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * largest)
-
-
-def check(function, args, other, rtol=1e-12):
-    """The source gives what `ad.value_and_grad` gives, where it was recorded and at another point of the branch."""
-    source = source_of(function, *args)
-    written = alone(source)
-    assert max(map(len, source.splitlines())) <= 120
-    for point in (args, other):
-        value, gradient = ad.value_and_grad(function, argnums=tuple(range(len(point))))(*point)
-        agree(written(*point, **source.arrays), (value, gradient if len(point) > 1 else gradient[0]), rtol)
-    return source
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -102,7 +61,10 @@ import numpy as np
 
 
 def worked_and_gradient(x):
-    """Value and gradient of worked, as recorded for x: float."""
+    """Value and gradient of worked, as recorded for x: float.
+
+    Where the derivative of sqrt is infinite, the gradient may be nan.
+    """
     a = x**2
     b = np.exp(a)
     c = a + b
@@ -191,72 +153,6 @@ def test_careful_zeros():
     check(lambda x: np.sqrt(x**2), (0.0,), (2.0,))
 
 
-class Pair(NamedTuple):
-    """Two parameters."""
-
-    left: np.ndarray
-    right: float
-
-
-@dataclasses.dataclass
-class Layer:
-    """Two parameters, by name."""
-
-    weights: np.ndarray
-    bias: float
-
-
-def net(p, x):
-    h = np.tanh(p["W"] @ x + p["b"])
-    return (p["v"] @ h) ** 2
-
-
-PARAMETERS = {"W": rng.normal(size=(4, 3)), "b": np.zeros(4), "v": rng.normal(size=4)}
-
-
-def test_containers():
-    """Arguments in dicts are unpacked, and the gradient comes back in dicts."""
-    source = check(net, (PARAMETERS, VECTOR), ({k: v + 0.1 for k, v in PARAMETERS.items()}, VECTOR + 0.1))
-    assert "W = p['W']" in source
-    assert "return net, ({'W': d_W, 'b': d_b, 'v': d_v}, d_x)" in source
-
-
-def test_what_is_not_differentiated_is_none():
-    """An integer argument is part of the recording, and has no gradient."""
-    source = source_of(net, PARAMETERS, np.array([1, 2, 3]))
-    assert source.rstrip().endswith("({'W': d_W, 'b': d_b, 'v': d_v}, None)")
-    agree(alone(source)(PARAMETERS)[1][0], ad.grad(net)(PARAMETERS, np.array([1, 2, 3])))
-
-
-@pytest.mark.parametrize(
-    ("function", "given"),
-    [
-        (lambda p: p[0] * np.sum(p[1]), [2.0, VECTOR]),
-        (lambda p: p[0] * p[1][0], (2.0, [3.0])),
-        (lambda p: p.right * np.sum(p.left), Pair(VECTOR, 2.0)),
-    ],
-    ids=["list", "nested tuple", "named tuple"],
-)
-def test_other_containers(function, given):
-    """Lists and tuples, in one argument."""
-    value, gradient = alone(source_of(function, given))(given)
-    agree(value, function(given))
-    assert len(gradient) == 2
-    agree(tuple(gradient), tuple(ad.grad(function)(given)))
-
-
-def test_a_dataclass_is_read_by_its_fields():
-    """The gradient of a dataclass is a dict of its fields, as its class is not there."""
-    given = Layer(VECTOR, 2.0)
-    _, gradient = alone(source_of(lambda p: p.bias * np.sum(p.weights), given))(given)
-    agree(gradient, {"bias": np.float64(np.sum(VECTOR)), "weights": np.full(3, 2.0)})
-
-
-def test_several_arguments_of_one_name():
-    """`*xs` takes as many arguments as the function was called with."""
-    check(lambda *xs: xs[0] * xs[1], (2.0, 3.0), (1.0, 5.0))
-
-
 def test_names_are_valid_and_free():
     """Variables that are called as builtins, modules or reserved words get other names."""
 
@@ -295,7 +191,7 @@ def test_an_array_changed_after_its_use_is_as_it_was():
     weights = VECTOR.copy()
     explanation = explain(lambda x: np.sum(weights * x))(VECTOR)
     weights[:] = 0.0
-    _, gradient = alone(numpy_source(explanation._seen("vector", False, "reverse")))(VECTOR)
+    _, gradient = alone(code_of(explanation))(VECTOR)
     assert np.array_equal(gradient, VECTOR)
 
 
@@ -306,8 +202,7 @@ def test_several_results():
         return {"sum": np.sum(x), "squares": x**2}
 
     cotangent = {"squares": np.array([1.0, 2.0, 3.0]), "sum": 4.0}
-    view = explain(pair, cotangent=cotangent)(VECTOR)._seen("vector", False, "reverse")
-    value, gradient = alone(numpy_source(view))(VECTOR)
+    value, gradient = alone(code_of(explain(pair, cotangent=cotangent)(VECTOR)))(VECTOR)
     agree(value, pair(VECTOR))
     agree(gradient, ad.vjp(pair, VECTOR)[1](cotangent)[0])
 
@@ -335,3 +230,147 @@ def test_a_rule_of_the_users_own_is_refused():
     rule.def_vjp(lambda primals, out, g: (g * np.cos(primals[0]),))
     with pytest.raises(UnsupportedError, match=r"(?s)custom_rule cannot be written.*at test_code\.py:\d+"):
         source_of(lambda x: rule(x) * 2.0, 1.0)
+
+
+def counted(x):
+    return np.sum(x) * len(x[x > 0])
+
+
+RAGGED = {
+    "mask": counted,
+    "where": lambda x: np.sum(x) * len(np.where(x > 0)[0]),
+    "compress": lambda x: np.sum(x) * np.compress(x > 0, x).size,
+    "unique": lambda x: np.sum(x) * len(np.unique(np.sign(x))),
+    "one truth value": lambda x: np.sum(x) * (1 + len(x[np.sum(x) < 3.0])),
+}
+
+
+@pytest.mark.parametrize("name", RAGGED)
+def test_a_number_of_elements_counts_even_if_nobody_uses_them(name):
+    """Where only the length of what a mask selects is used, another length is refused."""
+    check(RAGGED[name], (np.array([1.0, -1.0, 2.0]),), (np.array([0.5, -2.0, 1.0]),))
+    written = alone(source_of(RAGGED[name], np.array([1.0, -1.0, 2.0])))
+    with pytest.raises(ValueError, match="recorded for a result of shape"):
+        written(np.array([2.0, 2.0, 1.0]))
+
+
+def test_the_line_of_a_length_is_told():
+    """The error names the line that selects."""
+    written = alone(source_of(counted, np.array([1.0, -1.0, 2.0])))
+    with pytest.raises(ValueError, match=r"recorded for a result of shape \(2,\) at test_code\.py:\d+"):
+        written(np.array([2.0, 2.0, 1.0]))
+
+
+def test_a_length_that_cannot_be_asked_for_is_refused():
+    """A function of NumPy's without a form in the source may find any number of elements."""
+    with pytest.raises(UnsupportedError, match=r"np\.bincount cannot be written"):
+        source_of(lambda x: np.sum(x) * len(np.bincount((x > 0).astype(int))), VECTOR)
+    with pytest.raises(UnsupportedError, match=r"np\.argwhere cannot be written"):
+        source_of(lambda x: np.sum(x) * len(np.argwhere(x > 0)), VECTOR)
+
+
+def test_a_selection_by_a_constant_is_not_checked():
+    """How many elements a captured mask selects does not depend on the arguments."""
+    mask = np.array([True, False, True])
+    source = check(lambda x: np.sum(x[mask] ** 2), (VECTOR,), (VECTOR + 1,))
+    assert "result of shape" not in source
+
+
+def test_a_constant_result():
+    """A function that does not use its argument has its value, and zeros; its decisions are checked."""
+    agree(alone(source_of(lambda x: 3.0, 2.0))(5.0), (3.0, 0.0))
+    agree(alone(source_of(lambda x: 3.0, VECTOR))(VECTOR), (3.0, np.zeros(3)))
+    written = alone(source_of(lambda x: 3.0 if x > 0 else x, 2.0))
+    with pytest.raises(ValueError, match="recorded for another branch"):
+        written(-1.0)
+
+
+def test_results_are_nobody_elses():
+    """A captured array that is a result can be written to without changing the next one."""
+    weights = np.arange(6.0) ** 2
+    written = alone(source_of(lambda x: {"w": weights, "x": x * 2}, 1.0))
+    first = written(1.0)[0]["w"]
+    first[:] = -1.0
+    agree(written(1.0)[0]["w"], weights)
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (lambda x: np.linalg.norm(x), "sqrt"),
+        (lambda x: np.sum(np.arcsin(x) + (x + 2) ** 0.5), "arcsin or power"),
+        (lambda x: np.sum(x**3 + 2.0**x), ""),
+    ],
+    ids=["sqrt", "two", "none"],
+)
+def test_vertices_are_told(function, told):
+    """The docstring says where a gradient may be nan, if there is such a place."""
+    source = source_of(function, np.array([0.3, 0.4]))
+    line = f"    Where the derivative of {told} is infinite, the gradient may be nan.\n"
+    assert (line in source) if told else ("infinite" not in source)
+
+
+def test_a_source_is_shown_as_it_is():
+    """A prompt or a notebook shows the text, not a line of escapes."""
+    source = source_of(worked, 1.3)
+    assert repr(source) == str(source)
+    assert "\n    a = x**2\n" in repr(source)
+
+
+def test_the_derivative_of_a_function():
+    """A title such as `grad(q)` becomes a name."""
+
+    def q(x):
+        return np.sum(x**3)
+
+    source = check(ad.grad(q), (1.5,), (2.0,))
+    assert "def grad_q_and_gradient(x):" in source
+    assert "return grad_q, d_x" in source
+
+
+def test_whole_numbers_are_not_cut_off():
+    """Whole numbers may be given for real ones, also where they are written to."""
+
+    def halved(x):
+        y = x.copy()
+        y[0] = x[1] * 0.5
+        return np.sum(y)
+
+    agree(alone(source_of(halved, VECTOR))(np.array([1, 3, 5]))[0], np.float64(9.5))
+
+
+def loop(count):
+    """A loop in which every turn has an array of its own, a mask and a decision."""
+    rows = np.arange(5.0 * count).reshape(count, 5) / (5 * count)
+
+    def function(x):
+        for row in rows:
+            step = row * 2.0
+            if np.sum(x) > 0:
+                x = x + np.sum(x[x > 0]) * step * 1e-3
+        return np.sum(x)
+
+    return function
+
+
+def test_the_work_grows_with_the_program():
+    """Twice as many steps take about twice as many calls to write, and not four times as many."""
+
+    def calls(count):
+        found = 0
+
+        def count_call(frame, event, argument):
+            nonlocal found
+            found += event in ("call", "c_call")
+
+        explanation = explain(loop(count))(np.ones(5))
+        explanation._seen("vector", False, "reverse")
+        sys.setprofile(count_call)
+        try:
+            code_of(explanation)
+        finally:
+            sys.setprofile(None)
+        return found
+
+    calls(2)  # imports
+    assert calls(160) < 2.2 * calls(80)

@@ -164,6 +164,21 @@ def test_arrays_stay_as_they_were():
     assert str(explanation.sympy()) == symbols
 
 
+def test_code_of_arrays_that_were_changed():
+    """The source is that of the arguments as they were when they were explained."""
+    w, X = np.ones(2), np.array([[1.0, 2.0], [3.0, 4.0]])
+    explanation = ad.explain(lambda w, X, n: n * np.sum(X @ w), 0)(w, X, 2)
+    before = X.copy()
+    X[:] = 100.0
+    names = {}
+    exec(str(explanation.code()), names)
+    value, gradient = names["f_and_gradient"](w, before, 2)
+    assert value == 20.0
+    np.testing.assert_array_equal(gradient, [8.0, 12.0])
+    with pytest.raises(ValueError, match="recorded for n = 2"):
+        names["f_and_gradient"](w, before, 3)
+
+
 def test_long_sums_are_cut_not_renamed():
     """A formula that is too long ends in dots; it does not become a call that means something else."""
 

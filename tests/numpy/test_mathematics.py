@@ -196,3 +196,18 @@ def test_where_asks_a_traced_number():
     x = np.array([0.4, 0.0, -1.0])
     np.testing.assert_array_equal(ad.grad(lambda x: np.sum(np.where(x, 2.0 * x, 3.0 * x)))(x), [2.0, 3.0, 2.0])
     assert ad.grad(lambda x: np.where(x, 2.0 * x, 2.0))(0.4) == 2.0
+
+
+def test_delete_where_the_values_say_so():
+    """Places that come from the values themselves: eager, recorded (with a guard), and refused in a batch."""
+
+    def f(x):
+        return np.sum(np.delete(x, x > 1.0) ** 2) + np.sum(np.insert(x, np.flatnonzero(x > 1.0), 2.0))
+
+    x, other = np.array([0.5, 2.0, 0.3]), np.array([0.5, 0.6, 3.0])
+    compiled = ad.jit(ad.grad(f))
+    for point in (x, other, x):
+        np.testing.assert_allclose(compiled(point), ad.grad(f)(point))
+    np.testing.assert_allclose(ad.grad(f)(x), [2.0, 1.0, 1.6])
+    with pytest.raises(ad.errors.BatchError, match="places that the shape depends on"):
+        ad.vmap(lambda x: np.sum(np.delete(x, x > 1.0)))(np.stack([x, other]))

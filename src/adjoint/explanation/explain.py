@@ -17,7 +17,7 @@ from ..core.traced import Traced
 from ..core.tree import flatten, same_structure
 from ..core.values import plain, shape_of, zeros_for
 from ..transforms.grad import checked_argnums
-from .record import Recorded, record
+from .record import Recorded, own_copy, record
 from .rows import Row, View
 from .scalars import unrolled
 from .sweeps import sweep_back, sweep_forward
@@ -106,13 +106,19 @@ def explain(
     options = {"digits": digits, "names": names, "lines": lines, "most": max_rows}
 
     def explained(*args: Any, **kwargs: Any) -> Explanation:
+        own_args, own_kwargs = _copied((args, kwargs))  # as they were: the function or the user may write to them
         whole = record(fun, args, kwargs, chosen)
         return Explanation(
-            fun, args, kwargs, whole, mode=mode, level=level, collapse=collapse, options=options,
+            fun, own_args, own_kwargs, whole, mode=mode, level=level, collapse=collapse, options=options,
             tangent=tangent, cotangent=cotangent,
         )  # fmt: skip
 
     return explained
+
+
+def _copied(tree: Any) -> Any:
+    leaves, rebuild = flatten(tree)
+    return rebuild([own_copy(x) for x in leaves])
 
 
 def _unknown(what: str, got: Any, known: tuple[str, ...]) -> InputError:
@@ -300,7 +306,8 @@ class Explanation:
         """
         from .code.numpy_source import numpy_source
 
-        return numpy_source(self._seen("vector", collapse=False, mode="reverse"), count=len(self._args))
+        view = self._seen("vector", collapse=False, mode="reverse")
+        return numpy_source(view, fun=self._fun, args=self._args, kwargs=self._kwargs)
 
     def cost(self) -> Cost:
         """Operations and memory of the function and of both sweeps, and which mode is the cheaper one here."""

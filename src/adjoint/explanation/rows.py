@@ -93,18 +93,13 @@ class View:
         self.rows += [Row(g.outs, g.members, g.kind, g.caption, trace.notes[g.members[-1]]) for g in groups]
         self.labels = _labels(recorded, self.rows)
         self.names = _names(self.rows, count, _letter(self.labels))
-        self.arrays = [(array, self._free(name)) for array, name in recorded.arrays]
+        taken = {*self.names.values(), *self.labels.values()}
+        self.arrays = [(array, _free(name, taken)) for array, name in recorded.arrays]
         """Arrays that the function uses, and names for them that nothing else has."""
         self.symbols = self._symbols()
         for row in self.rows[count:]:
             self._fill(row)
         self._connect()
-
-    def _free(self, name: str) -> str:
-        taken = {*self.names.values(), *self.labels.values()}
-        while name in taken:
-            name = f"_{name}"
-        return name
 
     def seed_sums(self) -> list[Seed | None]:
         """For each result what it starts the sweep back with, added up where a value is returned twice."""
@@ -266,6 +261,12 @@ def _names(rows: list[Row], count: int, letter: str) -> dict[int, str]:
         for place in row.outs:
             names[place] = f"{letter}{len(names) - count + 1}"
     return names
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name = f"_{name}"
+    return name
 
 
 def _letter(labels: dict[int, str]) -> str:

@@ -32,6 +32,12 @@ def refuse_batch(x: Any, wanted: str, fix: str) -> None:
         inner = inner.value
 
 
+def places(x: Any) -> Any:
+    """Places on which a shape depends, as a plain array: in a captured program a guard says that they have to stay."""
+    refuse_batch(x, "places that the shape depends on", "Use  np.where(mask, x, 0.0),  which keeps the shape.")
+    return decided(x)
+
+
 def decided(x: Any) -> Any:
     """The plain value that a decision is taken on; while a program is captured, a guard is written down for it."""
     x = raw(x)

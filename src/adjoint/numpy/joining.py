@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.values import dtype_of, shape_of
 from ..ops import shape as ops
+from .conversions import places
 from .places import as_array, moved
 from .registry import as_value, axis_of, deliver, implements, ndim_of
 from .shapes import same_dtype
@@ -114,12 +115,14 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """`np.insert`."""
     arr = as_value(arr)
     values = same_dtype(as_array(values), dtype_of(arr))
+    obj = places(obj)
     return moved(lambda a, v: np.insert(a, obj, v, axis), arr, values)
 
 
 @implements(np.delete)
 def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     """`np.delete`."""
+    obj = places(obj)
     return moved(lambda a: np.delete(a, obj, axis), arr)
 
 

@@ -1,10 +1,9 @@
-"""Containers in source: how what is in them is reached, how they are written, how long lines are broken."""
+"""Containers in source: how they are written, how long lines are broken."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator
 from typing import Any
 
 WIDTH = 110
@@ -12,44 +11,31 @@ WIDTH = 110
 
 
 class Leaf:
-    """The place of an input, or the text of a result, in the containers that the user has it in."""
+    """The text of a result, in the containers that the user has it in."""
 
-    def __init__(self, what: Any) -> None:
-        self.what = what
+    def __init__(self, text: str) -> None:
+        self.text = text
 
 
 def last_key(path: str) -> str:
     """The key at the end of a way through containers, if it can be the name of a variable."""
-    found = re.search(r"\['([A-Za-z]\w*)'\]$", path)
-    return found.group(1) if found else ""
-
-
-def leaves_of(part: Any, access: str, path: str) -> Iterator[tuple[int, str, str]]:
-    """The inputs in a container: which one, how source reaches it, how its name says so."""
-    if isinstance(part, Leaf):
-        yield part.what, access, path
-    elif isinstance(part, dict):
-        for key, inner in part.items():
-            yield from leaves_of(inner, f"{access}[{key!r}]", f"{path}[{key!r}]")
-    elif isinstance(part, (list, tuple)):
-        for k, inner in enumerate(part):
-            yield from leaves_of(inner, f"{access}[{k}]", f"{path}[{k}]")
-    elif dataclasses.is_dataclass(part):
-        for name in [f.name for f in dataclasses.fields(part)]:
-            yield from leaves_of(getattr(part, name), f"{access}.{name}", f"{path}[{name!r}]")
+    found = re.search(r"(?:\['([A-Za-z]\w*)'\]|\.([A-Za-z]\w*))$", path)
+    return (found.group(1) or found.group(2)) if found else ""
 
 
 def shown(part: Any) -> str:
     """Containers as they are written; a dataclass as a dict of its fields."""
     if isinstance(part, Leaf):
-        return str(part.what)
+        return part.text
     if dataclasses.is_dataclass(part):
         part = {f.name: getattr(part, f.name) for f in dataclasses.fields(part)}
     if isinstance(part, dict):
         return f"{{{', '.join([f'{key!r}: {shown(inner)}' for key, inner in part.items()])}}}"
     if isinstance(part, tuple):
         return f"({', '.join(map(shown, part))}{',' * (len(part) == 1)})"
-    return f"[{', '.join(map(shown, part))}]" if isinstance(part, list) else repr(part)
+    if isinstance(part, list):
+        return f"[{', '.join(map(shown, part))}]"
+    return repr(part) if isinstance(part, (str, bytes, bool)) else "None"  # settings of a dataclass stay
 
 
 def wrapped(line: str) -> list[str]:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.traced import Traced
-from ...ir.program import GUARD
+from ...ir.program import GUARD, Step
+from ...numpy.hosting import Hosted
 from ..expression import Symbol
 from ..notebook import NAMED, Named
 from ..rows import View
@@ -68,9 +69,10 @@ class Flow:
             self.constants[number] = copy  # as it was used: the user may have written to the array since
         self._made = {o: k for k, step in enumerate(self.program.steps) for o in step.outs}
         self._same: dict[int, int] = {}
+        self.varying = self._varying()
         adjoints = {place: handle.node for place, handle in view.backward.adjoints.items()}
         places = [self._made[number] for number in adjoints.values()]
-        self.back = min(places)
+        self.back = min(places, default=len(self.program.steps))
         """Where the steps of the derivative begin."""
         self.symbols: dict[int, Symbol] = {}
         """What the named numbers of the program are."""
@@ -81,8 +83,9 @@ class Flow:
         self.symbols |= {number: Symbol("adjoint", place) for place, number in adjoints.items() if place in shown}
         outputs = [self._output(o) for o in self.recorded.outputs]
         gradients = [adjoints.get(k) for k in range(len(self.recorded.inputs))]
-        checks = self._checks(max(places))
-        wanted = [n for n in (*outputs, *gradients) if n is not None] + [c.number for c in checks.values()]
+        last = max(places, default=self.recorded.steps - 1)
+        checks, ragged = self._checks(last), self._ragged(last)
+        wanted = [n for n in (*outputs, *gradients) if n is not None] + [c.number for c in checks.values()] + ragged
         self.nodes: dict[int, Node] = {}
         raw = self._reached(wanted, {k: step.args for k, step in enumerate(self.program.steps)})
         self.is_strict = any(self.types[o].dtype.name in LOW for k in raw for o in self.program.steps[k].outs)
@@ -96,9 +99,15 @@ class Flow:
             for k, c in checks.items()
             if self.same(c.number) not in self.constants
         }
+        self.ragged = {self.same(n) for n in ragged}
+        """Results whose shape depends on values; they are computed for it, whoever uses what is in them."""
         ends = [n for n in (*self.outputs, *self.gradients) if n is not None] + [c.number for c in self.checks.values()]
+        ends += self.ragged
         needed = self._reached(ends, {k: node.args for k, node in self.nodes.items()})
         self.nodes = {k: self.nodes[k] for k in sorted(needed)}
+        own = [node for k, node in self.nodes.items() if k < self.recorded.steps]
+        self.vertices = sorted({node.primitive.name for node in own if self._has_vertex(node)})
+        """The function's operations whose derivative is infinite at the end of their domain."""
         self.uses = Counter(a for node in self.nodes.values() for a in node.args) + Counter(ends)
         """How often each number is read."""
 
@@ -135,6 +144,44 @@ class Flow:
                     found[k] = Check(step.args[0], expected, "")
         return found
 
+    def _ragged(self, last: int) -> list[int]:
+        """Results of steps that find as many elements as there happen to be: all that follows is for so many.
+
+        Nobody has to use them for that: their length is a plain number, which is in the program as a constant.
+        """
+        found = []
+        for k, step in enumerate(self.program.steps[: last + 1]):
+            if self.varying.isdisjoint(step.args) or self.recorded.steps <= k < self.back:
+                continue
+            if self._is_ragged(step):
+                found.append(step.outs[0])
+        return found
+
+    def _is_ragged(self, step: Step) -> bool:
+        if isinstance(step.primitive, Hosted):  # any function of NumPy's
+            return any(self.types[o].shape for o in step.outs)
+        if step.primitive.name == "index":
+            return any(self.types[a].dtype.kind == "b" and a in self.varying for a in step.args[1:])
+        return step.primitive.name in ("nonzero", "unique")
+
+    def _has_vertex(self, node: Node) -> bool:
+        if not getattr(getattr(node.primitive, "derivative", None), "vertex", False):
+            return False
+        if node.primitive.name not in ("power", "float_power"):
+            return not self.varying.isdisjoint(node.args)
+        base, exponent = node.args
+        if base in self.varying:
+            return exponent in self.varying or not np.all(np.greater_equal(self.notebook.value(exponent), 1))
+        return exponent in self.varying and not np.all(np.greater(self.notebook.value(base), 0))
+
+    def _varying(self) -> set[int]:
+        """The numbers that depend on the inputs."""
+        found = set(self.program.inputs)
+        for step in self.program.steps:
+            if not found.isdisjoint(step.args):
+                found.update(step.outs)
+        return found
+
     def _reached(self, numbers: Iterable[int], args: dict[int, tuple[int, ...]]) -> set[int]:
         """The steps that numbers depend on."""
         found: set[int] = set()
@@ -157,6 +204,7 @@ class Flow:
                 target = self._alias(node, k)
                 if target is not None:
                     self._same[node.outs[0]] = target
+                    self._hand_on_name(node.outs[0], target)
                     continue
             key = self._key(node)
             if key in known and not isinstance(step.primitive, Named):
@@ -164,6 +212,13 @@ class Flow:
                 continue
             known[key] = node.outs
             self.nodes[k] = node
+
+    def _hand_on_name(self, out: int, target: int) -> None:
+        """A value that only repeats one without a name gives it its own."""
+        symbol = self.symbols.get(out)
+        is_free = target in self._made and target not in self.symbols and target not in self.constants
+        if symbol is not None and symbol.kind == "value" and is_free:
+            self.symbols[target] = symbol
 
     def _key(self, node: Node) -> Any:
         plain = not any(isinstance(p, np.ndarray) for p in node.params.values())

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import json
-import keyword
-import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,13 +11,15 @@ import numpy as np
 from ...core.errors import UnsupportedError, message
 from ...core.traced import Traced
 from ...core.tree import flatten
-from ...core.values import describe
-from ...ir.bits import same_bits
-from ..record import SUBSCRIPTS
+from ...core.values import describe, zeros_for
 from ..rows import View
-from .containers import WIDTH, Leaf, last_key, leaves_of, shown, wrapped
+from .arguments import Call, is_named_tuple, is_record, otherwise, parts_of
+from .arrays import Arrays
+from .containers import WIDTH, Leaf, last_key, shown, wrapped
 from .flow import Check, Flow, Node
-from .literals import ATOM, SMALL, array_text, literal_text, number_source, parameter
+from .lifting import lifted
+from .literals import ATOM, number_source, parameter
+from .names import Names, identifier
 from .primitives import COMPARE, MAY_RAISE, PYTHON_STAYS, SUM, Needs, Operand, can_be_written, written
 
 LONGEST = 60
@@ -28,47 +28,59 @@ LONGEST = 60
 CHEAP = frozenset(("index", "transpose", "negative"))
 """Operations that may stand in several places, if they are short."""
 
-RESERVED = frozenset((*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "np", "numpy", "scipy", "math"))
-
-DIGITS = str.maketrans({chr(code): digit for code, digit in zip(SUBSCRIPTS.values(), "0123456789", strict=True)})  # type: ignore[arg-type]
-
 
 class Source(str):
     """Python source; `arrays` are the values of its keyword-only parameters, which are too large to be written out."""
 
     arrays: dict[str, np.ndarray]
 
+    def __repr__(self) -> str:
+        return str(self)  # to be read, where a notebook or a prompt shows it
 
-def numpy_source(view: View, *, count: int | None = None) -> Source:
+
+def numpy_source(view: View, *, fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Source:
     """The function `..._and_gradient` of a view (vector level, nothing collapsed, swept back) as source.
 
-    `count` is the number of arguments that the function was called with; without it, it is guessed from their names.
+    It takes what the function was called with. Arrays and real numbers that are not differentiated are data, for which
+    the function is run once more; whole numbers, text and other settings are checked to be what they were.
     """
-    writer = _Writer(view, count)
-    found = Source(writer.text())
-    found.arrays = writer.arrays
-    return found
+    call = Call(fun, args, kwargs)
+    data = lifted(view, call)
+    if data is not None:
+        try:
+            return _Writer(data.view, call, data.numbers).source()
+        except UnsupportedError:  # something that is only done with data: they have to stay as they were
+            pass
+    return _Writer(view, call, {}).source()
 
 
 class _Writer:
     """Writes the statements in the order of the program; what is used once stands where it is used."""
 
-    def __init__(self, view: View, count: int | None) -> None:
+    def __init__(self, view: View, call: Call, data: dict[str, int]) -> None:
         self.view, self.recorded = view, view.recorded
         self.flow = Flow(view)
         self.needs = Needs()
-        self.arrays: dict[str, np.ndarray] = {}
-        self.function = f"{_identifier(self.recorded.title)}_and_gradient"
-        self.taken = {*RESERVED, self.function}
+        self.names = Names()
+        self.title = identifier(self.recorded.title)
+        self.function = self.names.free(f"{self.title}_and_gradient")
         self.lines: list[str] = []
-        self.definitions: list[str] = []
         self.operands: dict[int, Operand] = {}
         self.places: dict[int, str] = {}
+        self.parameters: list[str] = []
+        self.keywords: list[str] = []
+        self.unchecked: list[str] = []
+        """What the source relies on and cannot ask for."""
         self.count = 0
         """How many values got a name that says nothing."""
-        self.known: list[tuple[np.ndarray, str]] = []
-        self._parts = self._containers(count)
-        self.parameters = self._inputs()
+        self.lines_of: dict[int, str] | None = None
+        self._inputs(call, data)
+
+    def source(self) -> Source:
+        """The text, with the arrays that it needs."""
+        found = Source(self.text())
+        found.arrays = self.arrays.parameters
+        return found
 
     def text(self) -> str:
         """The whole source."""
@@ -76,12 +88,15 @@ class _Writer:
         value = self._value()
         gradient = shown(self._gradient())
         self._line(f"return {value}, {gradient}")
-        starred = ["*", *self.arrays] if self.arrays else []
-        body = [f'"""{self._purpose()}"""', *self.lines]
+        keywords = [*self.keywords, *self.arrays.parameters]
+        starred = ["*", *keywords] if keywords else []
+        body = [*self._purpose(), *self.lines]
         head = ['@np.errstate(all="ignore")'] if self.view.backward and self.view.backward.is_careful else []
         head.append(f"def {self.function}({', '.join([*self.parameters, *starred])}):")
-        function = "\n".join([line for h in head for line in wrapped(h)] + ["    " + line for line in body])
-        top = [self.needs.text(), *["\n".join(self.definitions)] * bool(self.definitions)]
+        inner = [f"    {line}" if line else "" for line in body]
+        function = "\n".join([line for h in head for line in wrapped(h)] + inner)
+        definitions = self.arrays.definitions
+        top = [self.needs.text(), *["\n".join(definitions)] * bool(definitions)]
         return "\n\n".join(top) + "\n\n\n" + function + "\n"
 
     def _line(self, line: str) -> None:
@@ -89,87 +104,91 @@ class _Writer:
 
     # names
 
-    def _name(self, wish: str) -> str:
-        """An identifier that nothing else has."""
-        name, k = _identifier(wish), 2
-        free = name
-        while free in self.taken:
-            free, k = f"{name}_{k}", k + 1
-        self.taken.add(free)
-        return free
-
     def _place_name(self, place: int) -> str:
         """What the value at a place of the trace is called."""
         if place not in self.places:
             wish = self.view.labels.get(place, "")
             if not wish:
-                is_result = [place] == self.view.outputs and self.recorded.title.isidentifier()
-                wish = self.recorded.title if is_result else self.view.names[place]
-            self.places[place] = self._name(wish)
+                wish = self.title if place == self._result() else self.view.names[place]
+            self.places[place] = self.names.free(wish)
         return self.places[place]
+
+    def _result(self) -> int | None:
+        """The place of the result, if there is one: of several that are the same, the one that is computed."""
+        if len(self.view.outputs) != 1 or len(self.flow.outputs) != 1 or self.flow.outputs[0] is None:
+            return None
+        symbol = self.flow.symbols.get(self.flow.outputs[0])
+        return self.view.outputs[0] if symbol is None or symbol.kind != "value" else symbol.place
 
     def _number_name(self, number: int) -> str:
         symbol = self.flow.symbols.get(number)
         if symbol is None:
             self.count += 1
-            return self._name(f"t{self.count}")
+            return self.names.free(f"t{self.count}")
         name = self._place_name(symbol.place)
-        return name if symbol.kind == "value" else self._name(f"d_{name}")
+        return name if symbol.kind == "value" else self.names.free(f"d_{name}")
 
     # arguments
 
-    def _containers(self, count: int | None) -> list[Any]:
-        """The arguments with a leaf in the place of each input."""
-        whole = self.recorded.rebuild([Leaf(k) for k in range(len(self.recorded.inputs))])
-        if count is None:
-            roots = {self._root(k, path) for k, _, path in leaves_of(whole, "", "")}
-            count = 1 if (len(roots) == 1 and "" not in roots) or not isinstance(whole, tuple) else len(whole)
-        return [whole] if count == 1 else list(whole)
-
-    def _root(self, k: int, path: str) -> str:
-        """What is left of an input's name without the way to it; nothing if that is not how it ends."""
-        name = self.recorded.names[k]
-        return name.removesuffix(path) if name.endswith(path) else ""
-
-    def _inputs(self) -> list[str]:
-        """The parameters; what is in containers is unpacked."""
-        parameters, unpacked = [], []
-        for part in self._parts:
-            leaves = list(leaves_of(part, "", ""))
-            if not leaves:
-                continue
-            first, _, path = leaves[0]
-            parameter_name = self._name(self._root(first, path) or self.recorded.names[first])
-            parameters.append(parameter_name)
-            for k, access, path in leaves:
-                if not self._is_used(k):
+    def _inputs(self, call: Call, data: dict[str, int]) -> None:
+        """The parameters; what is in containers is unpacked, what is part of the recording is checked."""
+        roots = [(self.names.parameter(root), root, value) for root, value in call.roots()]
+        self.parameters = [name for name, _, _ in roots[: len(call.args)]]
+        self.keywords = [name for name, _, _ in roots[len(call.args) :]]
+        self.arrays = Arrays(self.names, self.view.arrays)
+        inputs = {name: k for k, name in enumerate(self.recorded.names)}
+        unpacked: list[str] = []
+        read: list[tuple[str, Any, int]] = []
+        for name, root, whole in roots:
+            for access, value in parts_of(whole):
+                path = root + access
+                k = inputs.get(path)
+                if k is None and path not in data:
+                    self._setting(f"{name}{access}", value)
                     continue
-                if access:
-                    self.places[k] = self._name(last_key(path) or self.recorded.names[k])
-                    unpacked.append(f"{self.places[k]} = {parameter_name}{access}")
-                else:
-                    self.places[k] = parameter_name
-        self.lines += unpacked
-        self._shapes()
-        as_numpy = self._needs_numpy_numbers()
-        for k, (x, number) in enumerate(zip(self.recorded.inputs, self.flow.program.inputs, strict=True)):
-            if k not in self.places:
-                continue
-            name = self.places[k]
-            is_python = type(x) is float and not as_numpy
-            if type(x) is float and as_numpy:
-                self.lines.append(
-                    f"{name} = np.float64({name})  # division by zero is infinite, as everywhere in NumPy"
+                number = data[path] if k is None else self.flow.program.inputs[k]
+                value = value if k is None else self.recorded.inputs[k]
+                if not self._is_needed(number, value):
+                    continue
+                variable = self.names.free(last_key(access) or path) if access else name
+                unpacked += [f"{variable} = {name}{access}"] * bool(access)
+                read.append((variable, value, number))
+                if k is not None:
+                    self.places[k] = variable
+        pairs = zip(self.flow.program.inputs, self.recorded.inputs, strict=False)  # data come behind
+        if missing := [k for k, pair in enumerate(pairs) if self._is_needed(*pair) and k not in self.places]:
+            raise UnsupportedError(
+                message(
+                    "Arguments in such containers cannot be written as NumPy source.",
+                    got=", ".join([self.recorded.names[k] for k in missing]),
+                    fix="Use dicts, lists, tuples or dataclasses.",
                 )
-            self.operands[number] = Operand(name, ATOM, self.flow.types[number], is_python)
-        return parameters
+            )
+        self.lines += unpacked
+        self._shapes([(variable, value.shape) for variable, value, _ in read if isinstance(value, np.ndarray)])
+        as_numpy = self._needs_numpy_numbers({number for _, value, number in read if type(value) is float})
+        for variable, value, number in read:
+            if type(value) is float and as_numpy:
+                self.lines.append(
+                    f"{variable} = np.float64({variable})  # division by zero is infinite, as everywhere in NumPy"
+                )
+            is_python = type(value) is float and not as_numpy
+            self.operands[number] = Operand(variable, ATOM, self.flow.types[number], is_python)
 
-    def _is_used(self, k: int) -> bool:
-        """Whether an input is needed for anything: at least for the shape of its gradient."""
-        return bool(self.flow.uses[self.flow.program.inputs[k]]) or isinstance(self.recorded.inputs[k], np.ndarray)
+    def _is_needed(self, number: int, value: Any) -> bool:
+        """Whether an input is read: of an array at least the shape."""
+        return bool(self.flow.uses[number]) or isinstance(value, np.ndarray)
 
-    def _shapes(self) -> None:
-        arrays = [(self.places[k], x.shape) for k, x in enumerate(self.recorded.inputs) if isinstance(x, np.ndarray)]
+    def _setting(self, text: str, value: Any) -> None:
+        """Something that the recording relies on, and that is not read by the source."""
+        found = otherwise(text, value, lambda x: self.arrays.text(x, f"recorded_{text}"))
+        if found is not None:
+            condition, told = found
+            self._raise_if(condition, f"recorded for {told}")
+        elif not is_record(value) and not is_named_tuple(value):  # their fields are asked for, one by one
+            self.unchecked.append(text)
+
+    def _shapes(self, arrays: list[tuple[str, tuple[int, ...]]]) -> None:
         if not arrays:
             return
         expected = [parameter(shape) for _, shape in arrays]
@@ -177,17 +196,18 @@ class _Writer:
         if len(arrays) > 1:
             found = f"({', '.join([f'np.shape({name})' for name, _ in arrays])}) != ({', '.join(expected)})"
         told = ", ".join([f"{name} of shape {shape}" for (name, _), shape in zip(arrays, expected, strict=True)])
-        told = told if len(told) < LONGEST else "other shapes"
-        self._line(f"if {found}:")
-        self._line(f'    raise ValueError("recorded for {told}")')
+        self._raise_if(found, f"recorded for {told if len(told) < LONGEST else 'other shapes'}")
 
-    def _needs_numpy_numbers(self) -> bool:
+    def _raise_if(self, condition: str, why: str) -> None:
+        why = why if len(why) < WIDTH - 30 else f"{why[: WIDTH - 33]}..."
+        self._line(f"if {condition}:")
+        self._line(f"    raise ValueError({json.dumps(why, ensure_ascii=False)})")
+
+    def _needs_numpy_numbers(self, pythons: set[int]) -> bool:
         """Whether an operation on Python's numbers could raise where NumPy's would be infinite."""
         if self.flow.is_strict:
             return False
-        inputs = zip(self.recorded.inputs, self.flow.program.inputs, strict=True)
-        pythons = {n for x, n in inputs if type(x) is float}
-        variable = set(pythons)
+        variable, pythons = pythons, set(pythons)
         for node in self.flow.nodes.values():
             name = node.primitive.name
             if name not in PYTHON_STAYS and name != "reciprocal":
@@ -237,7 +257,7 @@ class _Writer:
             text, hold, is_python = f"{'complex' if kind.dtype.kind == 'c' else 'float'}({text})", ATOM, True
         operand = Operand(text, hold, kind, is_python)
         self.operands[out] = operand
-        depends = _depends_on_values(node, args)
+        depends = out in self.flow.ragged
         is_short = len(text) <= LONGEST and (
             self.flow.uses[out] == 1 or (node.primitive.name in CHEAP and len(text) < 16)
         )
@@ -258,27 +278,25 @@ class _Writer:
             self._line(f"{', '.join([names.get(o, '_') for o in node.outs])} = {text}")
         for o in used:
             self.operands[o] = Operand(names[o], ATOM, self.flow.types[o], False)
-            if node.primitive.name == "unique":
+            if o in self.flow.ragged:
                 self._check_shape(names[o], o, node)
 
     def _check_shape(self, name: str, number: int, node: Node) -> None:
         """How many elements there are depends on values: all that follows is for so many."""
         shape = parameter(self.flow.types[number].shape)
-        self._line(f"if {name}.shape != {shape}:")
-        self._line(f'    raise ValueError("recorded for a result of shape {shape}{self._where(node)}")')
+        self._raise_if(f"{name}.shape != {shape}", f"recorded for a result of shape {shape}{self._where(node)}")
 
     def _check(self, check: Check) -> None:
         operand, expected = self._operand(check.number), check.expected
         if isinstance(expected, np.ndarray):
-            condition = f"not np.array_equal({operand.text}, {literal_text(expected)})"
+            condition = f"not np.array_equal({operand.text}, {self.arrays.text(expected)})"
         elif isinstance(expected, (bool, np.bool)):
             condition = f"not {operand.inside(COMPARE + 1)}" if expected else operand.text
         else:
             condition = f"{operand.inside(SUM)} != {number_source(expected, strict=False)[0]}"
-        why = "recorded for another branch" + (f": {check.line}" if check.line else " of the derivative")
-        why = why if len(why) < WIDTH - 30 else f"{why[: WIDTH - 33]}..."
-        self._line(f"if {condition}:")
-        self._line(f"    raise ValueError({json.dumps(why, ensure_ascii=False)})")
+        self._raise_if(
+            condition, "recorded for another branch" + (f": {check.line}" if check.line else " of the derivative")
+        )
 
     def _operand(self, number: int) -> Operand:
         if number not in self.operands:
@@ -290,47 +308,15 @@ class _Writer:
 
     def _constant(self, value: Any) -> tuple[str, int]:
         if isinstance(value, np.ndarray) and value.ndim:
-            return self._array(value), ATOM
+            return self.arrays.text(value), ATOM
         return number_source(value, strict=self.flow.is_strict)
-
-    def _array(self, x: np.ndarray) -> str:
-        """A captured array: by the user's name, or quickly said, or written out, or a parameter."""
-        for array, text in self.known:
-            if same_bits(array, x):
-                return text
-            if x.ndim == 2 and array.ndim == 2 and same_bits(array.T, x):
-                return f"{text}.T"
-        owner, turned = self._owner(x)
-        if turned:
-            return f"{self._array(x.T)}.T"
-        quick = array_text(x)
-        if not owner and (quick or (x.size <= 4 and x.dtype.kind in "fiub")):
-            return quick or literal_text(x)
-        name = self._name(owner or "array_1")
-        if x.size <= SMALL or quick:
-            self.definitions += wrapped(f"{name} = {literal_text(x)}")
-        else:
-            self.arrays[name] = x
-        self.known.append((x, name))
-        return name
-
-    def _owner(self, x: np.ndarray) -> tuple[str, bool]:
-        """The user's name of an array, and whether what is used is its transpose."""
-        arrays = self.view.arrays
-        for turned in (False, True):
-            for array, name in arrays:
-                if (not turned and same_bits(array, x)) or (
-                    turned and x.ndim == array.ndim == 2 and same_bits(array.T, x)
-                ):
-                    return name, turned
-        return "", False
 
     # results
 
     def _value(self) -> str:
         leaves, restore = flatten(self.recorded.value)
         texts = [
-            self._constant(leaf)[0] if number is None else self._operand(number).text
+            self._own(self._constant(leaf)[0] if number is None else self._operand(number).text)
             for number, leaf in zip(self.flow.outputs, leaves, strict=True)
         ]
         return shown(restore([Leaf(text) for text in texts]))
@@ -339,30 +325,46 @@ class _Writer:
         texts = []
         for k, (x, number) in enumerate(zip(self.recorded.inputs, self.flow.gradients, strict=True)):
             if number is None:
-                texts.append(f"np.zeros_like({self.places[k]})" if isinstance(x, np.ndarray) else "0.0")
+                is_array = isinstance(x, np.ndarray)
+                texts.append(f"np.zeros_like({self.places[k]})" if is_array else self._constant(zeros_for(x))[0])
             else:
-                text = self._operand(number).text
+                text = self._own(self._operand(number).text)
                 made = self.flow.maker(number)
                 if made is not None and made.primitive.name == "broadcast_to":
                     text = f"np.array({text})" if self.flow.types[made.args[0]].shape else text  # to be written to
                 texts.append(f"np.conj({text})" if np.iscomplexobj(x) else text)
         return self.recorded.rebuild([Leaf(text) for text in texts])
 
-    def _purpose(self) -> str:
+    def _own(self, text: str) -> str:
+        """A result that may be written to."""
+        return f"np.array({text})" if self.arrays.is_shared(text) else text
+
+    def _purpose(self) -> list[str]:
+        """The docstring: what the source is for, and what it cannot see to."""
         kinds = ["float" if type(x) is float else describe(x) for x in self.recorded.inputs]
         given = ", ".join([f"{name}: {kind}" for name, kind in zip(self.recorded.names, kinds, strict=True)])
         text = f"Value and gradient of {self.recorded.title}, as recorded for {given}."
         if len(text) > WIDTH:
             text = f"Value and gradient of {self.recorded.title}, as recorded for arguments of these shapes."
-        return text.replace("\\", "\\\\").replace('"', "'")
+        more = []
+        if self.flow.vertices and self.view.backward and not self.view.backward.is_careful:
+            more.append(
+                f"Where the derivative of {' or '.join(self.flow.vertices)} is infinite, the gradient may be nan."
+            )
+        if self.unchecked:
+            more += wrapped(f"These have to be what they were, which is not checked: {', '.join(self.unchecked)}.")
+        lines = [line.replace("\\", "\\\\").replace('"', "'") for line in (text, *more)]
+        return [f'"""{lines[0]}', "", *lines[1:], '"""'] if more else [f'"""{lines[0]}"""']
 
     def _where(self, node: Node) -> str:
         """The line of the user's code that a step comes from."""
-        for (_, _, _, out, _), note in zip(self.recorded.trace, self.recorded.trace.notes, strict=True):
-            results = out if isinstance(out, tuple) else (out,)
-            if note.place is not None and any(isinstance(o, Traced) and o.node in node.outs for o in results):
-                return f" at {note.place}"
-        return ""
+        if self.lines_of is None:
+            self.lines_of = {}
+            for (_, _, _, out, _), note in zip(self.recorded.trace, self.recorded.trace.notes, strict=True):
+                for o in out if isinstance(out, tuple) else (out,):
+                    if note.place is not None and isinstance(o, Traced):
+                        self.lines_of.setdefault(o.node, f" at {note.place}")
+        return next((self.lines_of[o] for o in node.outs if o in self.lines_of), "")
 
     def _refused(self, node: Node) -> UnsupportedError:
         return UnsupportedError(
@@ -372,20 +374,6 @@ class _Writer:
                 fix="Explain a function without it; the trace itself,  str(e),  shows every step.",
             )
         )
-
-
-def _identifier(wish: str) -> str:
-    """A valid name of a variable, without underscores in front: those are the helpers'."""
-    text = re.sub(r"([₀₁₂₃₄₅₆₇₈₉]+)", lambda m: "_" + m.group().translate(DIGITS), wish)
-    text = re.sub(r"\W+", "_", text).strip("_") or "v"
-    return text if text.isidentifier() else f"v_{text}"
-
-
-def _depends_on_values(node: Node, args: list[Operand]) -> bool:
-    """Whether the shape of a result depends on values: of what a mask selects."""
-    if node.primitive.name == "index":
-        return any(a.type.dtype.kind == "b" and a.type.shape for a in args[1:])
-    return node.primitive.name == "nonzero"
 
 
 def _is_whole(x: Any) -> bool:

@@ -101,7 +101,15 @@ def _placed(g: Any, key: Any, shape: Any) -> Any:
 
 
 def _written(x: Any, key: Any, v: Any) -> Any:
-    """A copy of x in which x[key] is v."""
+    """A copy of x in which x[key] is v; whole numbers that are given for others become such."""
+    out = np.array(x)
+    out = out.astype(np.result_type(out, 0.0), copy=False)
+    out[key] = v
+    return out
+
+
+def _written_whole(x: Any, key: Any, v: Any) -> Any:
+    """A copy of x in which x[key] is v, cut to a whole number."""
     out = np.array(x)
     out[key] = v
     return out
@@ -219,7 +227,8 @@ def _unindex(args: list[Operand], params: dict[str, Any], needs: Needs) -> Writt
 
 def _assign(args: list[Operand], params: dict[str, Any], needs: Needs) -> Written:
     key = key_text(params["template"], args[2:])
-    return f"{needs.helper(_written)}({args[0].text}, np.s_[{key}], {args[1].text})", ATOM
+    helper = _written if args[0].type.dtype.kind in "fc" else _written_whole
+    return f"{needs.helper(helper)}({args[0].text}, np.s_[{key}], {args[1].text})", ATOM
 
 
 def _last(args: list[Operand], params: dict[str, Any], needs: Needs) -> Written:

@@ -1,0 +1,77 @@
+"""Data in source: arguments that are not differentiated are read from the call, as those that are.
+
+In a recording they are constants, and what the function computes of them is out of sight. So it is recorded once more,
+with arrays of any kind and real numbers as inputs of the program: what is computed of them becomes steps, what is
+decided by them becomes checks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.tree import flatten
+from ...core.values import plain
+from ..record import own_copy, record
+from ..rows import View
+from ..sweeps import sweep_back
+from .arguments import Call
+
+
+class Lifted(NamedTuple):
+    """A view in which data are inputs."""
+
+    view: View
+    numbers: dict[str, int]
+    """The numbers of the program that they are, by their names."""
+
+
+def lifted(view: View, call: Call) -> Lifted | None:
+    """The same view with data as inputs; None if there are none, or if the function does not do the same with them."""
+    whole = view.recorded
+    leaves, rebuild = flatten((call.args, call.kwargs))
+    names = call.leaf_names()
+    inputs = {name: k for k, name in enumerate(whole.names)}
+    data = [k for k, name in enumerate(names) if name not in inputs and _is_data(leaves[k])]
+    if not data:
+        return None
+    numbers: dict[str, int] = {}
+
+    def again(*handles: Any) -> Any:
+        notebook = handles[0].value.walk
+        full = [handles[inputs[name]] if name in inputs else x for name, x in zip(names, leaves, strict=True)]
+        for k in data:
+            full[k] = notebook.input(own_copy(leaves[k]))
+            numbers[names[k]] = full[k].node
+        args, kwargs = rebuild(full)
+        return call.fun(*args, **kwargs)
+
+    try:
+        found = record(again, tuple(map(own_copy, whole.inputs)), {})
+        found = dataclasses.replace(
+            found, title=whole.title, names=whole.names, given=whole.given, rebuild=whole.rebuild
+        )
+        seeds: dict[int, Any] = {}
+        for out, seed in zip(found.outputs, view.given_seeds, strict=True):
+            if seed is not None:
+                seeds[out.node] = seeds[out.node] + seed if out.node in seeds else seed
+        backward = sweep_back(found.notebook, found.trace, seeds, len(found.inputs))
+        new = View(found, backward, None, seeds=view.given_seeds, collapse=False)
+    except Exception:  # functions may need plain arrays: then these are constants, and checked
+        return None
+    return Lifted(new, numbers) if _is_same(view, new) else None
+
+
+def _is_data(leaf: Any) -> bool:
+    if type(leaf) is np.ndarray:
+        return leaf.dtype.kind in "fciub" and leaf.dtype.isnative
+    return type(leaf) is float or isinstance(leaf, (np.floating, np.complexfloating))
+
+
+def _is_same(one: View, other: View) -> bool:
+    """Whether both have the same value and gradient: the function may not be what it was, or random."""
+    pairs = [*zip(*[flatten(v.recorded.value)[0] for v in (one, other)], strict=True)]
+    pairs += [(one.adjoint(k), other.adjoint(k)) for k in range(len(one.recorded.inputs))]
+    return all(np.array_equal(plain(a), plain(b), equal_nan=True) for a, b in pairs)
