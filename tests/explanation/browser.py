@@ -126,7 +126,7 @@ class Page:
 
     def lines(self) -> str:
         """The chain of equal things, in one line."""
-        return " ".join(text for text in self.texts("#lines span") if text)
+        return " ".join(text for text in self.texts("#lines > span") if text)
 
     def nodes(self, state: str) -> list[int]:
         """The nodes of the graph that are highlighted in one way."""

@@ -174,7 +174,7 @@ def fixed():
             ("", "sum(z)", "0", [(2, "", "0", "")]),
         ],
         live=False,
-        seed=[],
+        seed=["1"],
         why="This program has 2,000 numbers: too many for sliders.",
     )
     texts = ["[[1, 2], [3, 4]]", "[0.5, -1]", "[-1.5, -2.5]", "-4"]
@@ -185,6 +185,7 @@ def fixed():
         for edge in node["edges"]:
             del edge["js"]
             edge.update(share=adjoints[edge["from"]], total=adjoints[edge["from"]])
+    data["nodes"][-1]["start"] = "1"
     data["nodes"][-1]["edges"][0]["handed"] = "∇v2 everywhere"
     return data
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -213,6 +215,49 @@ def test_decompositions_are_cubic(name):
 
     assert counted(12, 12) == pytest.approx(8 * counted(6, 6), rel=0.01)
     assert counted(3, 6, 6) == pytest.approx(3 * counted(6, 6), rel=0.01)
+
+
+def counted_down(x):
+    def turn(y, _):
+        return ad.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, np.sin(s[1])), (0, y))[1], y
+
+    return ad.scan(turn, x, np.arange(4))[0]
+
+
+def chosen_inside(x):
+    def turn(y, k):
+        return ad.cond(k > 1, np.sin, lambda z: z * 2.0, y), y
+
+    return ad.scan(turn, x, np.arange(4))[0]
+
+
+@pytest.mark.parametrize(
+    ("fun", "said"),
+    [
+        (
+            counted_down,
+            ["A while_loop inside a loop or a choice is counted as one turn: how often it turns is not known."],
+        ),
+        (
+            chosen_inside,
+            ["A choice inside a loop is counted as its dearest branch: which one is taken is not known."],
+        ),
+        (loops, []),
+    ],
+)
+def test_what_is_not_known_is_said(fun, said):
+    """Of loops and choices inside others the count is a guess, and the table says so below; of others it is exact."""
+    found = cost(fun, np.ones(2) if fun is loops else 1.0)
+    assert list(found.guessed) == said
+    assert str(found).splitlines()[-len(said) :] == said or not said
+
+
+def test_shown_as_it_is_printed():
+    """The last line of a notebook's cell shows the table; nothing of it can be changed."""
+    found = cost(chain, np.ones(3))
+    assert repr(found) == str(found)
+    with pytest.raises(FrozenInstanceError):
+        found.inputs = 4
 
 
 def test_printed():

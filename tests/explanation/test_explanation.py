@@ -76,6 +76,7 @@ PROGRAMS = {
     "sorting": (lambda x: np.sum(np.sort(x) * np.arange(3)), np.array([3.0, 1.0, 2.0])),
     "largest and product": (lambda x: np.max(x) * np.prod(x), np.array([3.0, 1.0, 2.0])),
     "recursion": (recursive, 1.5),
+    "a plain value": (lambda x: ad.value(x) * x, 2.0),
     "a branch": (branching, np.array([1.0, -2.0])),
     "an unused step": (lambda x: (np.sin(x), np.sum(x))[1], np.array([3.0, 1.0])),
     "large arrays": (lambda x: np.sum(np.exp(x)), np.linspace(0.0, 1.0, 5_000)),
@@ -179,6 +180,16 @@ def test_long_loops_are_one_row():
     assert len(explanation.rows) == 3
     assert len(ad.explain(newton, collapse=False)(2.0).rows) == 200
     assert explanation.gradient == ad.grad(newton)(2.0)
+
+
+def test_a_nested_expression_is_no_loop():
+    """The same functions again and again on one line are not repeated by anything."""
+    explanation = ad.explain(
+        lambda x: np.sin(
+            np.exp(np.sin(np.exp(np.sin(np.exp(np.sin(np.exp(np.sin(np.exp(np.sin(np.exp(np.sin(np.exp(x)))))))))))))
+        )
+    )(0.1)
+    assert len(explanation.rows) == 15
 
 
 def test_rows_in_the_middle_are_left_out():

@@ -83,7 +83,9 @@ def check(line: tuple[str, str], state: dict, where: str) -> int:
 def test_formulas_give_the_printed_numbers(program, point):
     """Down the left and the middle column, then up the right one, nothing is needed but what has been printed."""
     f = eval(f"lambda x, y, z: {program} + 0.0 * x", {"np": np, "expit": expit})
-    explanation = ad.explain(f, mode="both", digits=15, names=False, max_rows=100_000, tangent=(0.7, -0.3, 1.1))(*point)
+    explanation = ad.explain(
+        f, mode="both", digits=15, names=False, collapse=False, max_rows=100_000, tangent=(0.7, -0.3, 1.1)
+    )(*point)
     lines = explanation.table().lines
     state = {"V": {-k: x for k, x in enumerate(point)}, "T": {0: 0.7, -1: -0.3, -2: 1.1}, "G": {}}
     seen = 0

@@ -130,7 +130,7 @@ def test_what_is_not_yet_computed_is_hidden(page):
     """Only what the sweeps have reached can be seen, in the graph, the table, and on the edges."""
     page.open(page_examples.logistic())
     page.go(4)
-    assert page.visible("td.left.number span") == 3 + 4
+    assert page.visible("td.left.number > span") == 3 + 4
     assert page.text('[data-node="7"] .value') == ""
     assert page.run("return getComputedStyle(document.querySelector('.mark.pending text')).visibility") == "hidden"
 

@@ -27,6 +27,7 @@ POINTS = [
         ("gammaln", scipy.special.gammaln), ("digamma", scipy.special.digamma), ("sigmoid", scipy.special.expit),
         ("softplus", lambda x: np.logaddexp(0, x)), ("sinc", np.sinc), ("rint", np.rint), ("cbrt", np.cbrt),
         ("expm1", np.expm1), ("exp2", np.exp2), ("sign", np.sign), ("reciprocal", np.reciprocal), ("square", np.square),
+        ("log_expit", scipy.special.log_expit), ("whole", lambda x: np.where(np.isnan(x), np.nan, np.trunc(x) + 0.0)),
     ],
 )  # fmt: skip
 def test_functions_of_one_number(page, name, reference):
@@ -47,11 +48,13 @@ PAIRS = [(x, y) for x in (-2.5, -1.0, -0.0, 0.5, 3.0, math.inf, math.nan) for y 
         ("power", np.power), ("maximum", np.maximum), ("minimum", np.minimum), ("fmax", np.fmax), ("fmin", np.fmin),
         ("remainder", np.remainder), ("fmod", np.fmod), ("hypot", np.hypot), ("logaddexp", np.logaddexp),
         ("heaviside", np.heaviside), ("copysign", np.copysign), ("atan2", np.arctan2), ("logical_xor", np.logical_xor),
+        ("logical_and", np.logical_and), ("logical_or", np.logical_or), ("equal", np.equal),
+        ("xlogy", scipy.special.xlogy), ("xlog1py", scipy.special.xlog1py),
     ],
 )  # fmt: skip
 def test_functions_of_two_numbers(page, name, reference):
     """So do those of two, with nan and infinities."""
-    pairs = [(0.0, 0.0), (0.0, -1.0), (2.0, 0.0), (2.0, -1.0)] if name == "logical_xor" else PAIRS
+    pairs = [*PAIRS, (0.0, 0.0), (0.0, -1.0), (2.0, 0.0), (2.0, -1.0)]
     page.open(page_examples.branched())
     with np.errstate(all="ignore"):
         wanted = [float(reference(x, y)) for x, y in pairs]

@@ -142,7 +142,7 @@ def test_printing_shows_everything(page):
     """On paper the whole table is there, and no buttons."""
     page.open(page_examples.logistic())
     page.media(kind="print")
-    assert page.visible("td.number span") == page.count("td.number span") == 31
+    assert page.visible("td.number > span") == page.count("td.number > span") == 31
     assert page.visible("#controls") == 0
 
 

@@ -12,7 +12,7 @@ from ..core.traced import Traced
 from ..core.values import dtype_of, plain, shape_of
 from ..ir.program import Step
 from .memory import Memory, keeping_of, memory_of, peak, peak_back
-from .operations import functions, is_estimated, operations, primitives_of
+from .operations import GUESSES, functions, is_estimated, operations, primitives_of
 from .record import Recorded
 from .rows import View
 from .sweeps import sweep_forward
@@ -30,7 +30,7 @@ class Sweep:
     """Bytes that have to be held at one time; arrays that the function only reads are not counted."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cost:
     """Operations and memory of a function, of a forward and of a reverse sweep, at one point; prints as a table."""
 
@@ -47,6 +47,8 @@ class Cost:
     """What the sweep back needs of the function's values."""
     estimated: tuple[str, ...] = ()
     """Operations that the table of counts does not know: one for each number they give."""
+    guessed: tuple[str, ...] = ()
+    """Sentences on loops and choices inside others, of which it is not known how often they turn or what they take."""
 
     @property
     def forward_total(self) -> int:
@@ -101,6 +103,8 @@ class Cost:
         ]
         return "\n".join([*[line.rstrip() for line in lines], "", *self._sentences()])
 
+    __repr__ = __str__
+
     def _sentences(self) -> Iterable[str]:
         yield self.verdict
         if self.outputs:
@@ -110,6 +114,7 @@ class Cost:
             yield f"Evaluations of functions, one operation each: {_listed(self.function.functions)}."
         if self.estimated:
             yield f"Not in the table of counts, so one operation for each number: {', '.join(self.estimated)}."
+        yield from self.guessed
 
 
 def cost_of(view: View, called: Callable[[int], str] | None = None) -> Cost:
@@ -125,16 +130,18 @@ def cost_of(view: View, called: Callable[[int], str] | None = None) -> Cost:
     sweep_forward(recorded.notebook, recorded.trace, {k: _ones(x) for k, x in enumerate(recorded.inputs)})
     forward = program.steps[start:]
     outputs = [plain(o) for o in recorded.outputs if view.is_traced(o)]
+    guessed: set[str] = set()
     return Cost(
         inputs=sum([_numbers(x) for x in recorded.inputs]),
         outputs=sum([_numbers(x) for x in outputs]),
-        function=_sweep(recorded, own, peak(recorded)),
-        forward=_sweep(recorded, [*_alone(recorded, own), *forward], peak(recorded, with_tangents=True)),
-        reverse=_sweep(recorded, [*own, *keeping.again, *keeping.steps], peak_back(recorded, keeping)),
-        kept=memory_of(view, called),
+        function=_sweep(recorded, own, peak(recorded), guessed),
+        forward=_sweep(recorded, [*_alone(recorded, own), *forward], peak(recorded, with_tangents=True), guessed),
+        reverse=_sweep(recorded, [*own, *keeping.again, *keeping.steps], peak_back(recorded, keeping), guessed),
+        kept=memory_of(view, called, keeping=keeping),
         estimated=tuple(
             sorted({p.name for p in primitives_of(program, [*own, *forward, *keeping.steps]) if is_estimated(p)})
         ),
+        guessed=tuple([sentence for name, sentence in GUESSES.items() if name in guessed]),  # the counts above fill it
     )
 
 
@@ -150,9 +157,9 @@ def _alone(recorded: Recorded, own: list[Step]) -> list[Step]:
     return [step for step in own if together.isdisjoint(step.outs)]
 
 
-def _sweep(recorded: Recorded, steps: list[Step], memory: int) -> Sweep:
+def _sweep(recorded: Recorded, steps: list[Step], memory: int, guessed: set[str]) -> Sweep:
     program = recorded.notebook.program
-    counted = operations(program, steps, recorded.notebook.values)
+    counted = operations(program, steps, recorded.notebook.values, guessed)
     return Sweep(counted.total(), functions(counted, primitives_of(program, steps)), memory)
 
 

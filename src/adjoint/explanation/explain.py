@@ -278,7 +278,7 @@ class Explanation:
         options = {**self._options, "most": sys.maxsize}
         try:
             if len(self._whole.trace) > MOST_STEPS:  # not to be written out in vain
-                raise NoScriptError(f"it has {len(self._whole.trace):,} steps")
+                raise NoScriptError(f"the program has {len(self._whole.trace):,} steps")
             view = self._seen("scalar", collapse=False, mode="reverse")
             data = live_page(view, Table(view, **options))
         except NoScriptError as error:

@@ -5,12 +5,10 @@ The picture is written in Graphviz's language; `pygraphviz` is needed only where
 
 from __future__ import annotations
 
-import heapq
 import html
 import re
 import textwrap
 from collections import Counter
-from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -21,8 +19,9 @@ import numpy as np
 from ..core.errors import InputError, UnsupportedError, message
 from ..core.values import shape_of
 from .block import Blocks
+from .boxes import MOST_OUTS, Arrow, Box, arrows_between, boxes_of, head, repeated_arrows
 from .notation import RENAMED, value_text
-from .rows import Edge, Row, View
+from .rows import Edge, View
 from .table import Table
 
 INK, MUTED, PAPER, PALE = "#191c23", "#565d6b", "#ffffff", "#eef0f4"
@@ -43,11 +42,8 @@ DEFAULTS = f"""graph [labelloc=t, bgcolor="{PAPER}", nodesep=0.35, ranksep=0.45,
 node [fontname="{FONT}", fontsize=12, color="{MUTED}", margin="0.13,0.07"]
 edge [fontname="{FONT}", fontsize=10, color="{MUTED}", arrowsize=0.7]"""
 
-LARGEST, CONDENSED, MOST_NODES, MOST_ARROWS = 60, 30, 79, 6
-"""Where more boxes than the first number are drawn as the second; most nodes of all, and long arrows from a box."""
-
-WIDEST, WIDEST_LABEL, MOST_LINES, MOST_OUTS, MOST_TERMS = 30, 20, 3, 3, 4
-"""Characters in a line of a box and of an arrow's text, lines of a formula, values of a box, terms of a sum."""
+WIDEST, WIDEST_LABEL, MOST_LINES, MOST_TERMS = 30, 20, 3, 4
+"""Characters in a line of a box and of an arrow's text, lines of a formula, terms of a sum."""
 
 FORMATS, RESOLUTION, LARGEST_PIXELS = (".svg", ".png", ".pdf", ".dot", ".gv"), 144, 30_000
 """Suffixes of files; dots per inch of a PNG file, and the largest side that the renderer can draw."""
@@ -83,7 +79,10 @@ class Graph:
         try:
             from pygraphviz import AGraph  # type: ignore[import-untyped, import-not-found, unused-ignore]
         except ImportError as error:
-            fix = "Run  pip install 'adjoint[viz]'  or save the source of the graph, as in  graph.save(\"graph.dot\")."
+            fix = (
+                "Run  pip install 'adjoint[viz]',\n"
+                'or choose a path that ends in .dot, which needs nothing:  e.graph("graph.dot").'
+            )
             raise UnsupportedError(message("Drawing a graph needs pygraphviz, which is missing.", fix=fix)) from error
         graph = AGraph(string=self.dot)
         if format == "png":
@@ -102,13 +101,13 @@ class _Picture:
 
     def __init__(self, view: View, table: Table) -> None:
         self.view, self.table = view, table
-        self.boxes = _boxes(view)
-        self.arrows = _arrows(self.boxes)
+        self.boxes = boxes_of(view)
+        self.arrows = arrows_between(self.boxes)
         self.layers = [0] * len(self.boxes)
         """How far each box is from the inputs."""
         for arrow in self.arrows:  # in the order of their targets
             self.layers[arrow.target] = max(self.layers[arrow.target], self.layers[arrow.source] + 1)
-        self.repeated = _repeated(self.arrows, self.layers)
+        self.repeated = repeated_arrows(self.arrows, self.layers)
         # A box is broad, so this many side by side for each layer fit a page better from left to right.
         self.is_downwards = max(Counter(self.layers).values()) <= 1.5 * (max(self.layers) + 1)
         self.back = "↑" if self.is_downwards else "←"
@@ -122,7 +121,14 @@ class _Picture:
         name, direction = _quoted(self.table.result), "TB" if self.is_downwards else "LR"
         head = [f"digraph {name} {{", DEFAULTS, f"graph [rankdir={direction}, label=<{self._title()}>, tooltip={name}]"]
         nodes = _framed([(box.blocks, self._node(box)) for box in self.boxes])
-        return "\n".join([*head, *nodes, *[line for arrow in self.arrows for line in self._edge(arrow)], "}\n"])
+        edges = [line for arrow in self.arrows for line in self._edge(arrow)]
+        return "\n".join([*head, *nodes, *self._inputs_in_order(), *edges, "}\n"])
+
+    def _inputs_in_order(self) -> list[str]:
+        """Inputs side by side in the order of the arguments, but for those that are needed only later."""
+        near = {arrow.source for arrow in self.arrows if self.layers[arrow.target] == 1}
+        names = [_quoted(self._id(box)) for k, box in enumerate(self.boxes) if k in near]
+        return [f"{{ rank=same; {' -> '.join(names)} [style=invis, minlen=0] }}"] if len(names) > 1 else []
 
     def _title(self) -> str:
         arguments = ", ".join([*self.view.recorded.names[:4], *["…"] * (len(self.view.recorded.names) > 4)])
@@ -137,11 +143,11 @@ class _Picture:
             lines.append(_text("dotted boxes repeat a value that is used in many places", MUTED, 10))
         return _stacked([f"<TD>{line}</TD>" for line in lines] + ['<TD HEIGHT="9"></TD>'])
 
-    def _id(self, box: _Box) -> str:
+    def _id(self, box: Box) -> str:
         first, last = box.rows[0].outs[0], box.rows[-1].outs[-1]
         return " … ".join(dict.fromkeys([self.view.names[first], self.view.names[last]]))
 
-    def _node(self, box: _Box) -> str:
+    def _node(self, box: Box) -> str:
         (first, *rest), tag = self._lines(box), self._tag(box)
         corner = f'<TD ALIGN="RIGHT">{_text(tag, MUTED, 9)}</TD>' if tag else ""
         cells = [f'<TD ALIGN="LEFT">{first}</TD>{corner}']
@@ -159,7 +165,7 @@ class _Picture:
         told += f"   ({place}  {place.source})" if place and box.kind != "several" else ""
         return f"{_quoted(name)} [{shape}, tooltip={_quoted(told)}, label=<{_stacked(cells)}>]"
 
-    def _lines(self, box: _Box) -> list[str]:
+    def _lines(self, box: Box) -> list[str]:
         """Names, formulas and values, and tangents if there are any."""
         is_one = box.kind != "several" and len(box.outs) == 1
         lines = [f"<B>{_text(self._named(box.outs[0]) if is_one else self._id(box))}</B>"]
@@ -180,7 +186,7 @@ class _Picture:
         label = self.view.labels[place] if place < len(self.view.recorded.inputs) else self.table.label(place)
         return f"{self.view.names[place]} = {label}" if label else self.view.names[place]
 
-    def _formula(self, box: _Box) -> str:
+    def _formula(self, box: Box) -> str:
         """What is computed in a box; of several rows, what they consist of."""
         rows, outs = box.rows, box.rows[0].outs
         if box.kind != "several":
@@ -188,13 +194,13 @@ class _Picture:
             return text.removesuffix("[0]") if len(outs) > 1 else text
         if rows[0].kind == "input":
             return f"{len(rows)} inputs: {self.view.labels[outs[0]]} … {self.view.labels[rows[-1].outs[0]]}"
-        parts = Counter(row.caption or RENAMED.get(_head(row), _head(row)) for row in rows)
+        parts = Counter(row.caption or RENAMED.get(head(row), head(row)) for row in rows)
         texts = [f"{count}×{what}" for what, count in parts.most_common(MOST_LINES)]
         lines = sorted({row.note.place.line for row in rows if row.note.place is not None})
         where = f", lines {lines[0]}-{lines[-1]}" if len(lines) > 1 else f", line {lines[0]}" if lines else ""
         return f"{len(rows)} steps{where}: {', '.join(texts)}{', …' if len(parts) > MOST_LINES else ''}"
 
-    def _tag(self, box: _Box) -> str:
+    def _tag(self, box: Box) -> str:
         """The kind of a box in words."""
         parts = [box.kind] if box.kind in ("input", "block", "loop") else []
         outputs = self.view.recorded.outputs
@@ -215,7 +221,7 @@ class _Picture:
         text = self.table.value(x)
         return text if len(text) <= widest else value_text(np.asarray(x), self.table.digits, most=3)
 
-    def _edge(self, arrow: _Arrow) -> list[str]:
+    def _edge(self, arrow: Arrow) -> list[str]:
         source, target = self.boxes[arrow.source], self.boxes[arrow.target]
         lines = [_text(f"{len(arrow.operands)} values", MUTED)]
         if len(arrow.operands) == 1:
@@ -244,7 +250,7 @@ class _Picture:
             return value
         return f"{formula} = {value}" if is_number and formula != value else formula
 
-    def _handed(self, arrow: _Arrow, target: _Box) -> list[str]:
+    def _handed(self, arrow: Arrow, target: Box) -> list[str]:
         """What the target hands back: how, if there is no local partial; how much, if it is one of several shares."""
         values = [edge.value for edge in arrow.edges if edge.value is not None]
         found = []
@@ -254,118 +260,6 @@ class _Picture:
         if values and len(values) < len(self.shares[arrow.operands[0]]):
             found.append(self._short(sum(values[1:], values[0]), WIDEST_LABEL))
         return found
-
-
-@dataclass(frozen=True)
-class _Box:
-    """One row, or neighbouring rows of a graph that would be too large."""
-
-    rows: list[Row]
-    outs: list[int]
-    """The places whose values somebody outside uses."""
-
-    @property
-    def kind(self) -> str:
-        return "several" if len(self.rows) > 1 else self.rows[0].kind
-
-    @property
-    def shown(self) -> list[int]:
-        """The values that are written in the box: all, or the first and last ones."""
-        return self.outs if len(self.outs) <= MOST_OUTS else [*self.outs[: MOST_OUTS - 1], self.outs[-1]]
-
-    @property
-    def recomputed(self) -> int:
-        return sum(row.note.checkpoint is not None for row in self.rows)
-
-    @property
-    def blocks(self) -> Blocks:
-        """The named blocks around all of it, as far as they are not boxes of their own."""
-        around = [row.note.blocks if row.kind == "step" else () for row in self.rows]
-        return tuple([block for block in around[0] if all(block in other for other in around)])
-
-
-@dataclass(frozen=True, eq=False)
-class _Arrow:
-    """From a box to one that uses its values."""
-
-    source: int
-    target: int
-    edges: list[Edge]
-
-    @property
-    def operands(self) -> list[int]:
-        return list(dict.fromkeys(edge.operand for edge in self.edges))
-
-
-def _boxes(view: View) -> list[_Box]:
-    parts = _condensed(view) if len(view.rows) > LARGEST else [[row] for row in view.rows]
-    owner = {place: k for k, rows in enumerate(parts) for row in rows for place in row.outs}
-    used = {p for k, rows in enumerate(parts) for row in rows for p in row.operands if owner[p] != k} | {*view.outputs}
-    outs = [[place for row in rows for place in row.outs] for rows in parts]
-    needed = [own if len(rows) == 1 else [p for p in own if p in used] for rows, own in zip(parts, outs, strict=True)]
-    return [_Box(rows, some or own[-1:]) for rows, some, own in zip(parts, needed, outs, strict=True)]
-
-
-def _arrows(boxes: list[_Box]) -> list[_Arrow]:
-    """One arrow for each value, but for many values, or of many rows, one for all."""
-    owner = {place: k for k, box in enumerate(boxes) for row in box.rows for place in row.outs}
-    found: dict[tuple[int, int, int | None], _Arrow] = {}
-    for target, box in enumerate(boxes):
-        for edge in [edge for row in box.rows for edge in row.edges]:
-            if (source := owner[edge.operand]) == target:
-                continue
-            is_plain = len(boxes[source].rows) == len(box.rows) == 1 and len(boxes[source].outs) <= MOST_OUTS
-            key = (source, target, edge.operand if is_plain else None)
-            found.setdefault(key, _Arrow(source, target, [])).edges.append(edge)
-    return list(found.values())
-
-
-def _condensed(view: View) -> list[list[Row]]:
-    """Neighbours put together, those first that belong together most and are fewest."""
-    # Rows stand in the order of evaluation, so boxes of neighbours cannot depend on each other in a circle.
-    parts = {k: [row] for k, row in enumerate(view.rows)}
-    after, before = {k: k + 1 for k in parts}, {k: k - 1 for k in range(len(parts) + 1)}
-    waiting: list[tuple[int, int, int, int]] = []
-
-    def offer(left: int, right: int) -> None:
-        if left in parts and right in parts and (parts[left][0].kind == "input") == (parts[right][0].kind == "input"):
-            distance = _distance(parts[left][-1], parts[right][0], {*view.outputs})
-            heapq.heappush(waiting, (distance, len(parts[left]) + len(parts[right]), left, right))
-
-    for k in range(len(parts) - 1):
-        offer(k, k + 1)
-    while waiting and len(parts) > CONDENSED:
-        _, size, left, right = heapq.heappop(waiting)
-        if left not in parts or right not in parts or len(parts[left]) + len(parts[right]) != size:
-            continue  # one of them has grown since
-        parts[left] = parts[left] + parts.pop(right)
-        after[left], before[after[right]] = after[right], left
-        offer(before[left], left)
-        offer(left, after[left])
-    return list(parts.values())
-
-
-def _distance(one: Row, other: Row, outputs: set[int]) -> int:
-    """How little two neighbours belong together."""
-    here, there = one.note, other.note
-    if outputs.intersection([*one.outs, *other.outs]):
-        return 5
-    if here.blocks != there.blocks or here.checkpoint != there.checkpoint or one.kind != other.kind:
-        return 4
-    if here.place == there.place:
-        return 0 if _head(one) == _head(other) else 1
-    return 2 if here.place and there.place and here.place.function == there.place.function else 3
-
-
-def _head(row: Row) -> str:
-    return row.formulas[row.outs[0]].head if row.formulas else row.kind
-
-
-def _repeated(arrows: list[_Arrow], layers: list[int]) -> list[_Arrow]:
-    """Arrows that start at a small copy of their source: the long ones of a box with many, while there is room."""
-    many = Counter(arrow.source for arrow in arrows)
-    long = [a for a in arrows if many[a.source] > MOST_ARROWS and layers[a.target] > layers[a.source] + 1]
-    return sorted(long, key=lambda arrow: -many[arrow.source])[: max(0, MOST_NODES - len(layers))]
 
 
 def _framed(nodes: list[tuple[Blocks, str]], depth: int = 0) -> list[str]:

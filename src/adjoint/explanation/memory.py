@@ -47,12 +47,12 @@ def _calls_text(calls: Calls) -> str:
     return f"checkpoint {calls[0]}" if len(calls) == 1 else f"{len(calls)} checkpoints"
 
 
-def memory_of(view: View, called: Callable[[int], str] | None = None) -> Memory:
+def memory_of(view: View, called: Callable[[int], str] | None = None, *, keeping: Keeping | None = None) -> Memory:
     """What is stored for the way back and what is computed again, in the names of a view.
 
-    `called` gives the name of a place; by default the user's own, or v1, v2, ...
+    `called` gives the name of a place, by default the user's own, or v1, v2, ...; `keeping` what is known already.
     """
-    keeping = keeping_of(view.recorded)
+    keeping = keeping or keeping_of(view.recorded)
     names = called or (lambda place: view.labels.get(place) or view.names[place])
     notebook, notes = view.recorded.notebook, view.recorded.trace.notes
     sizes: dict[Any, int] = {}
@@ -266,7 +266,7 @@ def peak(recorded: Recorded, *, kept: frozenset[Any] = frozenset(), with_tangent
             held.add(home)
             total += sizes[home]
         most = max(most, total)
-        for home in {homes[n] for n in (*step.outs, *step.args) if n in homes} & held - stays - kept:
+        for home in ({homes[n] for n in (*step.outs, *step.args) if n in homes} & held) - stays - kept:
             if last[home] == k:
                 held.remove(home)
                 total -= sizes[home]

@@ -31,6 +31,8 @@ class Place(NamedTuple):
     path: str
     line: int
     function: str
+    instruction: int
+    """Where in the function's bytecode: a loop comes back there, the next part of a long line does not."""
 
     @property
     def source(self) -> str:
@@ -133,7 +135,7 @@ class Recorder(ReverseTrace):
         frames = [frame for frame in user_frames() if not any(frame is outer for outer in self._outside)]
         for frame in reversed(frames):
             self._look_at(frame)
-        place = Place(frames[0].f_code.co_filename, frames[0].f_lineno, frames[0].f_code.co_name) if frames else None
+        place = _place(frames[0]) if frames else None
         self.notes.append(Note(place, blocks_now(), tuple(self._checkpoints)))
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
@@ -181,6 +183,11 @@ class Recorder(ReverseTrace):
     def _know_array(self, name: str, x: Any) -> None:
         if type(x) is np.ndarray and x.ndim and name.isidentifier():
             self.arrays.setdefault(id(x), (x, name))
+
+
+def _place(frame: FrameType) -> Place:
+    code = frame.f_code
+    return Place(code.co_filename, frame.f_lineno, code.co_name, frame.f_lasti)
 
 
 def _as_it_stands(x: Any) -> Traced | None:

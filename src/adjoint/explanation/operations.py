@@ -28,24 +28,36 @@ PLAIN = frozenset((
 
 
 def operations(
-    program: Program, steps: Iterable[Step] | None = None, values: Mapping[int, Any] | None = None
+    program: Program,
+    steps: Iterable[Step] | None = None,
+    values: Mapping[int, Any] | None = None,
+    guessed: set[str] | None = None,
 ) -> Counter[str]:
     """The operations of a program, or of some of its steps, by the name of the primitive.
 
     An operation is one addition, multiplication, comparison, or one evaluation of an elementary or special function.
     `values` tell how often a `while_loop` has turned; inside other loops that is not known, and one turn is counted.
+    What had to be taken like that is added to `guessed`.
     """
     found: Counter[str] = Counter()
     known = {**program.constants, **(values or {})}
+    guesses = set() if guessed is None else guessed
     for step in program.steps if steps is None else steps:
         if step.primitive is GUARD or step.primitive is NAMED or step.primitive.name in FREE:
             continue
         inside = LOOPS.get(step.primitive.name)
         if inside is not None:
-            found.update(inside(step, known))
+            found.update(inside(step, known, guesses))
         else:
             found[step.primitive.name] += _of_one(program, step)
     return found
+
+
+GUESSES = {
+    "while_loop": "A while_loop inside a loop or a choice is counted as one turn: how often it turns is not known.",
+    "cond": "A choice inside a loop is counted as its dearest branch: which one is taken is not known.",
+}
+"""What to say where a count is not that of this very evaluation."""
 
 
 def functions(counted: Counter[str], primitives: Iterable[Any]) -> dict[str, int]:
@@ -91,38 +103,45 @@ def _times(n: int, once: Counter[str]) -> Counter[str]:
     return Counter({name: n * count for name, count in once.items()})
 
 
-def _scan(step: Step, values: Mapping[int, Any]) -> Counter[str]:
-    return _times(step.params["length"], operations(step.params["body"]))
+def _scan(step: Step, values: Mapping[int, Any], guessed: set[str]) -> Counter[str]:
+    return _times(step.params["length"], operations(step.params["body"], guessed=guessed))
 
 
-def _while(step: Step, values: Mapping[int, Any]) -> Counter[str]:
-    turns = int(values.get(step.outs[-1], 1))
-    asked = operations(step.params["cond"])
-    return _times(turns, operations(step.params["body"])) + _times(turns + 1, asked)
+def _while(step: Step, values: Mapping[int, Any], guessed: set[str]) -> Counter[str]:
+    turns = _turns(step.outs[-1], values, guessed)
+    asked = operations(step.params["cond"], guessed=guessed)
+    return _times(turns, operations(step.params["body"], guessed=guessed)) + _times(turns + 1, asked)
 
 
-def _cond(step: Step, values: Mapping[int, Any]) -> Counter[str]:
+def _turns(number: int, values: Mapping[int, Any], guessed: set[str]) -> int:
+    if number not in values:
+        guessed.add("while_loop")
+    return int(values.get(number, 1))
+
+
+def _cond(step: Step, values: Mapping[int, Any], guessed: set[str]) -> Counter[str]:
     """The branch that is taken, or the dearest one where that is not known."""
-    branches = [operations(b) for b in step.params["branches"]]
     chosen = values.get(step.args[0])
-    if chosen is None:
-        return max(branches, key=lambda b: b.total())
-    return branches[int(chosen)]
+    if chosen is not None:
+        return operations(step.params["branches"][int(chosen)], guessed=guessed)
+    guessed.add("cond")
+    return max([operations(b, guessed=guessed) for b in step.params["branches"]], key=lambda counted: counted.total())
 
 
-def _unwound(step: Step, values: Mapping[int, Any]) -> Counter[str]:
+def _unwound(step: Step, values: Mapping[int, Any], guessed: set[str]) -> Counter[str]:
     """A walk back through a loop that stored few of its carries, or none: turns are taken again, by the schedule."""
     p = step.params
-    turns, slots = int(values.get(step.args[0], 1)), 0
+    turns, slots = _turns(step.args[0], values, guessed), 0
     if p["memory"]:
         first = p["n_body"] + p["n_consts"]
         carry = [p["body"].types[n] for n in p["body"].inputs[first : first + p["n_carry"]]]
         slots = max(p["memory"] // max(sum([t.size * t.dtype.itemsize for t in carry]), 1), 1)
     again = advances(turns, slots or max(turns, 1))
-    return _times(turns, operations(p["back"])) + _times(again, operations(p["body"]))
+    back = operations(p["back"], guessed=guessed)
+    return _times(turns, back) + _times(again, operations(p["body"], guessed=guessed))
 
 
-LOOPS: dict[str, Callable[[Step, Mapping[int, Any]], Counter[str]]] = {
+LOOPS: dict[str, Callable[[Step, Mapping[int, Any], set[str]], Counter[str]]] = {
     "scan": _scan, "while_loop": _while, "cond": _cond, "while_pull": _unwound, "scan_pull": _unwound,
 }  # fmt: skip
 

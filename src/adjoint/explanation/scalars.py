@@ -34,14 +34,18 @@ def unrolled(whole: Recorded) -> Recorded:
         _check_size(np.size(x), name)
         values[number] = _each(x, lambda element: trace.input(notebook.input(_python(element))))
         names += [name + index for index in _indices(shape_of(x))]
-    notes, variables = _notes(whole), _variables(whole)
+    notes, variables, moving = _notes(whole), _variables(whole), _moving(whole)
     for step in program.steps[: whole.steps]:
         args = [values[a] for a in step.args]
         if step.primitive is GUARD:
             _guard(notebook, args[0], step)
             continue
         trace.note = next((notes[o] for o in step.outs if o in notes), trace.note)
+        moves = moving.get(step.outs[0]) or [False] * len(args)
+        args = [a if m else _at_rest(a, trace) for a, m in zip(args, moves, strict=True)]
+        start = len(notebook.program.steps)
         found = _taken(step, args, trace.note or BLANK)
+        _say_where(notebook, start, trace.note or BLANK)
         if len(trace) > LARGEST:
             _check_size(len(trace), step.primitive.name)
         for o, x in zip(step.outs, found, strict=True):
@@ -100,7 +104,9 @@ EACH = frozenset(("stop_gradient", "sinc_derivative", "i0_derivative"))
 
 def _logsumexp(x: Any, *, axis: Any, keepdims: bool) -> Any:
     powers = _broadcast(np.exp, [x])
-    return _broadcast(np.log, [np.sum(powers, axis=axis, keepdims=keepdims)])
+    found = _broadcast(np.log, [np.sum(powers, axis=axis, keepdims=keepdims)])
+    _each(found, lambda e: bool(np.isfinite(e)))  # a guard: elsewhere this formula may overflow
+    return found
 
 
 def _assign(x: Any, v: Any, *arrays: Any, template: tuple[Any, ...]) -> Any:
@@ -128,22 +134,27 @@ def _cast(x: Any, *, dtype: Any) -> Any:
 
 def _picked(pick: Any, x: Any, *, axis: Any, keepdims: bool) -> Any:
     """The largest or smallest elements, by comparing two at a time; at a tie of several that shares in another way."""
-    found = np.frompyfunc(pick, 2, 1).reduce(x, axis=axis, keepdims=keepdims)
-    values = np.vectorize(plain, otypes=[float])(x)
-    ties = np.sum(values == pick.reduce(values, axis=axis, keepdims=True), axis=axis)
-    if np.any(ties > 1):
-        raise ValueError("a tie")
-    largest = np.broadcast_to(pick.reduce(values, axis=axis, keepdims=True), values.shape)
-    box = _box(found)
-    whole = np.broadcast_to(np.expand_dims(box, axis) if box.ndim and not keepdims else box, values.shape)
-    for index in np.argwhere(values != largest):  # a guard each: elsewhere there may be a tie
-        bool(x[tuple(index)] != whole[tuple(index)])
+    found = _joined(pick, x, axis=axis, keepdims=keepdims)
+    top = np.expand_dims(_box(found), axis) if np.ndim(found) and not keepdims else _box(found)
+    ties = _broadcast(np.equal, [x, np.broadcast_to(top, np.shape(x))])
+    for count in np.ravel(_box(_sum(ties, axis=axis, keepdims=keepdims))):
+        if np.size(x) > 2 * np.size(found) and not count < 3:  # asked for each lane: a guard
+            raise ValueError("a tie")
     return found
+
+
+def _joined(join: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """Elements two at a time, along one axis after the other."""
+    for a in sorted([a % np.ndim(x) for a in axis], reverse=True):
+        x = np.frompyfunc(join, 2, 1).reduce(x, axis=a, keepdims=keepdims)
+    return x
 
 
 WRITTEN_OUT: dict[str, Callable[..., Any]] = {
     "astype": _cast,
     "logsumexp": _logsumexp,
+    "all": partial(_joined, np.logical_and),
+    "any": partial(_joined, np.logical_or),
     "max": partial(_picked, np.maximum),
     "min": partial(_picked, np.minimum),
     "assign": _assign,
@@ -200,7 +211,7 @@ def _parted(found: Any, count: int) -> tuple[Any, ...]:
 
 def _each(x: Any, function: Callable[[Any], Any]) -> Any:
     if not isinstance(x, np.ndarray) or not x.ndim:
-        return function(x)
+        return function(x[()] if isinstance(x, np.ndarray) else x)
     out = np.empty(shape_of(x), object)
     for index in np.ndindex(out.shape):
         out[index] = function(x[index])
@@ -248,6 +259,32 @@ def _notes(whole: Recorded) -> dict[int, Note]:
         if isinstance(out, Traced):
             found[out.node] = note
     return found
+
+
+def _moving(whole: Recorded) -> dict[int, list[bool]]:
+    """For each number of the program that the derivative passes, which arguments of its step it goes on to."""
+    found: dict[int, list[bool]] = {}
+    for _, parents, _, out, _ in whole.trace[len(whole.inputs) :]:
+        for o in out if isinstance(out, tuple) else (out,):
+            if isinstance(o, Traced):
+                found.setdefault(o.node, [p is not None for p in parents])
+    return found
+
+
+def _at_rest(x: Any, trace: Recorder) -> Any:
+    """The value without its derivative, as `ad.value` gives it."""
+    if not _has_handles(x):
+        return x
+    return _each(x, lambda e: e.value if isinstance(e, Traced) and e.walk is trace else e)
+
+
+def _say_where(notebook: Notebook, start: int, note: Note) -> None:
+    """Decisions that were taken while writing out a step are those of its line."""
+    steps, place = notebook.program.steps, note.place
+    line = "" if place is None else f"{place} in {place.function}():  {place.source}"
+    for k in range(start, len(steps)):
+        if steps[k].primitive is GUARD:
+            steps[k] = steps[k]._replace(line=line)
 
 
 def _variables(whole: Recorded) -> dict[int, str]:

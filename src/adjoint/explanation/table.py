@@ -128,7 +128,7 @@ class Table:
         for k in reversed(range(len(view.recorded.outputs))):  # read upwards, as all adjoints are
             out, name = view.recorded.outputs[k], self.result + self._plain(view.recorded.result_names[k])
             if not view.is_traced(out):
-                found.append(Line((f"{name}, a constant", self.value(out))))
+                found.append(Line((f"{name}, without derivative", self.value(out))))
                 continue
             place, seed = out.node, sums[k]
             called = self.called(place) if self.called(place) != name else view.names[place]

@@ -63,6 +63,9 @@ function logaddexp(x, y) {
 }
 const logaddexp2 = (x, y) => logaddexp(x * LN2, y * LN2) / LN2;
 const softplus = x => logaddexp(0, x);
+const log_expit = x => -softplus(-x);
+const xlogy = (x, y) => (x === 0 && y === y ? 0 : x * log(y));
+const xlog1py = (x, y) => (x === 0 && y === y ? 0 : x * log1p(y));
 function sinc(x) {
   if (x === 0) return 1;
   return sin(PI * x) / (PI * x);

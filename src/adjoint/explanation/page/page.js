@@ -10,8 +10,8 @@ let step = 0, timer = null, sweeps = null;
 function recompute() {
   sweeps = evaluated(inputs);
   table.fill(sweeps);
-  find("banners").replaceChildren(...sweeps.failed.map(guard => make("p", {class: "banner"},
-    `The program would take another branch here (${guard.line}): what is shown holds for the recorded branch only.`)));
+  const texts = new Set(sweeps.failed.map(sayFailed));
+  find("banners").replaceChildren(...[...texts].map(text => make("p", {class: "banner"}, text)));
 }
 
 // What is known at a step: values so far, and the adjoints with the shares that have arrived.
@@ -20,7 +20,7 @@ function stateAt(at) {
   STEPS.slice(0, at).forEach(node => known.add(node.id));
   const done = Math.max(0, Math.min(at - SEED_AT, HANDED.length));
   if (at >= SEED_AT) sweeps.sweep.seeds.forEach((seed, id) => { totals[id] = seed; });
-  sweeps.sweep.records.slice(0, done).forEach(record => { totals[record.edge.from] = record.total; });
+  sweeps.sweep.records.slice(0, done).forEach(record => { totals[record.edge.from] = record.soFar; });
   if (at === LAST) DATA.nodes.forEach(node => { totals[node.id] = sweeps.final[node.id]; });
   return {...sweeps, known, totals, done};
 }
@@ -29,12 +29,12 @@ function show() {
   const moment = TIMELINE[step], state = stateAt(step), said = describe(moment, state);
   document.body.dataset.phase = moment.phase;
   find("phase").textContent = said.phase;
-  find("sentence").textContent = said.sentence;
+  write(find("sentence"), said.sentence);
   find("lines").replaceChildren(...said.lines.flatMap(([left, right], k) => {
-    const isTotal = moment.phase === "done" || k === said.lines.length - 1;
-    return [make("span", {}, left), make("span", {}, "="), make("span", {class: isTotal ? "total" : ""}, right)];
+    const isTotal = k === said.lines.length - 1 || said.lines[k + 1][0] !== ""; // where the next chain begins
+    return [make("span", {}, left), make("span", {}, "="), make("span", {class: isTotal ? "total" : ""}, ...unbroken(right))];
   }));
-  find("partials").replaceChildren(...said.partials.map(text => make("li", {}, text)));
+  find("partials").replaceChildren(...said.partials.map(text => make("li", {}, ...unbroken(text))));
   showIfAny("line", moment.node && moment.node.line);
   showIfAny("block", moment.node && moment.node.block);
   graph.show(moment, step, state);

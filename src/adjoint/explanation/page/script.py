@@ -20,6 +20,7 @@ INFIX = {
 RENAMED = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "arcsinh": "asinh", "arccosh": "acosh",
     "arctanh": "atanh", "absolute": "abs", "fabs": "abs", "expit": "sigmoid", "logistic": "sigmoid", "psi": "digamma",
+    "float_power": "power",
 }  # fmt: skip
 
 STAYING = ("positive", "stop_gradient", "conjugate", "real", "index", "item", "reshape", "broadcast_to", "sum")
@@ -60,7 +61,7 @@ def script(e: Expression, name: Callable[[Symbol], str]) -> str:
         return _number(e.value)
     kind = dtype_of(e.value)
     if kind not in KINDS:
-        raise NoScriptError(f"it computes with {kind.name}")
+        raise NoScriptError(f"the program computes with {kind.name}")
     if kind == np.int64 and e.head not in WHOLE:
         raise NoScriptError(f"JavaScript has no {e.head} of whole numbers")
     text = _operation(e, [script(a, name) for a in e.args])

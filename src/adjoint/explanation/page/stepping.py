@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.traced import Traced
 from ...ir.program import GUARD
 from ..expression import CONSTANT, Expression, Symbol, expression_of
 from ..rows import Edge, Row, View
@@ -25,9 +26,11 @@ def live_page(view: View, table: Table) -> dict[str, Any]:
     Raises `NoScriptError` where it cannot.
     """
     if len(view.rows) > MOST_NODES:
-        raise NoScriptError(f"it has {len(view.rows)} steps, number by number")
+        raise NoScriptError(f"the program has {len(view.rows)} steps, number by number")
     if not view.recorded.inputs:
         raise NoScriptError("there is no number to change")
+    if any(isinstance(out, Traced) and not view.is_traced(out) for out in view.recorded.outputs):
+        raise NoScriptError("a result depends on the inputs but has no derivative")
     ids = {place: k for k, row in enumerate(view.rows) for place in row.outs}
 
     def name(symbol: Symbol) -> str:
@@ -40,7 +43,7 @@ def live_page(view: View, table: Table) -> dict[str, Any]:
         node = _node(view, table, row, k)
         value = np.asarray(view.value(row.outs[0]))
         if value.dtype != np.float64:
-            raise NoScriptError(f"it computes with {value.dtype.name}")
+            raise NoScriptError(f"the program computes with {value.dtype.name}")
         node["value"], node["adjoint"] = float(value), float(view.adjoint(row.outs[0]))
         if row.kind != "input":
             if len(row.outs) != 1 or not row.formulas:
@@ -66,6 +69,8 @@ def still_page(view: View, table: Table, why: str) -> dict[str, Any]:
         node = _node(view, table, row, k)
         node["value"] = ", ".join([table.value(view.value(place)) for place in row.outs])
         node["adjoint"] = ", ".join([table.value(view.adjoint(place)) for place in row.outs])
+        if row.kind == "input" and np.iscomplexobj(view.adjoint(k)):  # the gradient is the direction of ascent
+            node["gradient"] = table.value(np.conjugate(view.adjoint(k)))
         nodes.append(node)
     arrived: dict[int, Any] = {}
 
@@ -73,7 +78,8 @@ def still_page(view: View, table: Table, why: str) -> dict[str, Any]:
         """What has arrived at all the values of a box."""
         return ", ".join([table.value(arrived[p]) if p in arrived else "0" for p in view.rows[ids[place]].outs])
 
-    for place, seed in zip(view.outputs, [seed for seed in view.seed_sums() if seed is not None], strict=True):
+    seeds = [seed for seed in view.seed_sums() if seed is not None]
+    for place, seed in zip(view.outputs, seeds, strict=True):
         arrived[place] = seed.total
         nodes[ids[place]]["start"] = so_far(place)
     for k in range(len(view.rows) - 1, -1, -1):  # in the order of the sweep back
@@ -87,8 +93,16 @@ def still_page(view: View, table: Table, why: str) -> dict[str, Any]:
             if len(view.rows[ids[edge.operand]].outs) > 1:
                 found["so_far"] = so_far(edge.operand)
             nodes[k]["edges"].append(found)
-    seeds = [table.value(seed) for seed in view.given_seeds if seed is not None]
-    return {**_head(view, table, ids), "live": False, "why": why, "nodes": nodes, "seed": seeds, "guards": []}
+    return {
+        **_head(view, table, ids),
+        "live": False,
+        "why": why,
+        "nodes": nodes,
+        "values": [table.value(view.value(place)) for place in view.outputs],
+        "seed": [table.value(seed) for seed in view.given_seeds if seed is not None],
+        "totals": [table.value(seed.total) for seed in seeds],
+        "guards": [],
+    }
 
 
 def _head(view: View, table: Table, ids: dict[int, int]) -> dict[str, Any]:
@@ -112,7 +126,7 @@ def _node(view: View, table: Table, row: Row, k: int) -> dict[str, Any]:
     return {
         "id": k,
         "name": ", ".join([view.names[p] for p in row.outs]),
-        "label": table.label(place) if len(row.outs) == 1 else "",
+        "label": view.labels[place] if row.kind == "input" else table.label(place) if len(row.outs) == 1 else "",
         "shown": ", ".join([table.called(p) for p in row.outs]),
         "kind": "input" if row.kind == "input" else "step",
         "formula": view.labels[place] if row.kind == "input" else _formula(table, row),

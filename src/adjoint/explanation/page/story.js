@@ -8,9 +8,12 @@ const STEPS = DATA.nodes.filter(node => node.kind !== "input");
 const HANDED = handedBack();
 const RESULT = DATA.result;
 const nameOf = id => NODE[id].shown;
-const resultName = k => (DATA.outputs.length > 1 ? `${RESULT}[${k}]` : RESULT);
-// "L = v9"; where the program has the result's own name for it, that alone
-const resultText = (id, k) => (resultName(k) === nameOf(id) ? nameOf(id) : `${resultName(k)} = ${nameOf(id)}`);
+const targetOf = edge => edge.target ?? nameOf(edge.from);
+// What is returned: "L = v9"; where the program has the result's own name for it, that alone
+const RESULTS = DATA.results.map(result => {
+  const {name, called} = result;
+  return {...result, text: name === called ? name : `${name} = ${called}`};
+});
 
 // start, one step per node, the seed, one step per edge of the walk back, the end
 const TIMELINE = [
@@ -27,7 +30,7 @@ function listed(items, most = 6) {
   const few = items.length > most ? [...items.slice(0, most), `${items.length - most} more`] : items;
   return few.length < 2 ? few.join("") : `${few.slice(0, -1).join(", ")} and ${few[few.length - 1]}`;
 }
-const partialName = (node, edge) => `∂${nameOf(node.id)}/∂${nameOf(edge.from)}`;
+const partialName = (node, edge) => `∂${nameOf(node.id)}/∂${targetOf(edge)}`;
 const nodeText = (node, v) => numberText(v[node.id]);
 
 // What to show at a step: a heading, a chain of equal things, a sentence, and the partials that matter.
@@ -49,7 +52,7 @@ function sayStart(_, {v}) {
 
 function sayForward({node, number}, {v}) {
   const name = nameOf(node.id), value = nodeText(node, v);
-  const operands = [...new Set(node.edges.map(edge => nameOf(edge.from)))];
+  const operands = [...new Set(node.edges.map(targetOf))];
   const chain = [node.formula, DATA.live ? withNumbers(node.formula, node, v) : node.formula, value];
   const kept = node.edges.length === 1 ? "the local partial is" : "the local partials are";
   const uses = operands.length ? `uses ${listed(operands)}; ${kept} noted for the way back` : "uses no input";
@@ -60,23 +63,48 @@ function sayForward({node, number}, {v}) {
   };
 }
 
-function saySeed(_, {v, sweep}) {
-  const ids = [...new Set(DATA.outputs)];
-  const results = DATA.outputs.map((id, k) => `${resultText(id, k)} = ${nodeText(NODE[id], v)}`);
-  const seedOf = id => numberText(sweep.seeds[id]);
-  const seeds = ids.map(id => `∇${nameOf(id)} = ${seedOf(id)}`);
-  const reason = ids.length === 1 && seedOf(ids[0]) === "1"
-    ? "The result changes by as much as this last node does, so" : "It starts with the given weights:";
+function saySeed(_, {v}) {
+  const constants = DATA.constants.map(pair => pair.join(" = "));
+  const results = [...RESULTS.map(({id, text, value}) => `${text} = ${value ?? nodeText(NODE[id], v)}`), ...constants];
+  const done = `The forward sweep is done: ${listed(results)}.`;
+  if (!RESULTS.length) {
+    return {
+      phase: "Reverse sweep: the seed", partials: [], lines: [],
+      sentence: `${done} That does not depend on the inputs, so there is nothing to hand back.`,
+    };
+  }
+  const ids = [...new Set(DATA.outputs)], seeds = ids.flatMap(seedLines);
+  const reason = DATA.several ? `${RESULT} is the sum of all results, each times its seed, so`
+    : numberText(RESULTS[0].seed) === "1" ? "The result changes by as much as this last node does, so"
+    : "It starts with the given seed:";
+  const starts = seeds.filter(([name]) => name).map(([name], k) => `${name} = ${seedOf(ids[k])}`);
   return {
-    phase: "Reverse sweep: the seed", partials: [],
-    lines: ids.flatMap(id => equals(`∇${nameOf(id)}`, [`∂${RESULT}/∂${nameOf(id)}`, seedOf(id)])),
-    sentence: `The forward sweep is done: ${listed(results)}. Now the way back, through the same steps in the ` +
-      `opposite order. ${reason} ${listed(seeds)}.`,
+    phase: "Reverse sweep: the seed", partials: [], lines: seeds.slice(0, MOST_LINES),
+    sentence: `${done} Now the way back, through the same steps in the opposite order. ${reason} ${listed(starts)}.`,
   };
 }
 
+function seedOf(id) {
+  return numberText(DATA.live ? sum(RESULTS.filter(r => r.id === id).map(r => toNumber(r.seed))) : NODE[id].start);
+}
+const sum = numbers => numbers.reduce((x, y) => x + y, 0);
+// What the seeds of a value come to with this one.
+function seedTotal(k) {
+  const own = RESULTS.slice(0, k + 1).filter(r => r.called === RESULTS[k].called);
+  return RESULTS[k].total ?? sum(own.map(r => toNumber(r.seed)));
+}
+
+// "∇y = ∂Σf/∂f[0] + ∂Σf/∂f[1] = 1 + 1 = 2" for a value that is returned twice
+function seedLines(id) {
+  const own = RESULTS.filter(r => r.id === id), seeds = own.map(r => numberText(r.seed)).join(" + ");
+  const derivative = r => `∂${RESULT}/∂${RESULT === r.name ? r.called : r.name}`;
+  const isGiven = !DATA.several && seeds !== "1";
+  const meaning = isGiven ? "the given seed" : own.map(derivative).join(" + ");
+  return equals(`∇${nameOf(id)}`, [meaning, ...(DATA.live ? [seeds] : []), seedOf(id)]);
+}
+
 function sayReverse({node, edge, index}, {v, sweep}) {
-  const record = sweep.records[index], target = nameOf(edge.from);
+  const record = sweep.records[index], target = targetOf(edge);
   const product = `${factor(numberText(record.giver))} · ${factor(numberText(record.partial))}`;
   const share = DATA.live && !record.nothing ? product : numberText(record.share);
   const numbers = record.had ? `${numberText(record.before)} + ${share === product ? share : factor(share)}` : share;
@@ -106,8 +134,8 @@ function sayShare(record, target) {
 }
 
 function sayWhatFollows(record, target, index) {
-  if (lastTo.get(record.edge.from) !== index) {
-    const rest = HANDED.slice(index + 1).filter(([node, k]) => node.edges[k].from === record.edge.from);
+  const rest = HANDED.slice(index + 1).filter(([node, k]) => isSameTarget(node.edges[k], record.edge));
+  if (rest.length) {
     return `Still to come: the share from ${listed([...new Set(rest.map(([node]) => nameOf(node.id)))])}.`;
   }
   if (!DATA.live || !Number.isFinite(record.total)) return `∇${target} is complete.`;
@@ -115,19 +143,22 @@ function sayWhatFollows(record, target, index) {
   return `∇${target} is complete: were ${target} larger by ${NUDGE}, ${RESULT} would change by about ${change}.`;
 }
 
+const isSameTarget = (one, other) => one.from === other.from && one.target === other.target;
+
 function sayDone(_, {totals}) {
-  const all = INPUTS.map(node => [`∂${RESULT}/∂${node.label || node.name}`, numberText(totals[node.id])]);
+  const all = INPUTS.map(node => [`∂${RESULT}/∂${node.label || node.name}`, node.gradient ?? numberText(totals[node.id])]);
+  const count = all.length === 1 ? "the derivative" : all.length === 2 ? "both derivatives" : `all ${all.length} derivatives`;
   return {
     phase: "Done: the gradient", lines: all.slice(0, MOST_LINES), partials: [],
     sentence: `The gradient is complete: ${listed(all.map(pair => pair.join(" = ")))}. ` +
-      (all.length > 1 ? `One walk back gave all ${all.length} derivatives.` : "One walk back gave the derivative."),
+      (RESULTS.length ? `One walk back gave ${count}.` : "Whatever the inputs are, the result stays."),
   };
 }
 
 // "∇v0 = ∇v0 + ∇v1 · 1" without its left side
 function contribution(record) {
   const giver = record.edge.handed || `∇${nameOf(record.node.id)} · ${factor(record.edge.partial)}`;
-  return record.had ? `∇${nameOf(record.edge.from)} + ${giver}` : giver;
+  return record.had ? `∇${targetOf(record.edge)} + ${giver}` : giver;
 }
 
 // Equal things under each other; what says nothing new is left out.
@@ -139,4 +170,14 @@ function partialText(node, edge, k, v) {
   const chain = [edge.partial];
   if (DATA.live) chain.push(withNumbers(edge.partial, node, v), numberText(PROGRAM.partials[node.id][k](v)));
   return [partialName(node, edge), ...chain.filter((text, i) => i === 0 || text !== chain[i - 1])].join(" = ");
+}
+
+// What is said above everything when the inputs have left the recorded path.
+function sayFailed({line, value, expected}) {
+  const where = line ? ` (${shorten(line, 100)})` : "";
+  if (typeof expected === "boolean") {
+    return `The program would take another branch here${where}: what is shown holds for the recorded branch only.`;
+  }
+  const [was, is] = [toNumber(expected), value].map(x => numberText(x));
+  return `The program was recorded for the number ${was} here, which now is ${is}${where}: what is shown need not hold.`;
 }

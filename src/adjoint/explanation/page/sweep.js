@@ -24,14 +24,14 @@ function toNumber(value) {
 // Both sweeps, the adjoints they end in, and the decisions that fall otherwise at these inputs than when recording.
 function evaluated(inputs) {
   const v = forwardSweep(inputs), sweep = reverseSweep(v), final = [...sweep.seeds];
-  for (const record of sweep.records) final[record.edge.from] = record.total;
+  for (const record of sweep.records) final[record.edge.from] = record.soFar;
   for (const node of DATA.nodes) final[node.id] ??= DATA.live ? 0 : node.adjoint;
-  const failed = DATA.live ? DATA.guards.filter((guard, k) => !holds(PROGRAM.guards[k](v), guard.expected)) : [];
-  return {v, sweep, final, failed};
+  const guards = DATA.live ? DATA.guards.map((guard, k) => ({...guard, value: PROGRAM.guards[k](v)})) : [];
+  return {v, sweep, final, failed: guards.filter(guard => !holds(guard))};
 }
 
 // A truth value is expected, or the very number that a program was recorded for.
-function holds(value, expected) {
+function holds({value, expected}) {
   return typeof expected === "boolean" ? truth(value) === expected : Object.is(Number(value), toNumber(expected));
 }
 
@@ -50,16 +50,17 @@ function forwardSweep(inputs) {
 function reverseSweep(v) {
   if (!DATA.live) return fixedSweep();
   const totals = [], records = [];
-  DATA.outputs.forEach((id, k) => add(totals, id, {finite: toNumber(DATA.seed[k]), infinite: null, reached: true}));
+  for (const {id, seed} of DATA.results) add(totals, id, {finite: toNumber(seed), infinite: null, reached: true});
   const seeds = totals.map(shown);
   for (const [node, k] of handedBack()) {
     const edge = node.edges[k], partial = Number(PROGRAM.partials[node.id][k](v)), whole = totals[node.id];
     const share = whole && times(whole, partial, v[node.id], edge);
     const before = totals[edge.from];
     if (share) add(totals, edge.from, share);
+    const total = shown(totals[edge.from]);
     records.push({
       node, k, edge, partial, giver: shown(whole), had: Boolean(before), before: shown(before), share: shown(share),
-      total: shown(totals[edge.from]), nothing: !share || !share.reached, vertex: Boolean(share && share.made),
+      total, soFar: total, nothing: !share || !share.reached, vertex: Boolean(share && share.made),
     });
   }
   return {seeds, records};
@@ -86,14 +87,14 @@ const shown = c => (!c ? 0 : c.infinite === null || c.infinite === 0 ? c.finite 
 
 // Pages without formulas carry what was handed on, as texts.
 function fixedSweep() {
-  const seeds = [], last = [], byId = new Map(DATA.nodes.map(node => [node.id, node]));
-  DATA.outputs.forEach((id, k) => { seeds[id] = last[id] = numberText(DATA.seed[k]); });
+  const seeds = [], byId = new Map(DATA.nodes.map(node => [node.id, node]));
+  for (const node of DATA.nodes) if (node.start !== undefined) seeds[node.id] = node.start;
   const records = handedBack().map(([node, k]) => {
-    const edge = node.edges[k], before = last[edge.from];
-    last[edge.from] = edge.total;
+    const edge = node.edges[k];
     return {
-      node, k, edge, partial: edge.partial, giver: byId.get(node.id).adjoint, had: before !== undefined,
-      before: before ?? "0", share: edge.share, total: edge.total, nothing: false, vertex: false,
+      node, k, edge, partial: edge.partial, giver: byId.get(node.id).adjoint, had: edge.before !== undefined,
+      before: edge.before ?? "0", share: edge.share, total: edge.total, soFar: edge.so_far ?? edge.total,
+      nothing: false, vertex: false,
     };
   });
   return {seeds, records};
@@ -120,7 +121,7 @@ function withNumbers(text, node, v) {
     for (const name of [operand.name, operand.label]) if (name) names.set(name, numberText(v[id]));
   }
   const longestFirst = [...names.keys()].sort((a, b) => b.length - a.length);
-  const isWord = c => c !== undefined && /[\p{L}\p{N}_.]/u.test(c);
+  const isWord = c => c !== undefined && /[\p{L}\p{Nd}₀-₉_.]/u.test(c); // x² is the square of x, x₂ another name
   let result = "";
   for (let at = 0; at < text.length; ) {
     const ends = next => !isWord(next) && next !== "(";

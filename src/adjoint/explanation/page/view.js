@@ -11,6 +11,13 @@ function make(tag, attributes = {}, ...children) {
 }
 const shorten = (text, most) => ([...text].length > most ? `${[...text].slice(0, most - 1).join("")}…` : text);
 
+// A text whose numbers are never broken at the end of a line; the rest of a formula may be.
+const NUMBER = /([-−]?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf|nan)(?![\p{L}\p{N}_])[\]),;]*)/u;
+function unbroken(text) {
+  return text.split(NUMBER).map((part, k) => (k % 2 ? make("span", {class: "whole"}, part) : part)).filter(Boolean);
+}
+const write = (element, text) => element.replaceChildren(...unbroken(text));
+
 // Keep elements in sight inside their own box, without moving the page; the first ones, if all do not fit.
 function reveal(elements, box) {
   const outer = box.getBoundingClientRect(), head = box.querySelector("thead");
@@ -115,7 +122,7 @@ class Graph {
       make("rect", {x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 9}),
       line("title", -14, name, ...beside), value, adjoint,
       make("title", {}, [`${node.shown} = ${node.formula}`, node.shape, node.line].filter(Boolean).join("\n")));
-    this.nodes[node.id] = {group, value, adjoint};
+    this.nodes[node.id] = {group, value, adjoint, room: floor((w - 8) / 7.85)};
     return group;
   }
 
@@ -133,16 +140,22 @@ class Graph {
       if (now) group.parentNode.insertBefore(group, this.edges[0].mark);
     }
     for (const node of DATA.nodes) {
-      const {group, value, adjoint} = this.nodes[node.id], id = node.id;
+      const {group, value, adjoint, room} = this.nodes[node.id], id = node.id;
       group.setAttribute("class", `node ${node.kind} ${partOf(node, moment)} ${state.known.has(id) ? "" : "pending"}`);
-      value.textContent = state.known.has(id) ? shorten(numberText(state.v[id]), 14) : "";
+      value.textContent = state.known.has(id) ? shorten(numberText(state.v[id]), room) : "";
       const total = state.totals[id], more = (lastTo.get(id) ?? -1) >= state.done;
-      const soFar = total === undefined ? "" : `∇ ${shorten(numberText(total), more ? 9 : 12)}`;
+      const soFar = total === undefined ? "" : `∇ ${shorten(numberText(total), more ? room - 5 : room - 2)}`;
       adjoint.textContent = soFar && more ? `${soFar} + …` : soFar;
     }
     const parts = [".computing, .receiving", ".operand, .giving"];
     reveal(parts.flatMap(part => [...this.box.querySelectorAll(part)]), this.box);
   }
+}
+
+function constantRow([name, value]) {
+  const nothing = ["right", "right number"].map(cls => make("td", {class: cls}));
+  return make("tr", {}, make("th", {class: "left", scope: "row"}, `${name}, a constant`),
+    make("td", {class: "left number"}, ...unbroken(value)), ...nothing);
 }
 
 class Table {
@@ -154,7 +167,8 @@ class Table {
     this.outputs = [];
     const body = make("tbody");
     for (const node of DATA.nodes) body.append(...this.rowsOf(node));
-    DATA.outputs.forEach((id, k) => body.append(this.outputRow(id, k)));
+    RESULTS.forEach((result, k) => body.append(this.outputRow(result, k)));
+    body.append(...DATA.constants.map(constantRow));
     body.addEventListener("click", event => {
       const cell = event.target.closest("[data-step]");
       if (cell && !String(getSelection())) go(Number(cell.dataset.step));
@@ -188,12 +202,13 @@ class Table {
     const value = make("span");
     this.left[node.id] = value;
     const left = [
-      this.cell("th", "left", step, [...also, definition, ...shape], {scope: "row", ...span}),
+      this.cell("th", "left", step, [...also, ...unbroken(definition), ...shape], {scope: "row", ...span}),
       this.cell("td", "left number", step, [value], span),
     ];
     if (isInput) {
       const wanted = node.label || node.name, text = [`∇${wanted} = ∂${RESULT}/∂${wanted}`];
-      if (node.shown !== wanted) text.push(` = ∇${node.shown}`);
+      const last = node.gradient === undefined ? `∇${node.shown}` : `conj(∇${node.name})`;
+      if (last !== `∇${wanted}`) text.push(` = ${last}`);
       return [make("tr", {}, ...left, ...this.rightCells(TIMELINE.length - 1, text, node.id, "final"))];
     }
     if (!back.length) {
@@ -204,14 +219,14 @@ class Table {
       make("tr", {class: k ? "again" : ""}, ...(k ? [] : left), ...this.rightCells(at, [], index)));
   }
 
-  outputRow(id, k) {
-    const value = make("span"), isNamed = resultName(k) === nameOf(id);
-    const is = isNamed ? [make("span", {class: "also"}, "  the result")] : [];
-    this.outputs.push([id, value]);
+  outputRow({name, called, seed, text}, k) {
+    const value = make("span"), is = name === called ? [make("span", {class: "also"}, "  the result")] : [];
+    const before = RESULTS.slice(0, k).some(r => r.called === called) ? `∇${called} + ` : "";
+    this.outputs.push(value);
     return make("tr", {},
-      this.cell("th", "left", SEED_AT, [resultText(id, k), ...is], {scope: "row"}),
+      this.cell("th", "left", SEED_AT, [text, ...is], {scope: "row"}),
       this.cell("td", "left number", SEED_AT, [value]),
-      ...this.rightCells(SEED_AT, [`∇${nameOf(id)} = ${numberText(DATA.seed[k])}`], k));
+      ...this.rightCells(SEED_AT, [`∇${called} = ${before}${numberText(seed)}`], k));
   }
 
   rightCells(step, text, key, extra = "") {
@@ -224,15 +239,14 @@ class Table {
 
   // New numbers, after an input has changed.
   fill({v, sweep, final}) {
-    for (const node of DATA.nodes) this.left[node.id].textContent = numberText(v[node.id]);
-    for (const [id, value] of this.outputs) value.textContent = numberText(v[id]);
+    for (const node of DATA.nodes) write(this.left[node.id], numberText(v[node.id]));
+    RESULTS.forEach((result, k) => write(this.outputs[k], result.value ?? numberText(v[result.id])));
     for (const {step, key, formula, value} of this.right) {
-      const {kind} = TIMELINE[step];
+      const {kind} = TIMELINE[step], record = sweep.records[key];
       if (kind === "reverse") {
-        const record = sweep.records[key];
-        formula.textContent = `∇${nameOf(record.edge.from)} = ${contribution(record)}`;
-        value.textContent = numberText(record.total);
-      } else value.textContent = kind === "seed" ? numberText(DATA.seed[key]) : numberText(final[key]);
+        write(formula, `∇${targetOf(record.edge)} = ${contribution(record)}`);
+        write(value, numberText(record.total));
+      } else write(value, numberText(kind === "seed" ? seedTotal(key) : NODE[key].gradient ?? final[key]));
     }
   }
 

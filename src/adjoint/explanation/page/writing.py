@@ -20,16 +20,17 @@ from typing import Any
 
 from .layout import lay_out
 
-SCRIPTS = ("functions.js", "sweep.js", "story.js", "view.js", "page.js")
+SCRIPTS = ("story.js", "view.js", "page.js")
+"""What shows the sweeps; what computes them comes before it."""
 
 FUNCTIONS = frozenset({
     "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "clip", "copysign", "cos",
     "cosh", "digamma", "equal", "erf", "erfc", "exp", "exp2", "expm1", "floor", "floor_divide", "fmax", "fmin", "fmod",
     "gamma", "gammaln", "heaviside", "hypot", "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2",
-    "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "max", "maximum", "min",
-    "minimum", "negative", "not_equal", "pow", "power", "reciprocal", "remainder", "rint", "sigmoid", "sign",
-    "signbit", "sin", "sinc", "sinh", "softplus", "sqrt", "square", "tan", "tanh", "trunc", "where",
-    "whole",
+    "log_expit", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "max", "maximum",
+    "min", "minimum", "negative", "not_equal", "pow", "power", "reciprocal", "remainder", "rint", "sigmoid", "sign",
+    "signbit", "sin", "sinc", "sinh", "softplus", "sqrt", "square", "tan", "tanh", "trunc", "where", "whole", "xlog1py",
+    "xlogy",
 })  # fmt: skip
 """The functions that formulas of a page may call, under NumPy's and SciPy's names."""
 
@@ -67,11 +68,9 @@ def page_html(data: Mapping[str, Any]) -> str:
         [
             '"use strict";(() => {',
             'const DATA = JSON.parse(document.getElementById("data").textContent);',
-            _asset(SCRIPTS[0]),
-            f"const FUNCTIONS = Object.freeze({{{', '.join(sorted(FUNCTIONS))}}});",
-            _program(data),
-            *[_asset(name) for name in SCRIPTS[1:]],
-            "globalThis.adjointPage = Object.freeze({FUNCTIONS, numberText, length: TIMELINE.length});",
+            computing(data),
+            *[_asset(name) for name in SCRIPTS],
+            "globalThis.adjointPage = Object.freeze({FUNCTIONS, numberText, evaluated, length: TIMELINE.length});",
             "})();",
         ]
     )
@@ -84,10 +83,22 @@ def page_html(data: Mapping[str, Any]) -> str:
         "TITLE": html.escape(str(data.get("title", "")) or "trace"),
         "STYLE": style,
         "SCRIPT": script,
-        "DATA": _json(_page_data(data)),
+        "DATA": page_data(data),
     }
     # All at once: a name that looks like a place to fill is left alone.
     return re.sub(r"@@([A-Z]+)@@", lambda found: parts[found[1]], _asset("page.html"))
+
+
+def computing(data: Mapping[str, Any]) -> str:
+    """The part of a page's script that computes and needs no page: `evaluated(inputs)` does both sweeps over `DATA`."""
+    return "\n".join(
+        [
+            _asset("functions.js"),
+            f"const FUNCTIONS = Object.freeze({{{', '.join(sorted(FUNCTIONS))}}});",
+            _program(data),
+            _asset("sweep.js"),
+        ]
+    )
 
 
 def _asset(name: str) -> str:
@@ -108,13 +119,13 @@ def _json(value: Any) -> str:
     return text
 
 
-def _page_data(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What the script needs: texts, numbers and places; formulas in JavaScript are in the program instead."""
+def page_data(data: Mapping[str, Any]) -> str:
+    """What the script needs, as JSON: texts, numbers and places; formulas in JavaScript are in the program instead."""
     live, nodes, outputs = bool(data.get("live")), data["nodes"], list(data["outputs"])
     shown = {node["id"]: node.get("shown") or _shown(node, nodes) for node in nodes}
     title = str(data.get("title", ""))
     result = data.get("result") or (title if title.isidentifier() else "L")
-    return {
+    needed = {
         "digits": int(data.get("digits", 4)),
         "live": live,
         "why": data.get("why", ""),
@@ -122,16 +133,30 @@ def _page_data(data: Mapping[str, Any]) -> dict[str, Any]:
         "several": bool(data.get("several", len(outputs) > 1)),
         "nodes": [_page_node(node, shown, live=live) for node in nodes],
         "outputs": outputs,
-        "names": data.get("names") or [f"{result}[{k}]" if len(outputs) > 1 else result for k in range(len(outputs))],
-        "called": data.get("called") or [shown[place] for place in outputs],
+        "results": _results(data, result, shown),
         "constants": data.get("constants", []),
-        "seed": [_number(seed) for seed in data["seed"]],
         "guards": [
             {"line": str(guard.get("line") or ""), "expected": _expected(guard.get("expected", True))}
             for guard in data.get("guards", ())
         ],
         "layout": _drawings(nodes, digits=int(data.get("digits", 4))),
     }
+    return _json(needed)
+
+
+def _results(data: Mapping[str, Any], result: str, shown: Mapping[int, str]) -> list[dict[str, Any]]:
+    """What is returned: its node, its names, the seed it adds there and what the seeds come to so far."""
+    outputs, seeds = list(data["outputs"]), [_number(seed) for seed in data["seed"]]
+    names = data.get("names") or [f"{result}[{k}]" if len(outputs) > 1 else result for k in range(len(outputs))]
+    called = data.get("called") or [shown[place] for place in outputs]
+    found = [
+        {"id": place, "name": name, "called": own, "seed": seed}
+        for place, name, own, seed in zip(outputs, names, called, seeds, strict=True)
+    ]
+    for key in ("value", "total"):
+        for one, text in zip(found, data.get(f"{key}s", ()), strict=False):
+            one[key] = text
+    return found
 
 
 def _expected(value: Any) -> Any:
@@ -146,11 +171,12 @@ def _page_node(node: Mapping[str, Any], shown: Mapping[int, str], *, live: bool)
         kept["value"] = _number(node["value"])
     if not live:
         kept["adjoint"] = _number(node.get("adjoint", ""))
-        kept |= {"start": node["start"]} if "start" in node else {}
+        kept |= {key: node[key] for key in ("start", "gradient") if key in node}
     flags = ("structural", "vertex")
     texts = ("handed",) if live else ("handed", "share", "total", "before", "so_far")
     kept["edges"] = [
-        {"from": edge["from"], "target": edge.get("target") or shown[edge["from"]], "partial": edge["partial"]}
+        {"from": edge["from"], "partial": edge["partial"]}
+        | ({"target": edge["target"]} if edge.get("target", shown[edge["from"]]) != shown[edge["from"]] else {})
         | {flag: True for flag in flags if edge.get(flag)}
         | {text: _number(edge[text]) for text in texts if text in edge}
         for edge in node["edges"]

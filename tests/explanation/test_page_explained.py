@@ -1,0 +1,165 @@
+"""Pages of real functions: what the page computes at many inputs, and what it says where it cannot."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from tests.explanation.page_programs import gradient_of, live_data, programs, results_of
+
+import adjoint as ad
+from adjoint.core.errors import UnsupportedError
+from adjoint.explanation.page.script import NoScriptError
+from adjoint.explanation.page.writing import computing, page_data
+
+EVALUATE = """
+const numbers = xs => xs.map(x => String(Number(x)));
+return arguments[0].map(texts => {
+  const {v, final, failed} = evaluated(texts.map(Number));
+  return [numbers(DATA.outputs.map(id => v[id])), numbers(texts.map((_, k) => final[k])), failed.length > 0];
+});
+"""
+
+
+@pytest.fixture
+def evaluate(driver):
+    """The results, gradients and whether the page warns, at many points, as its script computes them."""
+    driver.get("about:blank")  # where no policy forbids to try one program after the other
+
+    def at(data, points):
+        texts = [[repr(float(x)).replace("inf", "Infinity").replace("nan", "NaN") for x in point] for point in points]
+        script = f"const DATA = JSON.parse({json.dumps(page_data(data))});\n{computing(data)}\n{EVALUATE}"
+        found = driver.execute_script(script, texts)
+        return [([number(x) for x in values], [number(x) for x in slopes], warned) for values, slopes, warned in found]
+
+    def number(text):
+        return float(text.replace("Infinity", "inf"))
+
+    return at
+
+
+def is_right(found, fun, point):
+    values, slopes, _ = found
+    with np.errstate(all="ignore"):
+        wanted, gradient = results_of(fun, point), gradient_of(fun, point)
+    return np.allclose(values, wanted, rtol=1e-8, atol=1e-11, equal_nan=True) and np.allclose(
+        slopes, gradient, rtol=1e-7, atol=1e-9, equal_nan=True
+    )
+
+
+def squares(x):
+    y = x**2
+    return y, y**3
+
+
+def twice(x):
+    y = x * x
+    return y, y
+
+
+LIVE = {
+    "two results": (squares, [1.5], [[0.5], [-2.0]]),
+    "one result twice": (twice, [1.5], [[0.5]]),
+    "an input as result": (lambda x: (x, x * x), [1.5], [[0.5]]),
+    "truth against number": (lambda *x: np.sum(np.array(x) * ((np.array(x) > 0) == 1)), [1.0, -1.0], [[-1.0, 2.0]]),
+    "counted": (lambda *x: np.sum(x) * np.count_nonzero(np.array(x) > 0), [1.0, -1.0], [[2.0, 3.0], [0.0, 0.0]]),
+    "truth values added": (lambda x: x * ((x > 0) + (x > 1)) * 1.0, [0.5], [[2.0], [-1.0]]),
+    "truth values multiplied": (lambda x: x * ((x > 0) * (x > 1)) * 1.0, [0.5], [[2.0], [-1.0]]),
+    "exclusive or": (lambda x: x * ((x > 0) ^ (x > 1)) * 1.0, [0.5], [[2.0], [-1.0]]),
+    "not": (lambda x: x * ~(x > 0) * 1.0, [0.5], [[2.0], [-1.0]]),
+    "cast to whole numbers": (
+        lambda *x: np.sum(np.array(x) * np.array(x).astype(int)),
+        [2.5, 1.5],
+        [[-0.3, 2.0], [3.7, -2.9]],
+    ),
+    "cast to truth values": (
+        lambda *x: np.sum(np.array(x) * np.array(x).astype(bool)),
+        [2.5, 0.0],
+        [[0.0, 1.0], [np.nan, 1.0]],
+    ),
+    "a choice on a number": (lambda x: np.where(x, 2 * x, 3 * x + 1), [2.5], [[0.0], [np.nan]]),
+    "a power of a power": (
+        lambda x, y: x**y,
+        [1.5, 2.5],
+        [[0.0, 0.0], [0.0, 2.0], [2.0, 0.0], [0.0, 1.0], [2.0, -1.5]],
+    ),
+    "a power of 0": (lambda x: x**0.0, [1.5], [[0.0], [-1.0]]),
+    "clip": (lambda x: np.clip(x, -0.5, 0.7) ** 2, [0.3], [[0.7], [-1.0], [-0.5], [0.8]]),
+    "clip between inputs": (lambda x, y: np.clip(x, y, 0.7) ** 2, [0.3, 0.0], [[0.7, 0.7], [0.0, 0.5], [2.0, 1.0]]),
+    "a root at 0": (lambda x: np.sqrt(x**2), [1.5], [[0.0], [-2.0]]),
+}
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_computed_as_in_python(evaluate, name):
+    """At the recorded inputs and at others, results and gradients are the library's, without a warning."""
+    fun, point, others = LIVE[name]
+    points = [point, *others]
+    found = evaluate(live_data(fun, point), points)
+    assert [is_right(f, fun, p) for f, p in zip(found, points, strict=True)] == [True] * len(points)
+    assert [warned for *_, warned in found] == [False] * len(points)
+
+
+GUARDED = {
+    "a number taken as it is": (lambda x: x * int(x), [2.5], [[3.7], [-0.3]]),
+    "a rounded number": (lambda x: x * round(ad.stop_gradient(x)), [2.4], [[3.7]]),
+    "a branch": (lambda x: x**2 if x > 0 else -x, [2.5], [[-1.0]]),
+    "a truth value of a number": (lambda x: x * 3 if x else x - 1, [2.5], [[0.0]]),
+    "a tie of three": (lambda *x: np.max(np.array(x)) ** 2, [1.0, 2.0, 3.0], [[2.0, 2.0, 2.0]]),
+    "another order": (lambda *x: np.sort(np.array(x))[0] * x[1], [1.0, 2.0], [[2.0, 1.0]]),
+    "close to": (lambda x: x if np.isclose(x, 1.0) else x**2, [3.2], [[1.0]]),
+}
+
+
+@pytest.mark.parametrize("name", GUARDED)
+def test_warned_where_it_does_not_hold(evaluate, name):
+    """Where the program would do something else than was recorded, the page says so."""
+    fun, point, others = GUARDED[name]
+    found = evaluate(live_data(fun, point), [point, *others])
+    assert is_right(found[0], fun, point)
+    assert [warned for *_, warned in found] == [False, *[True] * len(others)]
+
+
+@pytest.mark.parametrize(
+    ("fun", "point", "why"),
+    [
+        (lambda x: x * x, np.float32(1.5), "the program computes with float32"),
+        (lambda x: np.sum(x * x.astype(np.int8)), np.ones(2), "the program computes with int8"),
+        (lambda x: np.sum(x * (x.astype(int) & 1)), np.ones(2), "JavaScript has no bitwise_and of whole numbers"),
+        (lambda x: np.sum(x * (x.astype(int) << 1)), np.ones(2), "JavaScript has no left_shift of whole numbers"),
+        (lambda x: np.sum(x * ~x.astype(int)), np.ones(2), "JavaScript has no invert of whole numbers"),
+        (lambda x: np.abs(x) ** 2, 1.5 + 1j, "the program computes with complex128"),
+        (lambda x: np.sum(x), np.zeros(0), "there is no number to change"),
+        (lambda x: (x * x, np.sign(x)), 1.5, "a result depends on the inputs but has no derivative"),
+        (lambda x: np.i0(x), 1.5, "JavaScript has no i0_derivative"),
+    ],
+)
+def test_still_where_it_cannot_compute(fun, point, why, tmp_path):
+    """What JavaScript would compute otherwise is shown as it was recorded, with the reason."""
+    with pytest.raises(NoScriptError) as caught:
+        live_data(fun, [point])
+    assert str(caught.value) == why
+    text = ad.explain(fun)(point).page(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert f"The values are fixed, as {why}." in text
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_programs(evaluate, seed):
+    """Of random programs every value and gradient agrees with the library's wherever the page does not warn."""
+    counts = {"right": 0, "warned": 0}
+    for fun, point in programs(seed, count=12):
+        try:
+            data = live_data(fun, point)
+        except (NoScriptError, UnsupportedError):
+            continue
+        choose = np.random.default_rng(seed)
+        points = [point, *(1.2 * choose.normal(size=(6, 2))), *[[a, b] for a in (0.0, 1.0, -1.0) for b in (0.0, 1.0)]]
+        for found, p in zip(evaluate(data, points), points, strict=True):
+            try:
+                right = is_right(found, fun, p)
+            except (ValueError, ZeroDivisionError, OverflowError):
+                continue  # the function itself refuses this point
+            assert right or found[2], (fun.source, p, found)
+            counts["right" if right else "warned"] += 1
+    assert counts["right"] > 60 > counts["warned"]
