@@ -16,6 +16,7 @@ from ..core.traced import Traced
 from ..core.tree import flatten, ways
 from ..core.values import Value, describe, dtype_of
 from ..ir.capture import ForeignValueError
+from ..transforms.grad import check_places
 from ..transforms.recording import checked_input, finished, output_leaves, presented, run
 from .notebook import BLANK, Notebook, Recorder
 
@@ -179,16 +180,8 @@ def _chosen(args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> set
     """Which arguments are differentiated with respect to."""
     if argnums is None:
         return set(range(len(args)))
+    check_places(args, argnums)
     chosen = (argnums,) if isinstance(argnums, int) else argnums
-    for n in chosen:
-        if not -len(args) <= n < len(args):
-            raise InputError(
-                message(
-                    f"There is no positional argument number {n} to differentiate with respect to.",
-                    got=f"{len(args)} positional arguments",
-                    fix="Pass the argument by position, and choose it with  argnums.",
-                )
-            )
     return {n % len(args) for n in chosen}
 
 

@@ -27,8 +27,6 @@ class Line(NamedTuple):
     tangent: tuple[str, str] = ("", "")
     adjoint: tuple[str, str] = ("", "")
     place: str = ""
-    is_rule: bool = False
-    """Whether it stands for lines that are left out."""
 
 
 class Table:
@@ -287,5 +285,5 @@ def _shortened(lines: list[Line], most: int) -> list[Line]:
         return lines
     head = most - most // 3
     left_out = len(lines) - most + 1
-    rule = Line((f"... {left_out} lines left out: max_rows={most}", ""), is_rule=True)
+    rule = Line((f"... {left_out} lines left out: max_rows={most}", ""))
     return [*lines[:head], rule, *lines[head + left_out :]]

@@ -129,7 +129,8 @@ def _is_place(n: Any) -> bool:
     return isinstance(n, (int, np.integer)) and not isinstance(n, bool)
 
 
-def _chosen(args: tuple[Any, ...], argnums: int | Sequence[int]) -> Any:
+def check_places(args: tuple[Any, ...], argnums: int | Sequence[int]) -> None:
+    """Raise if an argument is chosen that was not given."""
     for n in (argnums,) if isinstance(argnums, int) else argnums:
         if not -len(args) <= n < len(args):
             raise InputError(
@@ -139,6 +140,10 @@ def _chosen(args: tuple[Any, ...], argnums: int | Sequence[int]) -> Any:
                     fix="Pass the argument by position, and choose it with  argnums.",
                 )
             )
+
+
+def _chosen(args: tuple[Any, ...], argnums: int | Sequence[int]) -> Any:
+    check_places(args, argnums)
     return args[argnums] if isinstance(argnums, int) else tuple([args[n] for n in argnums])
 
 
