@@ -150,3 +150,28 @@ def test_what_a_step_returns_may_be_written_to():
     assert ad.grad(f)(x).tolist() == [0.0, 4.0]
     assert ad.hessian(f)(x).tolist() == [[0.0, 0.0], [0.0, 2.0]]
     assert x.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(x.astype(np.float32)) * np.sum(x),
+        lambda x: np.sum(np.float32(1.1) * np.sum(x) * np.ones(2, np.float32)),
+        lambda x: np.sum(np.maximum(np.sum(x) / 3, np.array([0.1], np.float32))),
+        lambda x: np.sum(np.arctan2(np.ones(2, np.float32), np.sum(x))),
+    ],
+    ids=["product", "arrays", "maximum", "arctan2"],
+)
+def test_numbers_keep_their_precision(f):
+    """A double-precision number does not give way to single-precision arrays, as in NumPy; a Python number does."""
+    x = np.array([1.0, 2.0, 1e-9])
+    value, gradient = ad.value_and_grad(f)(x)
+    assert value.dtype == np.asarray(f(x)).dtype == np.float64
+    assert value == f(x)
+    np.testing.assert_allclose(gradient, ad.jit(ad.grad(f))(x), rtol=1e-12)
+
+
+def test_a_python_number_gives_way():
+    """With a Python float as input, single precision wins, as it does in NumPy."""
+    assert ad.vjp(lambda x: x * np.ones(2, np.float32), 1.1)[0].dtype == np.float32
+    assert ad.vjp(lambda x: x * np.ones(2, np.float32), np.float64(1.1))[0].dtype == np.float64

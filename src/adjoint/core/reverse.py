@@ -12,7 +12,7 @@ import numpy as np
 
 from .primitive import Primitive
 from .trace import new_level
-from .traced import Traced, snapshot
+from .traced import FLOAT64, Traced, snapshot
 from .values import LARGE, Value, fit, is_inexact, raw
 
 Node = tuple[Any, Sequence[int | None], Sequence[Value], Value, dict[str, Any]]
@@ -25,12 +25,15 @@ class ReverseTrace(list[Node]):
     Nodes name their arguments by place, so a long program is a flat list and nothing here recurses.
     """
 
-    __slots__ = ("level",)
+    __slots__ = ("is_numpy", "level")
     lead = 0
     is_capture = False
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_numpy: bool = False) -> None:
         self.level = new_level()
+        self.is_numpy = is_numpy
+        """Whether no input is a Python number. Then traced numbers, which are Python floats here because those are
+        quicker, stand for NumPy's, which do not give way to the precision of an array."""
 
     def input(self, value: Value) -> Traced:
         """A fresh independent variable."""
@@ -42,18 +45,21 @@ class ReverseTrace(list[Node]):
         derivative = primitive.derivative
         parents: list[int | None] = []
         values: list[Value] = []
-        outermost = True
+        outermost, has_number = True, False
         for a in args:
             node = None
             if isinstance(a, Traced):
                 a = a if type(a) is Traced else a.current()
                 if a.walk is self:
                     node, a = a.node, a.value
+                    has_number = has_number or type(a) is float
                 else:
                     a = snapshot(a)
                 outermost = outermost and not isinstance(a, Traced)
             parents.append(node)
             values.append(a)
+        if has_number and self.is_numpy and len(values) > 1:
+            values = with_precision(values, parents)
         out = primitive.evaluate(*values, **params) if outermost else primitive(*values, **params)
         if derivative.is_zero:
             return out
@@ -116,6 +122,8 @@ def binary_operators(
         x, node = self.value, None
         if kind is Traced:
             node, other = other.node, other.value
+            if walk.is_numpy and type(x) is not type(other):
+                x, other = with_precision([x, other], (self.node, node))
         out = evaluate(x, other)
         return _recorded(walk, primitive, (self.node, node), (x, other), out)
 
@@ -136,6 +144,14 @@ def binary_operators(
     return forward, reflected
 
 
+def with_precision(values: list[Value], parents: Sequence[int | None]) -> list[Value]:
+    """The values with traced numbers as NumPy's, if they meet an array of lower precision."""
+    if not any([getattr(v, "dtype", FLOAT64) in LOW for v in values]):
+        return values
+    return [FLOAT(v) if type(v) is float and p is not None else v for v, p in zip(values, parents, strict=True)]
+
+
+LOW = frozenset(map(np.dtype, ("float16", "float32", "complex64")))
 NUMBERS = frozenset((float, int))
 FLOAT = np.float64
 ARRAY = np.ndarray

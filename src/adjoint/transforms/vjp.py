@@ -23,6 +23,7 @@ class Recording:
     def __init__(self, fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, walk: str) -> None:
         self.trace = ReverseTrace()
         self.given, self.rebuild = flatten(primals)
+        self.trace.is_numpy = float not in map(type, self.given)
         self.inputs = [_own(x) for x in checked_inputs(self.given, primals, walk)]
         result = run(fun, self.rebuild([self.trace.input(x) for x in self.inputs]), {})
         self.aux = None
