@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.cli.refusals import cases, check, expression_of
 
-from adjoint.cli.errors import FAILURE, USAGE, CommandError
+from adjoint.cli.errors import FAILURE, CommandError
 from adjoint.cli.evaluation import evaluate
 from adjoint.cli.expression import parse
 
@@ -242,17 +243,10 @@ the result is a truth value, which has no derivative
 """
 
 
-def cases() -> list[str]:
-    return MESSAGES.strip("\n").split("\n\n")
-
-
-@pytest.mark.parametrize("message", cases(), ids=lambda message: message.splitlines()[1].strip())
+@pytest.mark.parametrize("message", cases(MESSAGES), ids=expression_of)
 def test_messages(message):
     """The whole message; the expression is its second line."""
-    with pytest.raises(CommandError) as caught:
-        parse(message.splitlines()[1], ["x"])
-    assert str(caught.value) == message
-    assert caught.value.exit_code == USAGE
+    check(message)
 
 
 def test_no_variables_given():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.cli.refusals import cases, check, expression_of
 
-from adjoint.cli.errors import USAGE, CommandError, pointer
+from adjoint.cli.errors import CommandError, pointer
 from adjoint.cli.expression import parse
 
 MESSAGES = """
@@ -117,17 +118,10 @@ the character $ means nothing here
 """
 
 
-def cases() -> list[str]:
-    return MESSAGES.strip("\n").split("\n\n")
-
-
-@pytest.mark.parametrize("message", cases(), ids=lambda message: message.splitlines()[1].strip())
+@pytest.mark.parametrize("message", cases(MESSAGES), ids=expression_of)
 def test_messages(message):
     """The whole message; the expression is its second line."""
-    with pytest.raises(CommandError) as caught:
-        parse(message.splitlines()[1], ["x"])
-    assert str(caught.value) == message
-    assert caught.value.exit_code == USAGE
+    check(message)
 
 
 def error_of(text: str) -> CommandError:

@@ -140,6 +140,20 @@ def test_a_second_name_is_not_that_of_another_variable():
     assert "v4 = y_3*y_2" in text
 
 
+def test_the_twelfth_value_of_a_name_in_ascii():
+    """y₁₂ is spelled y_12, as in the source."""
+
+    def f(y):
+        for _ in range(12):
+            y = np.sin(y)
+        return y
+
+    explanation = ad.explain(f, collapse=False)(1.0)
+    assert "y₁₂ = sin(y₁₁)" in str(explanation)
+    assert "y_12 = sin(y_11)" in explanation.text(ascii=True)
+    assert "y_12 = np.sin(y_11)" in explanation.code()
+
+
 def test_arrays_of_equal_content():
     """A constant has the name under which it is used, not that of another array with the same numbers."""
     assert "v1 = V·x [1, 2] ∇x = ∇v1 · V [1, 2]" in lines_of(ad.explain(lambda x: V * x)(np.ones(2)))

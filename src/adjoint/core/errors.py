@@ -31,6 +31,9 @@ LIBRARIES = tuple(
 )
 """Where frames are not the user's: this library and NumPy; SciPy is recognised by its name when it is met."""
 
+NOT_THE_USERS = (*LIBRARIES, "<__array", "<adjoint")
+"""How the names of such files begin: also those of code that NumPy and this library write themselves."""
+
 
 class AdjointError(Exception):
     """Base of all errors of the library; catch it to catch every one of them."""
@@ -147,6 +150,4 @@ def message(what: str, *, got: str = "", fix: str = "") -> str:
 
 def is_library(path: str) -> bool:
     """Whether code is of this library, NumPy or SciPy; cached properties of ours call through functools."""
-    if path.startswith((*LIBRARIES, "<__array", "<adjoint")) or path == functools.__file__:
-        return True
-    return "/site-packages/scipy/" in path
+    return path.startswith(NOT_THE_USERS) or path == functools.__file__ or "/site-packages/scipy/" in path

@@ -29,9 +29,9 @@ class ReverseTrace(list[Node]):
     lead = 0
     is_capture = False
 
-    def __init__(self, *, is_numpy: bool = False) -> None:
+    def __init__(self) -> None:
         self.level = new_level()
-        self.is_numpy = is_numpy
+        self.is_numpy = False
         """Whether no input is a Python number. Then traced numbers, which are Python floats here because those are
         quicker, stand for NumPy's, which do not give way to the precision of an array."""
 

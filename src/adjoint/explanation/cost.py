@@ -129,7 +129,7 @@ def cost_of(view: View, called: Callable[[int], str] | None = None) -> Cost:
     start = len(program.steps)
     sweep_forward(recorded.notebook, recorded.trace, {k: _ones(x) for k, x in enumerate(recorded.inputs)})
     forward = program.steps[start:]
-    outputs = [plain(o) for o in recorded.outputs if view.is_traced(o)]
+    outputs = [plain(o) for o in recorded.outputs if view.recorded.is_traced(o)]
     guessed: set[str] = set()
     return Cost(
         inputs=sum([_numbers(x) for x in recorded.inputs]),

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import InputError, TangentError, UnsupportedError, message
-from ..core.traced import Traced
 from ..core.tree import flatten, same_structure
 from ..core.values import plain, shape_of, zeros_for
 from ..transforms.grad import checked_argnums
-from .record import Recorded, own_copy, record
+from ..transforms.recording import own_copy
+from .record import Recorded, record
 from .rows import Row, View
 from .scalars import unrolled
 from .sweeps import sweep_back, sweep_forward
@@ -159,27 +159,23 @@ class Explanation:
         seeds = self._seeds(recorded)
         backward = tangents = None
         if mode != "forward":
-            backward = sweep_back(recorded.notebook, recorded.trace, _summed(recorded, seeds), len(recorded.inputs))
+            backward = sweep_back(recorded, seeds)
         if mode != "reverse":
             tangents = sweep_forward(recorded.notebook, recorded.trace, self._direction(recorded))
         return View(recorded, backward, tangents, seeds=seeds, collapse=collapse)
 
     def _seeds(self, recorded: Recorded) -> list[Any]:
-        """For each result what the sweep back starts with; None for constants."""
-        given: list[Any] = [None] * len(recorded.outputs)
-        if self._cotangent is not None:
-            if not same_structure(self._cotangent, self.value):
-                raise _mismatch("cotangent", "result")
-            given = _in_parts(flatten(self._cotangent)[0], recorded)
+        """For each result what the sweep back starts with; None for what is not traced."""
+        if self._cotangent is None:
+            return recorded.unit_seeds()
+        if not same_structure(self._cotangent, self.value):
+            raise _mismatch("cotangent", "result")
         seeds: list[Any] = []
-        for out, seed in zip(recorded.outputs, given, strict=True):
-            if not (isinstance(out, Traced) and out.walk is recorded.trace):
+        for out, seed in zip(recorded.outputs, _in_parts(flatten(self._cotangent)[0], recorded), strict=True):
+            if not recorded.is_traced(out):
                 seeds.append(None)
                 continue
-            value = plain(out)
-            if seed is None:
-                seed = 1.0 if shape_of(value) == () else np.ones_like(value)
-            elif shape_of(seed) != shape_of(value):
+            if shape_of(seed) != shape_of(plain(out)):
                 raise _mismatch("cotangent", "result")
             seeds.append(np.conjugate(seed) if np.iscomplexobj(seed) else seed)
         return seeds
@@ -223,7 +219,7 @@ class Explanation:
         is_there = self._mode != "reverse" and self._level == "vector"
         view = self._view if is_there else self._seen("vector", self._collapse, "forward")
         outputs = view.recorded.outputs
-        found = [view.tangent(o.node) if view.is_traced(o) else zeros_for(plain(o)) for o in outputs]
+        found = [view.tangent(o.node) if view.recorded.is_traced(o) else zeros_for(plain(o)) for o in outputs]
         return view.recorded.restore(found)
 
     # how it is shown
@@ -280,13 +276,13 @@ class Explanation:
             if len(self._whole.trace) > MOST_STEPS:  # not to be written out in vain
                 raise NoScriptError(f"the program has {len(self._whole.trace):,} steps")
             view = self._seen("scalar", collapse=False, mode="reverse")
-            data = live_page(view, Table(view, **options))
+            return write_page(live_page(view, Table(view, **options)), path)
         except NoScriptError as error:
-            data = still_page(self._backward, Table(self._backward, **options), f"The values are fixed, as {error}.")
+            why = f", as {error}."
         except UnsupportedError as error:
-            why = str(error).splitlines()[0].rstrip(".")
-            data = still_page(self._backward, Table(self._backward, **options), f"The values are fixed: {why}.")
-        return write_page(data, path)
+            why = f": {str(error).splitlines()[0]}"
+        view = self._backward
+        return write_page(still_page(view, Table(view, **options), f"The values are fixed{why}"), path)
 
     def sympy(self) -> Symbolic:
         """The function and its derivatives as SymPy expressions, number by number, with shared parts kept shared."""
@@ -337,15 +333,6 @@ class Explanation:
         from .printing import html_table
 
         return f"{html_table(self.table())}{picture}"
-
-
-def _summed(recorded: Recorded, seeds: list[Any]) -> dict[int, Any]:
-    """The seeds by place: those of a value that is returned twice add up."""
-    found: dict[int, Any] = {}
-    for out, seed in zip(recorded.outputs, seeds, strict=True):
-        if seed is not None:
-            found[out.node] = seed if out.node not in found else found[out.node] + seed
-    return found
 
 
 def _in_parts(leaves: list[Any], recorded: Recorded) -> list[Any]:

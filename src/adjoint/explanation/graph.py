@@ -204,7 +204,7 @@ class _Picture:
         """The kind of a box in words."""
         parts = [box.kind] if box.kind in ("input", "block", "loop") else []
         outputs = self.view.recorded.outputs
-        found = [k for k, out in enumerate(outputs) if self.view.is_traced(out) and out.node in box.outs]
+        found = [k for k, out in enumerate(outputs) if self.view.recorded.is_traced(out) and out.node in box.outs]
         parts += [f"output {self.table.result}" + (f"[{k}]" if len(outputs) > 1 else "") for k in found]
         if box.recomputed:
             parts.append(f"{box.recomputed} recomputed" if box.recomputed < len(box.rows) else "recomputed")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.traced import Traced
-from ..core.values import dtype_of, plain, shape_of
+from ..core.values import dtype_of
 from ..ir.program import Step
 from .notebook import NAMED, Notebook
 from .record import Recorded
@@ -84,9 +84,8 @@ def memory_of(view: View, called: Callable[[int], str] | None = None, *, keeping
     )
 
 
-def marks(view: View) -> dict[int, str]:
+def marks(view: View, keeping: Keeping) -> dict[int, str]:
     """For the places that rows show of checkpointed calls: `stored`, or `recomputed` and by which call."""
-    keeping = keeping_of(view.recorded)
     notes, found = view.recorded.trace.notes, {}
     for row in view.rows:
         calls = tuple(sorted({c for m in row.members for c in notes[m].checkpoints if c in keeping.reached}))
@@ -157,7 +156,7 @@ def keeping_of(recorded: Recorded) -> Keeping:
     notebook, trace = recorded.notebook, recorded.trace
     calls = _calls(recorded)
     start = len(notebook.program.steps)
-    backward = sweep_back(notebook, trace, _seeds(recorded), len(recorded.inputs))
+    backward = sweep_back(recorded, recorded.unit_seeds())
     steps = notebook.program.steps[start:]
     reached = frozenset([c for place in backward.adjoints for c in trace.notes[place].checkpoints])
     reads: set[tuple[Calls, int]] = set()
@@ -187,16 +186,6 @@ def _shared(one: Calls, other: Calls) -> Calls:
     while count < min(len(one), len(other)) and one[count] == other[count]:
         count += 1
     return one[:count]
-
-
-def _seeds(recorded: Recorded) -> dict[int, Any]:
-    """1 for every number that is returned."""
-    found: dict[int, Any] = {}
-    for o in recorded.outputs:
-        if isinstance(o, Traced) and o.walk is recorded.trace:
-            value = plain(o)
-            found[o.node] = 1.0 if shape_of(value) == () else np.ones_like(value)
-    return found
 
 
 def _calls(recorded: Recorded) -> dict[int, Calls]:

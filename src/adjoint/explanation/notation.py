@@ -13,6 +13,7 @@ from ..ir.bits import same_bits
 from ..ops.indexing import HOLE
 from .expression import CONSTANT, RESULT, SYMBOL, Expression, Symbol, size
 from .numbers import number_text
+from .record import in_line
 
 COMPARE, SUM, PRODUCT, SIGN, POWER, ATOM = range(6)
 """How tightly an expression holds together."""
@@ -268,12 +269,10 @@ SPECIAL: dict[str, Callable[[Notation, Expression], tuple[str, int]]] = {
 
 def spelled(text: str) -> str:
     """A name in ASCII: `theta` for θ, `y_2` for y₂."""
-    return "".join([c if c.isascii() else _spelled(c) for c in text])
+    return "".join([c if c.isascii() else _spelled(c) for c in in_line(text)])
 
 
 def _spelled(c: str) -> str:
-    if unicodedata.digit(c, None) is not None:
-        return f"_{unicodedata.digit(c)}"
     words = unicodedata.name(c, "unknown").split()
     return words[-1].lower() if "LETTER" in words else f"u{ord(c):x}"
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
+import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,10 +16,10 @@ import numpy as np
 from ..core.errors import InputError, OutputError, UnsupportedError, is_library, message
 from ..core.traced import Traced
 from ..core.tree import flatten, ways
-from ..core.values import Value, describe, dtype_of
+from ..core.values import Value, describe, dtype_of, plain, shape_of
 from ..ir.capture import ForeignValueError
 from ..transforms.grad import check_places
-from ..transforms.recording import checked_input, finished, output_leaves, presented, run
+from ..transforms.recording import checked_input, finished, output_leaves, own_copy, presented, run
 from .notebook import BLANK, Notebook, Recorder
 
 
@@ -34,8 +36,6 @@ class Recorded:
     """What the user calls them: `x`, `p['w']`, `w[0]`."""
     arrays: list[tuple[np.ndarray, str]]
     """Arrays that the function uses, as they were, and what it calls them."""
-    given: list[Any]
-    """The arguments' numbers and arrays as they came."""
     outputs: list[Any]
     """Handles of the results, and constants."""
     steps: int
@@ -51,6 +51,14 @@ class Recorded:
     restore: Callable[[list[Any]], Any]
     """From one value for each result to the containers of what the function returned."""
 
+    def is_traced(self, x: Any) -> bool:
+        """Whether a result depends on the inputs, so that it has a place in the trace."""
+        return isinstance(x, Traced) and x.walk is self.trace
+
+    def unit_seeds(self) -> list[Any]:
+        """For each result a 1 for every number of it; None for what is not traced."""
+        return [_ones(plain(o)) if self.is_traced(o) else None for o in self.outputs]
+
 
 def record(
     fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], argnums: int | tuple[int, ...] | None = None
@@ -64,8 +72,7 @@ def record(
     ]
     if not moving:
         raise InputError(_nothing_to_move(leaves, kwargs))
-    given = [leaves[k] for k in moving]
-    inputs = [own_copy(checked_input(x, "explain")) for x in given]
+    inputs = [own_copy(checked_input(leaves[k], "explain")) for k in moving]
     notebook, trace = Notebook(), Recorder()
     call = list(leaves)
     for k, x in zip(moving, inputs, strict=True):
@@ -105,13 +112,12 @@ def record(
         notebook=notebook,
         trace=trace,
         arrays=arrays,
-        given=given,
         inputs=inputs,
         names=[names[k] for k in moving],
         outputs=[o if isinstance(o, Traced) else np.asarray(o)[()] for o in outputs],
         result_names=[""]
         if len(outputs) == 1 and isinstance(result, LEAF)
-        else [_way_through(result, w) for w in ways(result)],
+        else [way_through(result, w) for w in ways(result)],
         steps=len(notebook.program.steps),
         value=restore(values),
         is_whole=True,
@@ -134,9 +140,8 @@ def title_of(fun: Any) -> str:
     return f"{maker}({name})" if inner and code is not None and is_library(code.co_filename) else name
 
 
-def own_copy(x: Any) -> Any:
-    """An array of its own: the user may write to the one that was given."""
-    return x.copy() if type(x) is np.ndarray else x
+def _ones(x: Value) -> Value:
+    return 1.0 if shape_of(x) == () else np.ones_like(x)
 
 
 def _settled(notebook: Notebook, trace: Recorder) -> list[tuple[np.ndarray, str]]:
@@ -159,6 +164,11 @@ def _settled(notebook: Notebook, trace: Recorder) -> list[tuple[np.ndarray, str]
 def numbered(name: str, k: int) -> str:
     """The k-th value of this name: y, y₂, y₃."""
     return name if k == 1 else name + str(k).translate(SUBSCRIPTS)
+
+
+def in_line(name: str) -> str:
+    """A name without signs below the line: y₁₂ as y_12."""
+    return re.sub("[₀₁₂₃₄₅₆₇₈₉]+", lambda m: "_" + "".join([str(unicodedata.digit(c)) for c in m[0]]), name)
 
 
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -211,11 +221,11 @@ def _is_real(leaf: Any) -> bool:
 
 def _names(fun: Callable[..., Any], args: tuple[Any, ...]) -> list[str]:
     """What each leaf of the arguments is called: the parameter, and the way to the leaf."""
-    parameters = _parameters(fun, len(args))
-    return [parameters[way[0]] + _way_through(args[way[0]], way[1:]) for way in ways(args)]
+    parameters = parameters_of(fun, len(args))
+    return [parameters[way[0]] + way_through(args[way[0]], way[1:]) for way in ways(args)]
 
 
-def _way_through(x: Any, way: tuple[Any, ...]) -> str:
+def way_through(x: Any, way: tuple[Any, ...]) -> str:
     """How a leaf is reached: `['w'][0]`, and `.w` for the fields of dataclasses and named tuples."""
     text = ""
     for key in way:
@@ -228,7 +238,8 @@ def _way_through(x: Any, way: tuple[Any, ...]) -> str:
     return text
 
 
-def _parameters(fun: Callable[..., Any], count: int) -> list[str]:
+def parameters_of(fun: Callable[..., Any], count: int) -> list[str]:
+    """What the first parameters of a function are called."""
     try:
         named = list(inspect.signature(fun).parameters.values())
     except (TypeError, ValueError):  # universal functions and builtins have none
@@ -239,5 +250,5 @@ def _parameters(fun: Callable[..., Any], count: int) -> list[str]:
             names += [f"{p.name}[{k}]" for k in range(count - len(names))]
         elif p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
             names.append(p.name)
-    plain = ["x"] if count == 1 else [f"x{k + 1}" for k in range(count)]
-    return names[:count] if len(names) >= count else plain
+    others = ["x"] if count == 1 else [f"x{k + 1}" for k in range(count)]
+    return names[:count] if len(names) >= count else others

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from ..core.reverse import OUTPUT
 from ..core.trace import quiet
-from ..core.traced import Traced
 from ..core.values import plain, shape_of, zeros_for
+from ..rules.selecting import Selecting
 from .expression import Expression, Symbol, constant, expression_of, symbols_in
 from .grouping import grouped
 from .notebook import Note, is_elementwise
@@ -38,13 +39,6 @@ class Edge:
     """Whether a partial of 0 says that this operand was not selected: then nothing at all is handed over."""
     is_vertex: bool = False
     """Whether an infinite partial marks the end of a domain, as that of sqrt does at 0."""
-
-
-class Seed(NamedTuple):
-    """What a result adds to the adjoint of its value, before anything else arrives there."""
-
-    total: Any
-    is_first: bool
 
 
 @dataclass
@@ -87,7 +81,7 @@ class View:
         self.tangents = tangents
         trace = recorded.trace
         count = len(recorded.inputs)
-        self.outputs = [o.node for o in recorded.outputs if self.is_traced(o)]
+        self.outputs = [o.node for o in recorded.outputs if recorded.is_traced(o)]
         groups = grouped(trace, count, self.outputs, collapse=collapse)
         self.rows = [Row([k], [], "input", "", trace.notes[k]) for k in range(count)]
         self.rows += [Row(g.outs, g.members, g.kind, g.caption, trace.notes[g.members[-1]]) for g in groups]
@@ -101,27 +95,10 @@ class View:
             self._fill(row)
         self._connect()
 
-    def seed_sums(self) -> list[Seed | None]:
-        """For each result what it starts the sweep back with, added up where a value is returned twice."""
-        totals: dict[int, Any] = {}
-        found: list[Seed | None] = []
-        for out, given in zip(self.recorded.outputs, self.given_seeds, strict=True):
-            if given is None:
-                found.append(None)
-                continue
-            first = out.node not in totals
-            totals[out.node] = given if first else totals[out.node] + given
-            found.append(Seed(totals[out.node], first))
-        return found
-
     @property
     def has_several_results(self) -> bool:
         """Whether the adjoints are those of a sum."""
         return sum(np.size(plain(o)) for o in self.recorded.outputs) > 1
-
-    def is_traced(self, x: Any) -> bool:
-        """Whether a result depends on the inputs."""
-        return isinstance(x, Traced) and x.walk is self.recorded.trace
 
     def number(self, place: int) -> int:
         """The number of the program that a place of the trace holds."""
@@ -190,6 +167,7 @@ class View:
         for k in range(len(self.rows) - 1, len(self.recorded.inputs) - 1, -1):
             row = self.rows[k]
             partials = self._partials(row)
+            structural, vertex = self._manners(row)
             for operand in row.operands:
                 handles = handed.get((k, operand))
                 first = operand not in totals
@@ -202,7 +180,6 @@ class View:
                         totals[operand] = self.adjoint(operand)  # to the last bit
                 partial = partials.get(operand)
                 share_formula = None if partial is not None or not handles else self._share(row, operand, handles)
-                structural, vertex = self._manners(row, operand)
                 row.edges.append(
                     Edge(operand, partial, share_formula, value, totals.get(operand), first, structural, vertex)
                 )
@@ -245,13 +222,13 @@ class View:
         total = sum(handles[1:], handles[0])
         return expression_of(notebook, notebook.number_of(total)[0], self.symbols)
 
-    def _manners(self, row: Row, operand: int) -> tuple[bool, bool]:
+    def _manners(self, row: Row) -> tuple[bool, bool]:
         """How the last step of a row treats zero and infinite partials."""
-        if row.kind != "step" or not row.members:
-            return False, False
         primitive = self.recorded.trace[row.members[-1]][0]
-        selects = primitive.name == "where" or type(getattr(primitive, "derivative", None)).__name__ == "Selecting"
-        return selects, bool(getattr(getattr(primitive, "derivative", None), "vertex", False))
+        if row.kind != "step" or primitive is OUTPUT:
+            return False, False
+        rule = primitive.derivative
+        return primitive.name == "where" or isinstance(rule, Selecting), getattr(rule, "vertex", False)
 
 
 def _names(rows: list[Row], count: int, letter: str) -> dict[int, str]:

@@ -56,7 +56,7 @@ def unrolled(whole: Recorded) -> Recorded:
                 _name_elements(trace, x, variables[o])
     outputs, result_names = [], []
     for o, name in zip(whole.outputs, whole.result_names, strict=True):
-        x = values[whole.notebook.number_of(o.value)[0]] if isinstance(o, Traced) and o.walk is whole.trace else o
+        x = values[whole.notebook.number_of(o.value)[0]] if whole.is_traced(o) else o
         outputs += list(np.ravel(x)) if isinstance(x, np.ndarray) else [x]
         result_names += [name + index for index in _indices(shape_of(x) if isinstance(x, np.ndarray) else ())]
     return Recorded(
@@ -64,7 +64,6 @@ def unrolled(whole: Recorded) -> Recorded:
         notebook=notebook,
         trace=trace,
         arrays=[],
-        given=whole.given,
         inputs=[_python(e) for x in whole.inputs for e in np.ravel(x)],
         names=names,
         outputs=outputs,
@@ -87,9 +86,8 @@ def _taken(step: Step, args: list[Any], note: Note) -> tuple[Any, ...]:
         if is_elementwise(primitive) or primitive.name in EACH:
             found = _broadcast(lambda *elements: primitive(*elements, **step.params), args)
             return _parted(found, len(step.outs)) if primitive.multiple else (found,)
-        boxes = [
-            _box(a) for a in args
-        ]  # NumPy would hand a bare handle to the library, whose result is no array of handles
+        # NumPy would hand a bare handle to the library, whose result is no array of handles
+        boxes = [_box(a) for a in args]
         out = WRITTEN_OUT.get(primitive.name, primitive.evaluate)(*boxes, **step.params)
     except Exception as error:
         raise _refused(primitive.name, note) from error

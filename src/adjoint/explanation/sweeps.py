@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..core.careful import Cotangent, pull_parts
 from ..core.forward import pushed
-from ..core.reverse import INPUT, NO_PARAMS, OUTPUT, Node, ReverseTrace, pull
+from ..core.reverse import INPUT, NO_PARAMS, OUTPUT, Node, ReverseTrace, all_finite, pull
 from ..core.trace import quiet
-from ..core.traced import Traced
 from ..core.values import Value, fit, plain
 from .notebook import Notebook, Recorder
+from .record import Recorded
 
 
 class Share(NamedTuple):
@@ -38,16 +35,40 @@ class Backward(NamedTuple):
     """Whether structural zeros and vertices had to be told apart, as the plain sweep was not finite."""
 
 
+class Seed(NamedTuple):
+    """What the results up to this one add to the adjoint of its value, before anything else arrives there."""
+
+    total: Any
+    is_first: bool
+
+
+def seed_sums(recorded: Recorded, seeds: list[Any]) -> list[Seed | None]:
+    """For each result its seed, added up where a value is returned twice; None for what is not traced."""
+    totals: dict[int, Any] = {}
+    found: list[Seed | None] = []
+    for out, seed in zip(recorded.outputs, seeds, strict=True):
+        if seed is None:
+            found.append(None)
+            continue
+        is_first = out.node not in totals
+        totals[out.node] = seed if is_first else totals[out.node] + seed
+        found.append(Seed(totals[out.node], is_first))
+    return found
+
+
 @quiet
-def sweep_back(notebook: Notebook, trace: Recorder, seeds: dict[int, Value], count: int) -> Backward:
-    """Pull the seeds back through the trace: plainly if the gradient is finite, else carefully, as `ad.grad` does."""
+def sweep_back(recorded: Recorded, seeds: list[Any]) -> Backward:
+    """Pull a seed for each result back: plainly if the gradient is finite, else carefully, as `ad.grad` does."""
+    pairs = zip(recorded.outputs, seed_sums(recorded, seeds), strict=True)
+    given = {out.node: seed.total for out, seed in pairs if seed is not None}  # the last sum of a value is the whole
+    notebook, trace = recorded.notebook, recorded.trace
     try:
-        found = _swept(notebook, trace, {place: _Plain(g) for place, g in seeds.items()}, seeds)
-        if all(_is_finite(found.adjoints.get(k)) for k in range(count)):
+        found = _swept(notebook, trace, {place: _Plain(g) for place, g in given.items()}, given)
+        if all_finite([plain(found.adjoints[k]) for k in range(len(recorded.inputs)) if k in found.adjoints]):
             return found
     except (ZeroDivisionError, OverflowError):
         pass
-    return _swept(notebook, trace, {place: _Careful(Cotangent(g)) for place, g in seeds.items()}, seeds)
+    return _swept(notebook, trace, {place: _Careful(Cotangent(g)) for place, g in given.items()}, given)
 
 
 def pulled_through(trace: Sequence[Node], members: list[int], seeds: dict[int, Value]) -> dict[int, list[Any]]:
@@ -192,8 +213,3 @@ def _handed(node: Node, g: Any) -> list[tuple[int, Any]]:
                 seeds.append((len(alone) - 1, c.value))
     found = g.pull(alone, seeds, last)
     return [(k, found[n]) for k, n in places.items() if found[n] is not None]
-
-
-def _is_finite(x: Any) -> bool:
-    value = plain(x) if isinstance(x, Traced) else x
-    return value is None or (math.isfinite(value) if type(value) is float else bool(np.all(np.isfinite(value))))

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .expression import RESULT, Expression, Symbol, decided, size
-from .memory import marks, memory_of
+from .memory import keeping_of, marks, memory_of
 from .notation import LONGEST_FORMULA, Notation, spelled, value_text
 from .rows import Edge, Row, View
+from .sweeps import seed_sums
 
 WIDEST_FORMULA = 64
 """Longer formulas are named by their last operation."""
@@ -39,7 +40,9 @@ class Table:
         self.ascii = ascii
         self._names = names
         self.notation = Notation(self.name, [(a, self._plain(n)) for a, n in view.arrays], ascii=ascii)
-        self._marks = marks(view) if self._has_checkpoints else {}
+        has_checkpoints = view.backward is not None and any(note.checkpoints for note in view.recorded.trace.notes)
+        self._keeping = keeping_of(view.recorded) if has_checkpoints else None
+        self._marks = {} if self._keeping is None else marks(view, self._keeping)
         self.lines = _shortened([*self._inputs(), *self._steps(), *self._results()], most)
 
     # names
@@ -122,10 +125,10 @@ class Table:
 
     def _results(self) -> list[Line]:
         view, found = self.view, []
-        sums = view.seed_sums()
+        sums = seed_sums(view.recorded, view.given_seeds)
         for k in reversed(range(len(view.recorded.outputs))):  # read upwards, as all adjoints are
             out, name = view.recorded.outputs[k], self.result + self._plain(view.recorded.result_names[k])
-            if not view.is_traced(out):
+            if not view.recorded.is_traced(out):
                 found.append(Line((f"{name}, without derivative", self.value(out))))
                 continue
             place, seed = out.node, sums[k]
@@ -169,15 +172,12 @@ class Table:
 
     def _written(self, e: Expression) -> str:
         """An expression, or nothing if it is too long for a column."""
-        return self._short(self.notation.text(e)) if size(e) <= LONGEST_FORMULA else ""
+        text = self.notation.text(e) if size(e) <= LONGEST_FORMULA else ""
+        return text if width(text) <= WIDEST_FORMULA else ""
 
     def _operation(self, row: Row) -> str:
         e = row.formulas[row.outs[0]]
         return (e.args[0] if e.head == RESULT else e).head
-
-    def _short(self, text: str) -> str:
-        """The text, or nothing if it is too long for a column."""
-        return text if width(text) <= WIDEST_FORMULA else ""
 
     def through(self, row: Row, kind: str) -> str:
         """What cannot be written in short: from which values, through which step."""
@@ -255,14 +255,10 @@ class Table:
 
     def foot(self) -> list[str]:
         """What stands below: with checkpoints, what is stored and what is computed again."""
-        found = [str(memory_of(self.view, self.called))] if self._has_checkpoints else []
+        found = [] if self._keeping is None else [str(memory_of(self.view, self.called, keeping=self._keeping))]
         if self.view.has_several_results and self.view.backward is not None:
             found.append(f"{self.summed} is the sum of all results, each times its seed; cotangent= sets the seeds.")
         return [self._plain(line) for line in found]
-
-    @property
-    def _has_checkpoints(self) -> bool:
-        return self.view.backward is not None and any(note.checkpoints for note in self.view.recorded.trace.notes)
 
 
 def _column(heading: str, cells: Sequence[tuple[str, str]]) -> list[str]:

@@ -75,7 +75,6 @@ def value_and_grad(
         trace = ReverseTrace()
         if place < len(args) and type(args[place]) in LEAVES:
             given, rebuild = [args[place]], None
-            trace.is_numpy = type(given[0]) is not float
             inputs = [checked_input(given[0], "grad")]
             call = list(args)
             call[place] = trace.input(inputs[0])
@@ -83,8 +82,8 @@ def value_and_grad(
             chosen = _chosen(args, argnums)
             given, rebuild = flatten(chosen)
             inputs = checked_inputs(given, (chosen,) if isinstance(argnums, int) else chosen, "grad")
-            trace.is_numpy = float not in map(type, given)
             call = _replaced(args, argnums, rebuild([trace.input(x) for x in inputs]))
+        trace.is_numpy = float not in map(type, given)
         out = run(fun, call, kwargs)
         if has_aux:
             out, aux = pair(out)

@@ -90,6 +90,11 @@ def run(f: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             raise
 
 
+def own_copy(x: Value) -> Value:
+    """An array of its own: somebody else may write to this one."""
+    return x.copy() if type(x) is np.ndarray else x
+
+
 def finished(x: Any, trace: Any) -> Any:
     """A result as the caller should see it: without this trace's handle."""
     if isinstance(x, Traced):

@@ -12,7 +12,17 @@ from ..core.reverse import ReverseTrace
 from ..core.traced import Traced
 from ..core.tree import flatten, same_structure
 from ..core.values import Value, dtype_of, numpy_number, shape_of
-from .recording import checked_cotangent, checked_inputs, finished, output_leaves, pair, presented, pulled_back, run
+from .recording import (
+    checked_cotangent,
+    checked_inputs,
+    finished,
+    output_leaves,
+    own_copy,
+    pair,
+    presented,
+    pulled_back,
+    run,
+)
 
 
 class Recording:
@@ -24,7 +34,7 @@ class Recording:
         self.trace = ReverseTrace()
         self.given, self.rebuild = flatten(primals)
         self.trace.is_numpy = float not in map(type, self.given)
-        self.inputs = [_own(x) for x in checked_inputs(self.given, primals, walk)]
+        self.inputs = [own_copy(x) for x in checked_inputs(self.given, primals, walk)]
         result = run(fun, self.rebuild([self.trace.input(x) for x in self.inputs]), {})
         self.aux = None
         if has_aux:
@@ -36,7 +46,7 @@ class Recording:
 
     def value(self) -> Any:
         """What the function returned; a copy, as the trace keeps the original."""
-        return self.shape([_own(v) for v in self.values])
+        return self.shape([own_copy(v) for v in self.values])
 
     def pull(self, cotangents: list[Value]) -> list[Value]:
         """The cotangents of the input leaves, given those of the output leaves."""
@@ -46,10 +56,6 @@ class Recording:
             if isinstance(o, Traced) and o.walk is self.trace
         ]
         return pulled_back(self.trace, seeds, self.inputs)
-
-
-def _own(x: Value) -> Value:
-    return x.copy() if type(x) is np.ndarray else x
 
 
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:

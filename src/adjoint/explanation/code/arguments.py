@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.errors import UnsupportedError, message
 from ...core.tree import ways
-from ..record import _parameters, _way_through
+from ..record import parameters_of, way_through
 from .literals import SMALL, number_source
 
 LITERALS = (int, str, bytes, range, slice, bool, type(None), type(...))
@@ -27,7 +27,7 @@ class Call(NamedTuple):
 
     def roots(self) -> list[tuple[str, Any]]:
         """The arguments, each with the name of its parameter."""
-        return [*zip(_parameters(self.fun, len(self.args)), self.args, strict=True), *self.kwargs.items()]
+        return [*zip(parameters_of(self.fun, len(self.args)), self.args, strict=True), *self.kwargs.items()]
 
     def leaf_names(self) -> list[str]:
         """What the leaves of `(args, kwargs)` are called, in their order."""
@@ -35,7 +35,7 @@ class Call(NamedTuple):
         names = []
         for part, key, *way in ways((self.args, self.kwargs)):
             root, value = (roots[key], self.args[key]) if part == 0 else (key, self.kwargs[key])
-            names.append(root + _way_through(value, tuple(way)))
+            names.append(root + way_through(value, tuple(way)))
         return names
 
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from ...core.tree import flatten
 from ...core.values import plain
-from ..record import own_copy, record
+from ...transforms.recording import own_copy
+from ..record import record
 from ..rows import View
 from ..sweeps import sweep_back
 from .arguments import Call
@@ -50,14 +51,8 @@ def lifted(view: View, call: Call) -> Lifted | None:
 
     try:
         found = record(again, tuple(map(own_copy, whole.inputs)), {})
-        found = dataclasses.replace(
-            found, title=whole.title, names=whole.names, given=whole.given, rebuild=whole.rebuild
-        )
-        seeds: dict[int, Any] = {}
-        for out, seed in zip(found.outputs, view.given_seeds, strict=True):
-            if seed is not None:
-                seeds[out.node] = seeds[out.node] + seed if out.node in seeds else seed
-        backward = sweep_back(found.notebook, found.trace, seeds, len(found.inputs))
+        found = dataclasses.replace(found, title=whole.title, names=whole.names, rebuild=whole.rebuild)
+        backward = sweep_back(found, view.given_seeds)
         new = View(found, backward, None, seeds=view.given_seeds, collapse=False)
     except Exception:  # functions may need plain arrays: then these are constants, and checked
         return None

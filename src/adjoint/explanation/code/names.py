@@ -6,14 +6,12 @@ import builtins
 import keyword
 import re
 
-from ..record import SUBSCRIPTS
+from ..record import in_line
 
 RESERVED = frozenset((*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "np", "numpy", "scipy", "math"))
 
 USED = frozenset((*keyword.kwlist, "np", "numpy", "scipy", "math", "complex", "float", "len", "list", "range", "slice"))
 """What statements are written with: not even a parameter may be called so."""
-
-DIGITS = str.maketrans({chr(code): digit for code, digit in zip(SUBSCRIPTS.values(), "0123456789", strict=True)})  # type: ignore[arg-type]
 
 
 class Names:
@@ -46,6 +44,5 @@ class Names:
 
 def identifier(wish: str) -> str:
     """A valid name of a variable, without underscores in front: those are the helpers'."""
-    text = re.sub(r"([₀₁₂₃₄₅₆₇₈₉]+)", lambda m: "_" + m.group().translate(DIGITS), wish)
-    text = re.sub(r"\W+", "_", text).strip("_") or "v"
+    text = re.sub(r"\W+", "_", in_line(wish)).strip("_") or "v"
     return text if text.isidentifier() else f"v_{text}"

@@ -10,6 +10,7 @@ from ...core.traced import Traced
 from ...ir.program import GUARD
 from ..expression import CONSTANT, Expression, Symbol, expression_of
 from ..rows import Edge, Row, View
+from ..sweeps import seed_sums
 from ..table import Table
 from .script import NoScriptError, script
 
@@ -29,7 +30,7 @@ def live_page(view: View, table: Table) -> dict[str, Any]:
         raise NoScriptError(f"the program has {len(view.rows)} steps, number by number")
     if not view.recorded.inputs:
         raise NoScriptError("there is no number to change")
-    if any(isinstance(out, Traced) and not view.is_traced(out) for out in view.recorded.outputs):
+    if any(isinstance(out, Traced) and not view.recorded.is_traced(out) for out in view.recorded.outputs):
         raise NoScriptError("a result depends on the inputs but has no derivative")
     ids = {place: k for k, row in enumerate(view.rows) for place in row.outs}
 
@@ -78,7 +79,7 @@ def still_page(view: View, table: Table, why: str) -> dict[str, Any]:
         """What has arrived at all the values of a box."""
         return ", ".join([table.value(arrived[p]) if p in arrived else "0" for p in view.rows[ids[place]].outs])
 
-    seeds = [seed for seed in view.seed_sums() if seed is not None]
+    seeds = [seed for seed in seed_sums(view.recorded, view.given_seeds) if seed is not None]
     for place, seed in zip(view.outputs, seeds, strict=True):
         arrived[place] = seed.total
         nodes[ids[place]]["start"] = so_far(place)
@@ -114,9 +115,9 @@ def _head(view: View, table: Table, ids: dict[int, int]) -> dict[str, Any]:
         "several": view.has_several_results,
         "digits": table.digits,
         "outputs": [ids[place] for place in view.outputs],
-        "names": [name for name, out in results if view.is_traced(out)],
+        "names": [name for name, out in results if view.recorded.is_traced(out)],
         "called": [table.called(place) for place in view.outputs],
-        "constants": [[name, table.value(out)] for name, out in results if not view.is_traced(out)],
+        "constants": [[name, table.value(out)] for name, out in results if not view.recorded.is_traced(out)],
     }
 
 
