@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "adjoint"
-ORDER = ["core", "ir", "compile", "rules", "ops", "numpy", "scipy", "random", "transforms", "testing", "explanation"]
+ORDER = [
+    "core", "ir", "compile", "rules", "ops", "numpy", "scipy", "random", "transforms", "tools",
+    "testing", "explanation",
+]  # fmt: skip
 """Each room may import itself and those before it."""
 
 OUTSIDE = ["cli"]

@@ -26,30 +26,41 @@ if TYPE_CHECKING:
     from . import random, testing
     from .explanation.block import block
     from .explanation.explain import explain
+    from .tools import debug, tree
+    from .tools.associative import associative_scan
+    from .tools.shapes import eval_shape
     from .transforms.jit import jit
-    from .transforms.loops import cond, fori_loop, map, scan, while_loop
-    from .transforms.settings import set_cache, set_threads
+    from .transforms.loops import cond, fori_loop, map, scan, switch, while_loop
+    from .transforms.settings import clear_caches, disable_jit, set_cache, set_threads
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "AdjointError", "block", "checkpoint", "cond", "custom_rule", "derivative", "errors", "explain", "fori_loop",
-    "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linear_transpose", "linearize", "map",
-    "numerical", "numpy", "random", "scan", "set_cache", "set_threads", "stop_gradient", "testing", "value",
-    "value_and_grad", "vjp", "vmap", "while_loop",
+    "AdjointError", "associative_scan", "block", "checkpoint", "clear_caches", "cond", "custom_rule", "debug",
+    "derivative", "disable_jit", "errors", "eval_shape", "explain", "fori_loop", "grad", "hessian", "hvp", "jacfwd",
+    "jacobian", "jacrev", "jit", "jvp", "linear_transpose", "linearize", "map", "numerical", "numpy", "random", "scan",
+    "set_cache", "set_threads", "stop_gradient", "switch", "testing", "tree", "value", "value_and_grad", "vjp", "vmap",
+    "while_loop",
 ]  # fmt: skip
 
 LATER = {
+    "debug": ".tools.debug",
     "testing": ".testing",
+    "tree": ".tools.tree",
     "random": ".random",
     "jit": ".transforms.jit",
-    "set_cache": ".transforms.settings",
-    "set_threads": ".transforms.settings",
     "block": ".explanation.block",
     "explain": ".explanation.explain",
-    **dict.fromkeys(("cond", "fori_loop", "map", "scan", "while_loop"), ".transforms.loops"),
+    "associative_scan": ".tools.associative",
+    "eval_shape": ".tools.shapes",
+    **dict.fromkeys(("cond", "fori_loop", "map", "scan", "switch", "while_loop"), ".transforms.loops"),
+    **dict.fromkeys(("clear_caches", "disable_jit", "set_cache", "set_threads"), ".transforms.settings"),
 }
 """What is imported when it is first asked for, so that a program pays for what it uses."""
+
+
+MODULES = frozenset(("debug", "random", "testing", "tree"))
+"""Those of them that are modules themselves."""
 
 
 def __getattr__(name: str) -> Any:
@@ -59,7 +70,7 @@ def __getattr__(name: str) -> Any:
     import importlib
 
     module = importlib.import_module(LATER[name], __name__)
-    found = module if name in ("testing", "random") else getattr(module, name)
+    found = module if name in MODULES else getattr(module, name)
     globals()[name] = found
     return found
 

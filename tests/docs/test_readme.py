@@ -12,7 +12,9 @@ import pytest
 import adjoint as ad
 
 ROOT = Path(__file__).parent.parent.parent
-FILES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "docs/how-it-works.md", "docs/explain.md")]
+FILES = [
+    ROOT / name for name in ("README.md", "CONTRIBUTING.md", "docs/how-it-works.md", "docs/explain.md", "docs/tools.md")
+]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 QUOTED = re.compile(r"^```py\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)\)")

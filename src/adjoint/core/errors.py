@@ -9,6 +9,7 @@
     ├── AssignmentError          (ValueError)      an in-place update that cannot be done as NumPy would
     ├── UnsupportedError         (TypeError)       a function, keyword or operation without a rule
     ├── BatchError               (TypeError)       a value of one example was asked for inside vmap
+    ├── NanError                 (FloatingPointError)  a step made a nan, and somebody wanted to know
     ├── ImpureError              (RuntimeError)    a jitted function does what a recording cannot repeat
     └── GradientCheckError       (AssertionError)  check_grads found a wrong derivative
 
@@ -113,6 +114,14 @@ class ImpureError(AdjointError, RuntimeError):
     """
 
 
+class NanError(AdjointError, FloatingPointError):
+    """A result has a nan, which `ad.debug.nans` was asked to find.
+
+    The message names the step that made the first nan out of numbers, and its line: guard it, for example with
+    `np.log(np.where(x > 0, x, 1.0))`.
+    """
+
+
 class GradientCheckError(AdjointError, AssertionError):
     """`check_grads` found a derivative that disagrees with its numerical estimate."""
 
@@ -140,9 +149,9 @@ def _user_frames(frame: FrameType | None) -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def message(what: str, *, got: str = "", fix: str = "") -> str:
-    """The one form of a message: what could not be done, where, what was met, what to do."""
-    lines = [what, f"  at {user_line()}"]
+def message(what: str, *, at: str = "", got: str = "", fix: str = "") -> str:
+    """The one form of a message: what could not be done, where (else the user's line), what was met, what to do."""
+    lines = [what, f"  at {at or user_line()}"]
     lines += [f"  got {got}"] if got else []
     lines += [f"  {line}" for line in fix.splitlines()]
     return "\n".join(lines)

@@ -66,8 +66,6 @@ def _register_dataclass(kind: type) -> bool:
     """Teach optree a dataclass the first time one is met; say whether that was needed."""
     if not hasattr(kind, "__dataclass_fields__"):
         return False
-    import optree
-
     names = tuple([name for name, field in kind.__dataclass_fields__.items() if field.init])
 
     def split(x: Any) -> tuple[tuple[Any, ...], tuple[tuple[str, Any], ...], tuple[str, ...]]:
@@ -81,5 +79,14 @@ def _register_dataclass(kind: type) -> bool:
         free = [name for name in names if name not in fixed]
         return kind(**fixed, **dict(zip(free, parts, strict=True)))
 
-    optree.register_pytree_node(kind, split, join, namespace=NAMESPACE)
+    register(kind, split, join)
     return True
+
+
+def register(kind: type, split: Callable[[Any], Any], join: Callable[[Any, Any], Any]) -> None:
+    """Teach optree a class: how its objects are taken apart, and put together; the last word counts."""
+    import optree
+
+    if optree.register_pytree_node.get(kind, namespace=NAMESPACE) is not None:
+        optree.unregister_pytree_node(kind, namespace=NAMESPACE)
+    optree.register_pytree_node(kind, split, join, namespace=NAMESPACE)

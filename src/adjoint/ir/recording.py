@@ -18,6 +18,7 @@ from ..core.tree import flatten
 from .capture import CaptureTrace, ForeignValueError
 from .chance import Chance
 from .clone import Clones, looks_at_types
+from .effects import Performance, also_in_failure, noted
 from .interpret import own
 from .program import KINDS, Program
 from .watch import Watch, is_foreign
@@ -39,10 +40,11 @@ def is_dynamic(leaf: Any) -> bool:
 class Recording:
     """A program, what surrounds it, and how its outputs become the function's result."""
 
-    __slots__ = ("forms", "outputs", "program", "restore", "watch")
+    __slots__ = ("effects", "forms", "outputs", "program", "restore", "watch")
 
-    def __init__(self, program: Program, watch: Watch, outputs: list[Any], restore: Any) -> None:
+    def __init__(self, program: Program, watch: Watch, outputs: list[Any], restore: Any, effects: Performance) -> None:
         self.program = program
+        self.effects = effects
         self.watch = watch
         self.outputs = outputs
         """For each leaf of the result, `Computed` or `Fixed`."""
@@ -59,6 +61,8 @@ class Recording:
 
     def result(self, found: list[Any]) -> Any:
         """The function's result, from the program's outputs."""
+        if self.effects:
+            self.effects(found)
         return self.restore([o.of(found) for o in self.outputs])
 
 
@@ -95,6 +99,7 @@ class Fixed:
         return self._value.copy() if isinstance(self._value, (np.ndarray, set)) else self._value
 
 
+@also_in_failure
 def record(run: Run, fun: Any, leaves: list[Any], rebuild: Any, *extra: Any) -> tuple[Recording, Any]:
     """Call `fun` on handles; the recording, and the result of this very call."""
     lift = not looks_at_types(fun)
@@ -133,7 +138,7 @@ def _recorded(
     handles = [capture.input(x) if is_dynamic(x) else x for x in leaves]
     args, kwargs = rebuild(handles)
     given, _ = flatten((args, kwargs))
-    with Chance() as chance:
+    with Chance() as chance, noted(capture) as effects:
         result = run(fun, args, kwargs)
         drawn = chance.drawn()
     drawn = drawn or _check_pure(watch, clones, fun)
@@ -151,7 +156,9 @@ def _recorded(
         else:
             places.append(_fixed(leaf, watch, leaves))
     capture.settle()
-    return Recording(capture.program, watch, places, restore), values, drawn
+    values += [v for effect in effects for v in effect.values]
+    performance = Performance(capture.program, effects)
+    return Recording(capture.program, watch, places, restore, performance), values, drawn
 
 
 ANYTHING = (str, bytes, bool, int, type(None), enum.Enum, type, np.dtype, np.generic, np.ndarray, slice, range)

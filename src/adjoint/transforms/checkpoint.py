@@ -8,6 +8,7 @@ from typing import Any
 
 from ..core.tree import flatten
 from ..core.values import Value, is_inexact, zeros_for
+from ..ir.effects import silenced
 from ..rules.opaque import Opaque
 from .jvp import jvp as push_forward
 from .step import all_at_once, call_as_step, conjugated
@@ -58,11 +59,13 @@ def _rules(fun: Callable[..., Any], rebuild: Callable[[list[Value]], Any], kwarg
 
     def jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Any:
         flat, primals = of_moving(args, [t is not None for t in tangents])
-        return push_forward(flat, primals, [t for t in tangents if t is not None])[1]
+        with silenced():
+            return push_forward(flat, primals, [t for t in tangents if t is not None])[1]
 
     def vjp(g: Sequence[Value], out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]) -> list[Value]:
         flat, primals = of_moving(args, needed)
-        values, pullback = pull_back(flat, *primals)
+        with silenced():
+            values, pullback = pull_back(flat, *primals)
         cotangents = tuple([
             zeros_for(v) if c is None or not is_inexact(v) else conjugated(c) for c, v in zip(g, values, strict=True)
         ])  # fmt: skip

@@ -10,14 +10,24 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import InputError, OutputError, message
+from ..core.nans import are_looked_for, looking_for_nans
 from ..core.reverse import ReverseTrace
 from ..core.traced import Traced
 from ..core.tree import LEAVES, flatten
 from ..core.values import describe, dtype_of, numpy_number, plain, shape_of
+from .holomorphic import holomorphic as holomorphic_derivative
+from .named import by_name
 from .recording import checked_input, checked_inputs, finished, of_kind, pair, presented, pulled_back, run
 
 
-def grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    *,
+    argnames: str | Sequence[str] | None = None,
+    holomorphic: bool = False,
+) -> Callable[..., Any]:
     """The gradient of a real-valued function, by one sweep forward and one back.
 
     For f: R^n -> R, `grad(f)(x)` is the vector of partial derivatives at x. A complex argument z = x + iy gets
@@ -28,6 +38,9 @@ def grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: boo
     fun : the function; plain NumPy code, whose result is one real number.
     argnums : which positional arguments to differentiate with respect to; a tuple gives a tuple of gradients.
     has_aux : whether `fun` returns a pair (value, anything), of which only the first is differentiated.
+    argnames : which arguments, by name instead of number, however they are passed; a tuple gives a tuple of gradients.
+    holomorphic : whether to give df/dz of a function from complex to complex numbers. One that is not holomorphic there
+        is refused.
 
     Returns
     -------
@@ -42,8 +55,12 @@ def grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: boo
     -0.5
     >>> ad.grad(lambda p: np.sum(p["w"] ** 2) + p["b"])({"b": 3.0, "w": np.array([1.0, 2.0])})
     {'b': 1.0, 'w': array([2., 4.])}
+    >>> ad.grad(lambda x, rate=0.5: rate * x**2, argnames="rate")(3.0)
+    9.0
+    >>> ad.grad(lambda z: z**2, holomorphic=True)(1.0 + 2.0j)
+    (2+4j)
     """
-    both = value_and_grad(fun, argnums, has_aux)
+    both = value_and_grad(fun, argnums, has_aux, argnames=argnames, holomorphic=holomorphic)
 
     @functools.wraps(fun, assigned=("__name__", "__doc__"), updated=())
     def gradient(*args: Any, **kwargs: Any) -> Any:
@@ -54,7 +71,12 @@ def grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: boo
 
 
 def value_and_grad(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    *,
+    argnames: str | Sequence[str] | None = None,
+    holomorphic: bool = False,
 ) -> Callable[..., Any]:
     """The value and the gradient together, for the price of the gradient.
 
@@ -67,11 +89,17 @@ def value_and_grad(
     >>> ad.value_and_grad(lambda x: x**2)(3.0)
     (9.0, 6.0)
     """
+    if argnames is not None:
+        return by_name(lambda f, n: value_and_grad(f, n, has_aux, holomorphic=holomorphic), fun, argnums, argnames)
     argnums = checked_argnums(argnums)
+    if holomorphic:
+        return holomorphic_derivative(fun, argnums, has_aux, _chosen, _replaced)
     place = argnums if isinstance(argnums, int) and argnums >= 0 else sys.maxsize
 
     @functools.wraps(fun, assigned=("__name__", "__doc__"), updated=())
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
+        if are_looked_for():
+            return looking_for_nans(value_and_gradient, args, kwargs)
         trace = ReverseTrace()
         if place < len(args) and type(args[place]) in LEAVES:
             given, rebuild = [args[place]], None

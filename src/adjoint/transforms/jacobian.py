@@ -8,19 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import NotDifferentiableError, message
+from ..core.errors import InputError, NotDifferentiableError, message
+from ..core.nans import are_looked_for, looking_for_nans
 from ..core.traced import Traced
 from ..core.tree import flatten
-from ..core.values import Value, dtype_of, raw, shape_of
+from ..core.values import Value, describe, dtype_of, raw, shape_of
 from .grad import _chosen, _replaced, checked_argnums, grad
 from .jvp import check_tuples, jvp, push
+from .named import by_name
 from .vjp import Recording
 from .vmap import vmap
 
 
 def jacobian(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None
-) -> Callable[..., Any]:
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
+    *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+) -> Callable[..., Any]:  # fmt: skip
     """The Jacobian, by rows or by columns, whichever is fewer.
 
     J[i, j] = d out_i / d x_j; for containers, a container of results, each of containers of arguments.
@@ -31,6 +34,8 @@ def jacobian(
     argnums : which arguments to differentiate with respect to.
     has_aux : whether `fun` returns a pair (value, anything); then the result is the pair (Jacobian, aux).
     chunk_size : how many rows or columns to compute at once, to bound memory; None for all.
+    argnames : which arguments, by name instead of number, however they are passed.
+    holomorphic : whether the function is one from complex to complex numbers; anything else is refused then.
 
     Examples
     --------
@@ -38,26 +43,29 @@ def jacobian(
     >>> ad.jacobian(lambda x: np.array([(x[0] + x[1]) / 2]))(np.array([1.0, 3.0]))
     array([[0.5, 0.5]])
     """
-    return _jacobian(fun, argnums, has_aux, chunk_size, None)
+    return _jacobian(fun, argnums, has_aux, chunk_size, None, argnames, holomorphic)
 
 
 def jacfwd(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None
-) -> Callable[..., Any]:
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
+    *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+) -> Callable[..., Any]:  # fmt: skip
     """The Jacobian by columns: one sweep forward for each input. Best for few inputs; see `jacobian`."""
-    return _jacobian(fun, argnums, has_aux, chunk_size, True)
+    return _jacobian(fun, argnums, has_aux, chunk_size, True, argnames, holomorphic)
 
 
 def jacrev(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None
-) -> Callable[..., Any]:
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
+    *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+) -> Callable[..., Any]:  # fmt: skip
     """The Jacobian by rows: one sweep back for each output. Best for few outputs; see `jacobian`."""
-    return _jacobian(fun, argnums, has_aux, chunk_size, False)
+    return _jacobian(fun, argnums, has_aux, chunk_size, False, argnames, holomorphic)
 
 
 def hessian(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None
-) -> Callable[..., Any]:
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
+    *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+) -> Callable[..., Any]:  # fmt: skip
     """The matrix of second derivatives, forward over reverse; for a vector field of m results, (m, n, n).
 
     Examples
@@ -67,7 +75,8 @@ def hessian(
     array([[6., 4.],
            [4., 0.]])
     """
-    return jacfwd(jacrev(fun, argnums, has_aux, chunk_size), argnums, has_aux, chunk_size)
+    how: dict[str, Any] = {"argnames": argnames, "holomorphic": holomorphic}
+    return jacfwd(jacrev(fun, argnums, has_aux, chunk_size, **how), argnums, has_aux, chunk_size, **how)
 
 
 def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
@@ -85,18 +94,27 @@ def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
 
 
 def _jacobian(
-    fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, chunk_size: int | None, forward: bool | None
-) -> Callable[..., Any]:
+    fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, chunk_size: int | None, forward: bool | None,
+    argnames: Any, holomorphic: bool,
+) -> Callable[..., Any]:  # fmt: skip
+    if argnames is not None:
+        return by_name(
+            lambda f, n: _jacobian(f, n, has_aux, chunk_size, forward, None, holomorphic), fun, argnums, argnames
+        )
     argnums = checked_argnums(argnums)
 
     @functools.wraps(fun, assigned=("__name__", "__doc__"), updated=())
     def matrix(*args: Any, **kwargs: Any) -> Any:
+        if are_looked_for():
+            return looking_for_nans(matrix, args, kwargs)
         chosen = _chosen(args, argnums)
 
         def of_chosen(x: Any) -> Any:
             return fun(*_replaced(args, argnums, x), **kwargs)
 
         recording = Recording(of_chosen, (chosen,), has_aux, "jacobian")
+        if holomorphic:
+            _check_complex(recording)
         by_columns = _prefers_columns(recording) if forward is None else forward
         if any(dtype_of(y).kind == "c" for y in recording.values):
             by_columns = True  # a complex result has two directions, a column has both
@@ -106,6 +124,19 @@ def _jacobian(
         return (found, recording.aux) if has_aux else found
 
     return matrix
+
+
+def _check_complex(recording: Recording) -> None:
+    for kind, found in (("arguments", recording.inputs), ("results", recording.values)):
+        for x in found:
+            if dtype_of(x).kind != "c":
+                raise InputError(
+                    message(
+                        f"holomorphic=True needs complex {kind}.",
+                        got=describe(x),
+                        fix="Pass  x.astype(complex),  or leave  holomorphic  out.",
+                    )
+                )
 
 
 def _prefers_columns(recording: Recording) -> bool:

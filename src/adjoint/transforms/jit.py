@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..core.errors import InputError, is_library, message
+from ..core.nans import are_looked_for, looking_for_nans
 from ..core.traced import CONSTANTS, Traced
 from ..core.values import describe
 from ..ir.capture import ForeignValueError, is_captured
@@ -24,6 +25,7 @@ from .jit_native import executable, kind_of_jitted
 from .jit_show import Lowered, Stats, stats_of
 from .jit_step import call_inside
 from .recording import run
+from .settings import JITTED, is_off
 
 MAX_PATHS = 32
 """Recordings for arguments of one kind, which differ by the branches taken; any other branch runs eagerly."""
@@ -55,6 +57,13 @@ class Jitted:
         self.fun = fun
         self.static_argnums = tuple(static_argnums)
         self.static_argnames = frozenset(static_argnames)
+        self._lock = threading.RLock()
+        self.clear()
+        JITTED.add(self)
+
+    def clear(self) -> None:
+        """Forget every recording."""
+        self._uninstalled()
         self._paths: dict[Any, tuple[Path, ...]] = {}
         self._statics: set[Any] = set()
         self._changes: Counter[Any] = Counter()
@@ -62,8 +71,12 @@ class Jitted:
         self._eager: dict[Any, str] = {}
         self._given_up = ""
         self._recordings = 0
-        self._lock = threading.RLock()
         self._warned = False
+
+    def switched(self) -> None:
+        """Let calls begin in Python or in machine code, as jit has been switched off or on."""
+        if is_off():
+            self._uninstalled()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the recording that fits; record where none does."""
@@ -87,7 +100,9 @@ class Jitted:
 
     def on_plain(self, *args: Any, **kwargs: Any) -> Any:
         """As a call, but the caller has to see to a function that closes over a traced value."""
-        if self._given_up:
+        if self._given_up or is_off():
+            if are_looked_for():
+                return looking_for_nans(lambda *a, **k: run(self.fun, a, k), args, kwargs)
             return self.fun(*args, **kwargs)
         call = taken_apart(args, kwargs, self.static_argnums, self.static_argnames)
         for leaf in call.leaves:

@@ -11,6 +11,7 @@ from ..ir.interpret import Interpreter
 from ..ir.program import Program
 from ..ir.recording import Recording
 from .jit_keys import Call
+from .settings import is_off
 
 LONGEST_CHAIN = 16
 """Entries that are tried one after the other before the slow way: signatures and paths of one function."""
@@ -52,8 +53,16 @@ def kind_of_jitted(plain: Any) -> Any:
 
         def __init__(self, *args: Any) -> None:
             NativeCallable.__init__(self, types.MethodType(plain.__call__, self))
-            self._chain: list[Any] = []
             plain.__init__(self, *args)
+
+        def clear(self) -> None:
+            self._chain: list[Any] = []
+            plain.clear(self)
+
+        def switched(self) -> None:
+            plain.switched(self)
+            if self._chain and not is_off() and not self._given_up:
+                self._chain[-1].install(self)
 
         def _installed(self, entry: Any) -> None:
             """Let calls try this entry first."""
@@ -61,7 +70,8 @@ def kind_of_jitted(plain: Any) -> Any:
                 self._chain = []
             entry.otherwise(self._chain[-1] if self._chain else None)
             self._chain.append(entry)
-            entry.install(self)
+            if not is_off():
+                entry.install(self)
 
         def _uninstalled(self) -> None:
             self.set_entry(None)
@@ -82,7 +92,7 @@ def executable(
     made = build(program, inputs)
     if not isinstance(made, Native):
         return made, None
-    if recording is None or call is None:
+    if recording is None or call is None or recording.effects:
         return made.finish(), None
     from ..compile.call.attach import attach
     from ..compile.call.entry import Entry

@@ -15,6 +15,7 @@ from ..core.primitive import Primitive
 from ..core.reverse import ReverseTrace, all_finite
 from ..core.traced import Traced
 from ..core.values import Value, is_inexact, zeros_for
+from ..ir.effects import silenced
 from ..ir.recording import is_dynamic
 from ..rules.opaque import Opaque
 from .jit_keys import Call
@@ -86,7 +87,8 @@ class JitRule(Opaque):
         def make() -> Callable[..., Any]:
             def pushed(args: Sequence[Value], moving: Sequence[Value]) -> Any:
                 part, primals = _of_moving(flat, args, moves)
-                return push_forward(part, primals, moving)[1]
+                with silenced():
+                    return push_forward(part, primals, moving)[1]
 
             return pushed
 
@@ -102,7 +104,8 @@ class JitRule(Opaque):
         def make() -> Callable[..., Any]:
             def pulled(args: Sequence[Value], cotangents: Sequence[Value]) -> Any:
                 part, primals = _of_moving(flat, args, needed)
-                values, pullback = pull_back(part, *primals)
+                with silenced():
+                    values, pullback = pull_back(part, *primals)
                 rest = iter(cotangents)
                 full = [conjugated(next(rest)) if a else zeros_for(v) for a, v in zip(arrived, values, strict=True)]
                 return tuple([conjugated(c) for c in pullback(tuple(full))])
@@ -123,7 +126,8 @@ class JitRule(Opaque):
                 return [None if c is None else Cotangent(c) for c in found]
         trace = ReverseTrace()
         inputs = [trace.input(a) if need else a for a, need in zip(args, needed, strict=True)]
-        results = run(self.flat, inputs, {})
+        with silenced():
+            results = run(self.flat, inputs, {})
         seeds = [
             (r.node, c)
             for r, c in zip(results, g, strict=True)

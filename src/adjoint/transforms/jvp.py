@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.errors import TangentError, message
 from ..core.forward import ForwardTrace
+from ..core.nans import are_looked_for, looking_for_nans
 from ..core.reverse import INPUT, OUTPUT
 from ..core.trace import quiet
 from ..core.traced import Traced, snapshot
@@ -41,6 +42,8 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
     (-0.5, -0.5)
     """
     check_tuples(primals, tangents, "jvp")
+    if are_looked_for():
+        return looking_for_nans(functools.partial(jvp, fun, has_aux=has_aux), (primals, tangents), {})
     walk = ForwardTrace()
     given, rebuild = flatten(tuple(primals))
     moves = checked_tangents(tuple(primals), tuple(tangents), given, "jvp")
@@ -130,6 +133,8 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
     >>> y + push(0.01)
     -0.505
     """
+    if are_looked_for():
+        return looking_for_nans(functools.partial(linearize, fun), primals, {})
     recording = Recording(fun, primals, False, "linearize")
 
     def pushforward(*tangents: Any) -> Any:

@@ -203,8 +203,10 @@ def condition(fun: Callable[[Any], Any], carry: list[Value], restore: Restore) -
     return captured(ask, [numpys(example(c)) for c in carry])
 
 
-def branches(funs: Sequence[Callable[..., Any]], operands: tuple[Any, ...]) -> tuple[list[Body], list[Value], Restore]:
-    """The programs of the branches of `cond`, the numbers among the operands, and the containers of the result."""
+def branches(
+    funs: Sequence[Callable[..., Any]], operands: tuple[Any, ...], walk: str
+) -> tuple[list[Body], list[Value], Restore]:
+    """The programs of the branches of `cond` or `switch`, the numbers among the operands, the result's containers."""
     leaves, rebuild = flatten(operands)
     places = [k for k, leaf in enumerate(leaves) if isinstance(leaf, NUMBERS)]
     numbers = [snapshot(leaves[k]) for k in places]
@@ -217,7 +219,7 @@ def branches(funs: Sequence[Callable[..., Any]], operands: tuple[Any, ...]) -> t
             for k, v in zip(places, values, strict=True):
                 given[k] = v
             result = fun(*rebuild(given))
-            found, restore = output_leaves(result, "cond")
+            found, restore = output_leaves(result, walk)
             results.append((result, restore))
             return [_cast(x, d) for x, d in zip(found, dtypes or [None] * len(found), strict=True)]
 
@@ -225,15 +227,17 @@ def branches(funs: Sequence[Callable[..., Any]], operands: tuple[Any, ...]) -> t
 
     examples = [numpys(example(x)) for x in numbers]
     bodies = [captured(flat(fun), examples) for fun in funs]
-    if not all([same_structure(results[0][0], other) for other, _ in results[1:]]):
-        _refuse_branches(_outline(results[1][0]), _outline(results[0][0]))
+    for other, _ in results[1:]:
+        if not same_structure(results[0][0], other):
+            _refuse_branches(walk, _outline(other), _outline(results[0][0]))
     types = [[b.program.types[o] for o in b.program.outputs] for b in bodies]
     for first, *others in zip(*types, strict=True):
         for other in others:
             if other.shape != first.shape:
-                _refuse_branches(str(other), str(first))
-    if any([a.dtype != b.dtype for a, b in zip(types[0], types[1], strict=True)]):
-        dtypes += [np.result_type(a.dtype, b.dtype) for a, b in zip(types[0], types[1], strict=True)]
+                _refuse_branches(walk, str(other), str(first))
+    joint = [np.result_type(*[t.dtype for t in found]) for found in zip(*types, strict=True)]
+    if any([t.dtype != d for row in types for t, d in zip(row, joint, strict=True)]):
+        dtypes += joint
         bodies = [captured(flat(fun), examples) for fun in funs]
     return bodies, numbers, results[0][1]
 
@@ -244,10 +248,11 @@ def _cast(x: Value, dtype: Any) -> Value:
     return x.astype(dtype) if isinstance(x, Traced) else np.asarray(x).astype(dtype)[()]
 
 
-def _refuse_branches(one: str, other: str) -> None:
+def _refuse_branches(walk: str, one: str, other: str) -> None:
+    which = "two functions given to cond" if walk == "cond" else f"functions given to {walk}"
     raise OutputError(
         message(
-            "The two functions given to cond have to return the same containers and shapes.",
+            f"The {which} have to return the same containers and shapes.",
             got=f"{one} and {other}",
         )
     )

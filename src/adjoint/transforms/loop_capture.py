@@ -15,6 +15,7 @@ from ..core.trace import quiet
 from ..core.traced import snapshot
 from ..core.values import Value
 from ..ir.capture import CaptureTrace, GuardRefusedError, example
+from ..ir.effects import noted
 from ..ir.passes import simplified
 from ..ir.program import Program, Step, Type
 from .loop_python import Function, python_function, scalar_function
@@ -38,7 +39,8 @@ class Body(NamedTuple):
 def captured(fun: Callable[..., Iterable[Value]], examples: Sequence[Value]) -> Body:
     """What a function of leaves does, as a program; it may not decide anything by the values of its arguments."""
     capture = CaptureTrace(guards=False, lift=True)
-    leaves = run(fun, [capture.input(x) for x in examples], {})
+    with noted(capture):
+        leaves = run(fun, [capture.input(x) for x in examples], {})
     program = capture.program
     program.outputs = [capture.number_of(snapshot(x))[0] for x in leaves]
     capture.settle()
@@ -116,6 +118,13 @@ _lock = threading.RLock()
 def interned(program: Program) -> Program:
     """The program of the same steps that was there first."""
     return _entry(program).program
+
+
+def forget() -> None:
+    """Let go of every program, and of what has been made of it."""
+    with _lock:
+        _by_key.clear()
+        _by_identity.clear()
 
 
 NATIVE: dict[str, Callable[[tuple[Any, ...], dict[str, Any]], Any]] = {}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..core.errors import InputError, message
+from ..core.errors import BatchError, InputError, message
 from ..core.traced import Traced
 from ..core.values import describe, dtype_of, shape_of
 from ..ir.capture import GuardRefusedError
@@ -21,6 +22,7 @@ from .loop_bodies import branches, carry_leaves, checked_length, condition, flat
 from .loop_capture import leading_example, split
 from .loop_segments import in_segments
 from .loop_unrolled import scan_unrolled, while_unrolled
+from .settings import is_off
 
 
 def scan(
@@ -72,6 +74,9 @@ def scan(
     n = checked_length(items, length, "scan")
     body = flat_body(f, init, restore, restore_items, "scan")
     every, budget = _checked_budget(checkpoint_every, memory)
+    if is_off() and n:
+        with contextlib.suppress(BatchError):
+            return scan_unrolled(f, carry, restore, items, restore_items, n, reverse)
     try:
         step, carry = stable(body, carry, [leading_example(x) for x in items], "scan")
     except GuardRefusedError:
@@ -152,6 +157,9 @@ def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Any
     (2.0, 0.25)
     """
     carry, restore = carry_leaves(init, "while_loop")
+    if is_off():
+        with contextlib.suppress(BatchError):
+            return while_unrolled(cond, body, carry, restore)
     step = flat_body(lambda state, _: (body(state), None), init, restore, lambda _: None, "while_loop")
     try:
         of_body, carry = stable(step, carry, [], "while_loop")
@@ -179,12 +187,62 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
         )
     if not isinstance(pred, Traced):
         return true_fun(*operands) if pred else false_fun(*operands)
+    if is_off():
+        with contextlib.suppress(BatchError):
+            return true_fun(*operands) if pred else false_fun(*operands)
     try:
-        bodies, leaves, restore = branches((false_fun, true_fun), operands)
+        bodies, leaves, restore = branches((false_fun, true_fun), operands, "cond")
     except GuardRefusedError:
         return true_fun(*operands) if pred else false_fun(*operands)
     chosen = pred if dtype_of(pred).kind == "b" else pred != 0
     return restore(list(loop_cond.apply(chosen, bodies, leaves)))
+
+
+def switch(index: Any, functions: Sequence[Callable[..., Any]], *operands: Any) -> Any:
+    """`functions[index](*operands)`; an index below 0 counts as 0, one that is too large as the last.
+
+    As `cond` for more than two cases: in jitted code and in loops it stays a branch, and inside `vmap`, where examples
+    may differ, all functions are evaluated. They have to give the same containers and shapes there.
+
+    Parameters
+    ----------
+    index : int
+        Which function to call; one integer, which may be traced.
+    functions : sequence of callables
+        All take the operands.
+    *operands : any containers
+        What the chosen function is called with.
+
+    Returns
+    -------
+    What the chosen function returns.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> ad.map(lambda i: ad.switch(i, [np.sin, np.cos, np.exp], 0.0), np.array([0, 1, 2]))
+    array([0., 1., 1.])
+    """
+    functions = tuple(functions)
+    if not functions:
+        raise InputError(message("switch needs at least one function.", fix="Write  ad.switch(i, [f, g, h], x)."))
+    if shape_of(index) != () or dtype_of(index).kind not in "iub":
+        raise InputError(
+            message("switch needs one integer to choose by.", got=describe(index), fix="Use  ad.cond  for a condition.")
+        )
+    if not isinstance(index, Traced):
+        return functions[min(max(int(index), 0), len(functions) - 1)](*operands)
+    place: Any = np.clip(index.astype(int), 0, len(functions) - 1)
+    if len(functions) == 1:
+        return functions[0](*operands)
+    if is_off():
+        with contextlib.suppress(BatchError):
+            return functions[int(place)](*operands)
+    try:
+        bodies, leaves, restore = branches(functions, operands, "switch")
+    except GuardRefusedError:
+        return functions[int(place)](*operands)
+    return restore(list(loop_cond.apply(place, bodies, leaves)))
 
 
 def _checked_budget(every: int | None, memory: int | None) -> tuple[int, int]:

@@ -1,10 +1,11 @@
-"""Settings of compiled code: threads, and where it is kept."""
+"""Settings of compiled code: threads, where it is kept, switching it off for a while, forgetting it."""
 
 from __future__ import annotations
 
 import os
-
-from .jit_native import can_compile
+import weakref
+from types import TracebackType
+from typing import Any
 
 
 def set_threads(n: int | None) -> None:
@@ -21,6 +22,8 @@ def set_threads(n: int | None) -> None:
     >>> ad.set_threads(1)
     >>> ad.set_threads(None)
     """
+    from .jit_native import can_compile
+
     if can_compile():
         from ..compile.threads import set_threads as use
 
@@ -47,3 +50,72 @@ def set_cache(folder: str | os.PathLike[str] | None) -> None:
     from ..compile.cache import set_cache as use
 
     use(folder)
+
+
+JITTED: weakref.WeakSet[Any] = weakref.WeakSet()
+"""Every jitted function that is alive."""
+
+_off = 0
+"""How many `disable_jit` blocks are open."""
+
+
+def is_off() -> bool:
+    """Whether jitted functions are called as they are."""
+    return _off > 0
+
+
+class disable_jit:  # noqa: N801  (used as a function)
+    """Call jitted functions as they are, and run loops step by step: prints and debuggers see every step.
+
+    A context manager. It holds for all threads while it is open.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> @ad.jit
+    ... def f(x):
+    ...     print("x is", x)
+    ...     return 2 * x
+    >>> with ad.disable_jit():
+    ...     f(1.0), f(2.0)
+    x is 1.0
+    x is 2.0
+    (2.0, 4.0)
+    """
+
+    def __enter__(self) -> None:
+        global _off
+        _off += 1
+        for jitted in list(JITTED):
+            jitted.switched()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        global _off
+        _off -= 1
+        for jitted in list(JITTED):
+            jitted.switched()
+
+
+def clear_caches() -> None:
+    """Forget all recordings and compiled programs; functions are recorded anew when they are next called.
+
+    Nothing changes but the time of the next call. Code that is installed in a function is freed with the function, as
+    another thread may be running it.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> f = ad.jit(lambda x: 2 * x)
+    >>> f(1.0), f.stats()["recordings"]
+    (2.0, 1)
+    >>> ad.clear_caches()
+    >>> f.stats()["recordings"]
+    0
+    """
+    from .loop_capture import forget
+
+    for jitted in list(JITTED):
+        jitted.clear()
+    forget()

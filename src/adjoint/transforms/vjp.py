@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..core.errors import TangentError, message
+from ..core.nans import are_looked_for, looking_for_nans
 from ..core.reverse import ReverseTrace
 from ..core.traced import Traced
 from ..core.tree import flatten, same_structure
@@ -83,6 +85,8 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     (array([[5., 6.],
            [0., 0.]]), array([1., 2.]))
     """
+    if are_looked_for():
+        return looking_for_nans(functools.partial(vjp, fun, has_aux=has_aux), primals, {})
     recording = Recording(fun, primals, has_aux, "vjp")
     value = recording.value()
 

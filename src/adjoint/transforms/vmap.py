@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.batch import BatchTrace
 from ..core.errors import BatchError, message
+from ..core.nans import are_looked_for, looking_for_nans
 from ..core.traced import CONSTANTS, Traced, snapshot
 from ..core.tree import flatten
 from ..core.values import Value, describe, shape_of, spread
@@ -40,6 +41,8 @@ def vmap(
 
     @functools.wraps(fun, assigned=("__name__", "__doc__"), updated=())
     def mapped(*args: Any, **kwargs: Any) -> Any:
+        if are_looked_for():
+            return looking_for_nans(mapped, args, kwargs)
         leaves, rebuild = flatten(args)
         axes = _axes_for_leaves(in_axes, args)
         named, rebuild_named = flatten(kwargs)

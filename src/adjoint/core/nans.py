@@ -1,0 +1,158 @@
+"""The walk that looks for nans, the outermost one: where the first nan of a result comes from.
+
+Every step of a function and of the rules of its derivatives reaches it with plain
+values. With each value that holds a nan it keeps the step that made the nan out of numbers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .errors import NanError, message, user_line
+from .primitive import Primitive
+from .trace import new_level, peel
+from .traced import Traced
+from .tree import flatten
+from .values import describe, is_inexact
+
+
+class _Local(threading.local):
+    is_active = False
+
+
+_local = _Local()
+
+
+def look_for(whether: bool) -> bool:
+    """Look for nans in this thread from now on, or no longer; what was done so far."""
+    before, _local.is_active = _local.is_active, whether
+    return before
+
+
+def are_looked_for() -> bool:
+    """Whether nans are looked for in this thread, and nobody does so already."""
+    return _local.is_active
+
+
+class Origin(NamedTuple):
+    """Where a nan was made."""
+
+    step: str
+    line: str
+    operands: str
+
+
+class Node(NamedTuple):
+    """What is kept with a value: the line that computed it, and where its nan comes from, if it has one."""
+
+    line: str
+    origin: Origin | None
+
+
+class NanTrace:
+    """The walk that looks at every value."""
+
+    __slots__ = ("level", "start")
+    lead = 0
+    is_capture = False
+
+    def __init__(self) -> None:
+        self.level = new_level()
+        self.start = user_line()
+        """The line from which the whole was called: no line of the function itself."""
+
+    def input(self, x: Any, where: str) -> Traced:
+        """An argument."""
+        origin = Origin("", self.start, f"{describe(x)} {where}") if _has_nan(x) else None
+        return Traced(x, self, Node(self.start, origin))
+
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """Evaluate, and see whether a nan was made."""
+        nodes = [a.node for a in args if isinstance(a, Traced) and a.walk is self]
+        out = primitive(*[peel(self, a) for a in args], **params)
+        line = user_line()
+        if line == self.start:  # a rule is at work, for a step of the function
+            line = next((n.line for n in reversed(nodes) if n.line != self.start), line)
+        inherited = next((n.origin for n in nodes if n.origin is not None), None)
+
+        def handle(value: Any) -> Any:
+            if not is_inexact(value):
+                return value
+            origin = inherited
+            if _has_nan(value):
+                operands = ", ".join([_shown(peel(self, a)) for a in args])
+                origin = origin or Origin(primitive.name, line, operands)
+            else:
+                origin = None
+            return Traced(value, self, Node(line, origin))
+
+        return tuple([handle(o) for o in out]) if primitive.multiple else handle(out)
+
+    def unary(self, primitive: Primitive, x: Traced) -> Any:
+        """`process`, under the name the operators use."""
+        return self.process(primitive, (x,), {})
+
+
+def looking_for_nans(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The result of a call, unless it has a nan."""
+    walk = NanTrace()
+    leaves, rebuild = flatten((args, kwargs))
+    handles = [_input(walk, x) for x in leaves]
+    with _not_again():
+        words = rebuild(handles)
+        return _unwrapped(walk, function(*words[0], **words[1]))
+
+
+def _input(walk: NanTrace, x: Any) -> Any:
+    is_plain = type(x) in (float, complex) or (isinstance(x, (np.ndarray, np.generic)) and not isinstance(x, Traced))
+    if not is_plain or not is_inexact(x):
+        return x
+    return walk.input(x, "among the arguments")
+
+
+@contextlib.contextmanager
+def _not_again() -> Iterator[None]:
+    before = look_for(False)
+    try:
+        yield
+    finally:
+        look_for(before)
+
+
+def _unwrapped(walk: NanTrace, result: Any) -> Any:
+    leaves, rebuild = flatten(result)
+    return rebuild([_checked(walk, x) for x in leaves])
+
+
+def _checked(walk: NanTrace, x: Any) -> Any:
+    if isinstance(x, Traced) and x.walk is walk:
+        origin = x.node.origin
+        if origin is not None:
+            what = f"The first nan was made by {origin.step}." if origin.step else "A nan was there from the start."
+            raise NanError(message(what, at=origin.line, got=origin.operands))
+        return x.value
+    if callable(x) and not isinstance(x, Traced):  # a pullback, which is called later
+
+        def later(*args: Any, **kwargs: Any) -> Any:
+            with _not_again():
+                return _unwrapped(walk, x(*args, **kwargs))
+
+        return later
+    return x
+
+
+def _has_nan(x: Any) -> bool:
+    return bool(np.any(np.isnan(x)))
+
+
+def _shown(x: Any) -> str:
+    """An operand, with its numbers where they are few."""
+    text = describe(x)
+    if isinstance(x, (np.ndarray, np.generic)) and np.size(x) <= 8:
+        text += " " + " ".join(np.array2string(np.asarray(x), precision=4).split())
+    return text

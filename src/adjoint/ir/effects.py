@@ -1,0 +1,110 @@
+"""Calls that are made for their effect, such as printing: a recording makes them again after every run.
+
+They are made when the program is done and its guards have held, in the order in which they were recorded, so that a run
+which is given up for another path has no effect.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from .capture import CaptureTrace, GuardRefusedError, frozen
+from .program import Program
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Effect(NamedTuple):
+    """One call: what is called, the numbers of its arguments in the program, and their values while recording."""
+
+    call: Callable[[Sequence[Any]], None]
+    numbers: list[int]
+    values: list[Any]
+
+
+class _Local(threading.local):
+    captures: tuple[tuple[CaptureTrace, list[Effect]], ...] = ()
+    silent = False
+    latest: Sequence[Effect] = ()
+
+
+_local = _Local()
+
+
+@contextlib.contextmanager
+def noted(capture: CaptureTrace) -> Iterator[list[Effect]]:
+    """While a program is captured in this thread: the list of the effects that it is to have."""
+    before = _local.captures
+    effects: list[Effect] = []
+    _local.latest = effects
+    _local.captures = (*before, (capture, effects))
+    try:
+        yield effects
+    finally:
+        _local.captures = before
+
+
+def also_in_failure(record: F) -> F:
+    """Decorate what records: the effects of a call that raises are had up to there, as without a recording."""
+
+    @functools.wraps(record)
+    def recorded(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return record(*args, **kwargs)
+        except Exception:
+            for effect in _local.latest:
+                effect.call(effect.values)
+            raise
+        finally:
+            _local.latest = ()
+
+    return recorded  # type: ignore[return-value]
+
+
+@contextlib.contextmanager
+def silenced() -> Iterator[None]:
+    """While a function is evaluated once more, for its derivative: what it had to say has been said."""
+    before, _local.silent = _local.silent, True
+    try:
+        yield
+    finally:
+        _local.silent = before
+
+
+def perform(call: Callable[[Sequence[Any]], None], leaves: Sequence[Any]) -> None:
+    """Call now, or after every run of the program that is being captured."""
+    if _local.silent:
+        return
+    if not _local.captures:
+        call(leaves)
+        return
+    capture, effects = _local.captures[-1]
+    if not capture.guards_allowed:  # the body of a loop, which is then run step by step
+        raise GuardRefusedError
+    found = [capture.number_of(x) for x in leaves]
+    effects.append(Effect(call, [n for n, _ in found], [frozen(v) for _, v in found]))
+
+
+class Performance:
+    """The effects of a recording, with the places of their arguments among the program's outputs."""
+
+    __slots__ = ("calls",)
+
+    def __init__(self, program: Program, effects: Sequence[Effect]) -> None:
+        self.calls: list[tuple[Callable[[Sequence[Any]], None], range]] = []
+        for effect in effects:
+            start = len(program.outputs)
+            program.outputs += effect.numbers
+            self.calls.append((effect.call, range(start, len(program.outputs))))
+
+    def __bool__(self) -> bool:
+        return bool(self.calls)
+
+    def __call__(self, found: Sequence[Any]) -> None:
+        """Make the calls, given the program's outputs."""
+        for call, places in self.calls:
+            call([found[k] for k in places])

@@ -1,0 +1,151 @@
+"""Looking inside while it runs: `ad.debug.print` and `ad.debug.callback`, also under jit, and `ad.debug.nans`."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import InputError, message
+from ..core.nans import look_for
+from ..core.traced import Traced
+from ..core.tree import flatten
+from ..core.values import describe, plain
+from ..ir.effects import perform
+from ..transforms.settings import disable_jit
+
+__all__ = ["callback", "nans", "print"]
+
+NUMBERS = (Traced, np.ndarray, np.generic, bool, int, float, complex)
+
+
+def callback(function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """Call a function with plain values, at every run of the code around it, also under jit.
+
+    For what is done besides the computation: logging, plotting, collecting, checking. What the function returns is
+    dropped, and nothing is differentiated. In jitted code the calls are made at the end of each run, in their order;
+    inside `vmap` there is one call for each example; a loop (`ad.scan` and the like) with a callback in it is run step
+    by step.
+
+    Parameters
+    ----------
+    function : callable
+        Gets the arguments with plain numbers and arrays in the place of traced ones.
+    *args, **kwargs : any containers
+        What it is called with.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> seen = []
+    >>> @ad.jit
+    ... def f(x):
+    ...     y = x**2
+    ...     ad.debug.callback(seen.append, y)
+    ...     return 2 * y
+    >>> f(1.0), f(3.0), seen
+    (2.0, 18.0, [1.0, 9.0])
+    """
+    if not callable(function):
+        raise InputError(
+            message("callback needs a function.", got=describe(function), fix="Write  ad.debug.callback(print, x).")
+        )
+    leaves, rebuild = flatten((args, kwargs))
+    places = [k for k, x in enumerate(leaves) if isinstance(x, NUMBERS)]
+    bare = [_under_walks(leaves[k]) for k in places]
+    batches = sorted({walk for _, walks in bare for walk in walks}, key=lambda walk: walk.level)
+
+    def call(values: Sequence[Any]) -> None:
+        for example in itertools.product(*[range(walk.size) for walk in batches]):
+            at = dict(zip(batches, example, strict=True))
+            given = list(leaves)
+            for k, value, (_, walks) in zip(places, values, bare, strict=True):
+                value = plain(value)
+                given[k] = value[tuple([at[walk] for walk in walks])] if walks else _own(value)
+            words = rebuild(given)
+            function(*words[0], **words[1])
+
+    perform(call, [x for x, _ in bare])
+
+
+def print(text: str, *args: Any, **kwargs: Any) -> None:
+    """Print at every run, also under jit: `text.format(*args, **kwargs)`.
+
+    As `callback` with the builtin print.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> @ad.jit
+    ... def f(x):
+    ...     ad.debug.print("x = {:.2f}, squared {y:.2f}", x, y=x**2)
+    ...     return x
+    >>> f(1.5), f(2.0)
+    x = 1.50, squared 2.25
+    x = 2.00, squared 4.00
+    (1.5, 2.0)
+    """
+    if not isinstance(text, str):
+        raise InputError(
+            message(
+                "debug.print needs a text to put the values into.",
+                got=describe(text),
+                fix='Write  ad.debug.print("x = {}", x).',
+            )
+        )
+    callback(functools.partial(_print, text), *args, **kwargs)
+
+
+def _print(text: str, *given: Any, **named: Any) -> None:
+    sys.stdout.write(text.format(*given, **named) + "\n")
+    sys.stdout.flush()
+
+
+class nans:  # noqa: N801  (used as a function)
+    """Raise an error that names the step and the line of the first nan, if a result has one.
+
+    A context manager. Inside it, `grad`, `vjp`, `jvp`, `vmap`, `jit` and all that is made of them look at every step,
+    of the function and of its derivative. Nothing is compiled meanwhile, so it is slow. A nan that does not reach the
+    result is no error.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> def loss(x):
+    ...     y = np.log(x)
+    ...     return np.sum(y**2)
+    >>> with ad.debug.nans(), np.errstate(invalid="ignore"):
+    ...     ad.grad(loss)(np.array([1.0, -2.0]))
+    Traceback (most recent call last):
+        ...
+    adjoint.core.errors.NanError: The first nan was made by log.
+      at ...
+    """
+
+    def __enter__(self) -> None:
+        self._before = look_for(True)
+        self._jit = disable_jit()
+        self._jit.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        look_for(self._before)
+        self._jit.__exit__(*error)
+
+
+def _under_walks(x: Any) -> tuple[Any, tuple[Any, ...]]:
+    """A value without its derivatives (a captured program's stays one), and the batches it is in, outermost first."""
+    walks: list[Any] = []
+    while isinstance(x, Traced) and not x.walk.is_capture:
+        if x.walk.lead:
+            walks.insert(0, x.walk)
+        x = x.value
+    return x, tuple(walks)
+
+
+def _own(x: Any) -> Any:
+    """The function may keep what it is given."""
+    return x.copy() if isinstance(x, np.ndarray) else x

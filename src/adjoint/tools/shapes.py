@@ -1,0 +1,87 @@
+"""`eval_shape`: the shapes and dtypes of a function's results, without computing them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.batch import BatchTrace
+from ..core.errors import BatchError, InputError, message
+from ..core.traced import CONSTANTS, Traced
+from ..core.tree import flatten
+from ..core.values import dtype_of, shape_of
+from ..transforms.recording import output_leaves, run
+
+
+class Shape:
+    """A shape and a dtype: what `eval_shape` says of an array, and what it takes in the place of one."""
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, shape: int | tuple[int, ...], dtype: Any = float) -> None:
+        self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        self.dtype = np.dtype(dtype)
+
+    def __repr__(self) -> str:
+        return f"{self.dtype.name}[{','.join([str(n) for n in self.shape])}]"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Shape) and (self.shape, self.dtype) == (other.shape, other.dtype)
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype))
+
+
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The shapes and dtypes of a function's results; nothing is computed and no memory is taken.
+
+    The function is run on a batch of no examples, as `vmap` would run it: every step knows the shapes, and no step has
+    any numbers to work on. So a function whose shapes depend on values is refused.
+
+    Parameters
+    ----------
+    fun : callable
+        The function; plain NumPy code.
+    *args, **kwargs : any containers
+        Of arrays, or anything that has a `shape` and a `dtype`, as what this function returns. Everything else,
+        Python's numbers among it, is passed on.
+
+    Returns
+    -------
+    The containers of the result, with objects in the place of arrays that have a `shape` and a `dtype`.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> ad.eval_shape(lambda A, x: {"y": A @ x, "norm": np.sum(x**2)}, np.zeros((100_000, 50)), np.zeros(50))
+    {'y': float64[100000], 'norm': float64[]}
+    """
+    walk = BatchTrace(0)
+    leaves, rebuild = flatten((args, kwargs))
+    args, kwargs = rebuild([_without_examples(x, walk) for x in leaves])
+    try:
+        result = run(fun, args, kwargs)
+    except BatchError as error:
+        raise InputError(
+            message(
+                "The shapes of the function depend on values, or it decides by them, so they cannot be told without.",
+                fix="Call the function itself, or give what it decides by as a plain Python number.",
+            )
+        ) from error
+    outputs, shape = output_leaves(result, "eval_shape")
+    return shape([_shape(x) for x in outputs])
+
+
+def _without_examples(x: Any, walk: BatchTrace) -> Any:
+    """A handle of the same shape and dtype in a batch that holds no example of it."""
+    if not hasattr(x, "shape") or not hasattr(x, "dtype"):
+        return x
+    return Traced(np.zeros((0, *x.shape), x.dtype), walk, None)
+
+
+def _shape(x: Any) -> Shape:
+    if isinstance(x, Traced) and x.walk is CONSTANTS:
+        x = x.value
+    return Shape(shape_of(x), dtype_of(x))

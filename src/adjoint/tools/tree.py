@@ -1,0 +1,276 @@
+"""Containers of arrays as trees: `ad.tree.map`, `leaves`, `flatten`, `ravel`, `register` for classes of your own.
+
+Dicts, lists, tuples, named tuples, dataclasses and registered classes are containers, None is an empty one, and
+everything else is a leaf. These are the containers that every function of the library takes and returns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import tree as _tree
+from ..core.errors import InputError, message
+from ..core.values import describe, dtype_of, shape_of
+
+__all__ = ["flatten", "leaves", "map", "map_with_path", "paths", "ravel", "register", "structure", "unflatten"]
+
+
+def map(fun: Callable[..., Any], tree: Any, *others: Any) -> Any:
+    """`fun` of each leaf, in the containers of the tree; with several trees, of their leaves at the same places.
+
+    Parameters
+    ----------
+    fun : callable
+        Takes one leaf of each tree.
+    tree, *others : any containers
+        All of the same structure.
+
+    Returns
+    -------
+    The containers of `tree` with the results in the place of the leaves.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> ad.tree.map(lambda p, g: p - 0.1 * g, {"b": 3.0, "w": np.ones(2)}, {"b": 10.0, "w": np.ones(2)})
+    {'b': 2.0, 'w': array([0.9, 0.9])}
+    """
+    own, rebuild = _tree.flatten(tree)
+    return rebuild([fun(*at) for at in zip(own, *[_leaves_of(other, tree) for other in others], strict=True)])
+
+
+def map_with_path(fun: Callable[..., Any], tree: Any, *others: Any) -> Any:
+    """As `map`, with the path of the leaf, as `paths` gives it, in front of the leaves.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> ad.tree.map_with_path(lambda path, x: x if path == "b" else 0.0 * x, {"b": 3.0, "w": [1.0, 2.0]})
+    {'b': 3.0, 'w': [0.0, 0.0]}
+    """
+    names = iter(paths(tree))
+    return map(lambda *at: fun(next(names), *at), tree, *others)
+
+
+def leaves(tree: Any) -> list[Any]:
+    """The leaves in order: dicts by their sorted keys, everything else as it stands.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> ad.tree.leaves({"b": [1.0, 2.0], "a": (3.0, None)})
+    [3.0, 1.0, 2.0]
+    """
+    return _tree.flatten(tree)[0]
+
+
+def paths(tree: Any) -> list[str]:
+    """A name for each leaf, in the order of `leaves`: keys, attributes and places, with dots between them.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> ad.tree.paths({"layers": [{"weight": 1.0, "bias": 2.0}], "scale": 3.0})
+    ['layers.0.bias', 'layers.0.weight', 'scale']
+    """
+    leaves(tree)  # dataclasses become known
+    import optree
+
+    ways = optree.tree_accessors(tree, namespace=_tree.NAMESPACE)
+    return [".".join([str(getattr(step, "field", step.entry)) for step in way]) for way in ways]
+
+
+def structure(tree: Any) -> Any:
+    """The containers without the leaves: equal for trees of the same form, and what `unflatten` needs.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> ad.tree.structure({"a": 1.0, "b": (2.0, 3.0)}) == ad.tree.structure({"a": 0.0, "b": (0.0, 0.0)})
+    True
+    """
+    return flatten(tree)[1]
+
+
+def flatten(tree: Any) -> tuple[list[Any], Any]:
+    """The leaves in order, and the structure that `unflatten` puts leaves into.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> leaves, structure = ad.tree.flatten({"a": 1.0, "b": (2.0, 3.0)})
+    >>> ad.tree.unflatten(structure, [2 * x for x in leaves])
+    {'a': 2.0, 'b': (4.0, 6.0)}
+    """
+    import optree
+
+    _tree.flatten(tree)  # dataclasses become known
+    found, form = optree.tree_flatten(tree, namespace=_tree.NAMESPACE)
+    return found, form
+
+
+def unflatten(structure: Any, leaves: Iterable[Any]) -> Any:
+    """The tree of a structure with these leaves; see `flatten`."""
+    import optree
+
+    given = list(leaves)
+    if len(given) != structure.num_leaves:
+        raise InputError(
+            message(
+                f"The structure has {structure.num_leaves} leaves.",
+                got=f"{len(given)} leaves",
+                fix="Give one leaf for each that  ad.tree.flatten  returned.",
+            )
+        )
+    return optree.tree_unflatten(structure, given)
+
+
+def ravel(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """All numbers of a tree as one vector, and the function that makes the tree of a vector again.
+
+    The way from parameters in containers to code that wants one array, as SciPy's optimisers do. It can be
+    differentiated in both directions. The vector has the dtype that NumPy gives to all leaves together; on the way back
+    every leaf has its own again.
+
+    Returns
+    -------
+    (vector, unravel)
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> vector, unravel = ad.tree.ravel({"b": 3.0, "w": np.array([[1.0, 2.0]])})
+    >>> vector, unravel(2 * vector)
+    (array([3., 1., 2.]), {'b': np.float64(6.0), 'w': array([[2., 4.]])})
+    """
+    own, rebuild = _tree.flatten(tree)
+    for k, leaf in enumerate(own):
+        if dtype_of(leaf).kind not in "fciub":
+            raise InputError(
+                message(
+                    "ravel needs a tree of numbers and arrays.",
+                    got=f"{describe(leaf)} at {paths(tree)[k] or 'the top'}",
+                    fix="Keep what is not a number outside the tree.",
+                )
+            )
+    shapes, dtypes = [shape_of(x) for x in own], [dtype_of(x) for x in own]
+    sizes = [math.prod(s) for s in shapes]
+    total = sum(sizes)
+    vector = np.concatenate([np.ravel(x) for x in own]) if own else np.zeros(0)
+
+    def unravel(vector: Any) -> Any:
+        """The tree whose numbers are those of the vector."""
+        if shape_of(vector) != (total,):
+            raise InputError(
+                message(
+                    f"The tree holds {total} numbers, so it is made of a vector of shape ({total},).",
+                    got=describe(vector),
+                )
+            )
+        parts, start = [], 0
+        for size, shape, dtype in zip(sizes, shapes, dtypes, strict=True):
+            part = np.reshape(vector[start : start + size], shape)
+            parts.append(_cast(part, dtype)[()])
+            start += size
+        return rebuild(parts)
+
+    return vector, unravel
+
+
+def register(
+    kind: type | None = None,
+    flatten: Callable[[Any], tuple[Iterable[Any], Any]] | None = None,
+    unflatten: Callable[[Any, Sequence[Any]], Any] | None = None,
+    *,
+    fields: Sequence[str] = (),
+) -> Any:
+    """Make a class of your own a container: its objects are taken apart and put together like dicts and lists.
+
+    Dataclasses need no registration. Either name the attributes that are inner trees (all others are settings, which
+    stay as they are and have to be equal for two objects to have the same structure), also as a decorator, or give the
+    two functions.
+
+    Parameters
+    ----------
+    kind : type
+        The class.
+    flatten : callable, optional
+        `object -> (parts, settings)`, where settings can be hashed.
+    unflatten : callable, optional
+        `(settings, parts) -> object`.
+    fields : sequence of str, optional
+        The attributes that are parts. Objects are put together without a call of `__init__`.
+
+    Returns
+    -------
+    The class.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> @ad.tree.register(fields=("scale",))
+    ... class Gain:
+    ...     def __init__(self, scale, name):
+    ...         self.scale, self.name = scale, name
+    >>> g = ad.grad(lambda gain: np.sum(gain.scale**2))(Gain(np.array([1.0, 2.0]), "left"))
+    >>> g.scale, g.name
+    (array([2., 4.]), 'left')
+    """
+    if kind is None:
+        return lambda kind: register(kind, flatten, unflatten, fields=fields)
+    if not isinstance(kind, type):
+        raise InputError(message("register needs a class.", got=describe(kind), fix="Write  ad.tree.register(Class)."))
+    if (flatten is None) != (unflatten is None) or (flatten is None) == (not fields):
+        raise InputError(
+            message(
+                "register needs either the names of the fields, or flatten and unflatten together.",
+                fix='Write  ad.tree.register(Class, fields=("weight", "bias")).',
+            )
+        )
+    if flatten is None or unflatten is None:
+        flatten, unflatten = _by_fields(kind, tuple(fields))
+    _tree.register(kind, flatten, unflatten)
+    return kind
+
+
+def _by_fields(kind: type, fields: tuple[str, ...]) -> tuple[Any, Any]:
+    slots = [name for base in kind.__mro__ for name in getattr(base, "__slots__", ())]
+
+    def split(x: Any) -> tuple[list[Any], tuple[tuple[str, Any], ...], tuple[str, ...]]:
+        names = [*getattr(x, "__dict__", ()), *[name for name in slots if hasattr(x, name)]]
+        return [getattr(x, f) for f in fields], tuple([(n, getattr(x, n)) for n in names if n not in fields]), fields
+
+    def join(settings: Any, parts: Sequence[Any]) -> Any:
+        made: Any = object.__new__(kind)
+        for name, value in (*settings, *zip(fields, parts, strict=True)):
+            object.__setattr__(made, name, value)
+        return made
+
+    return split, join
+
+
+def _leaves_of(other: Any, tree: Any) -> list[Any]:
+    """The leaves of a tree that has to have the structure of another one."""
+    if not _tree.same_structure(tree, other):
+        raise InputError(
+            message(
+                "The trees do not have the same structure.",
+                got=f"{_outline(tree)} and {_outline(other)}",
+                fix="All trees given to  ad.tree.map  need the same containers with the same keys.",
+            )
+        )
+    return _tree.flatten(other)[0]
+
+
+def _outline(tree: Any) -> str:
+    own, rebuild = _tree.flatten(tree)
+    return str(rebuild(["*"] * len(own))).replace("'*'", "*")
+
+
+def _cast(x: Any, dtype: np.dtype) -> Any:
+    """A part in the dtype that its leaf had; a vector that became complex keeps what it is."""
+    return x if dtype_of(x) == dtype or not np.can_cast(dtype_of(x), dtype, "same_kind") else x.astype(dtype)
