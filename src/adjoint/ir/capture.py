@@ -11,6 +11,7 @@ from ..core.primitive import Primitive
 from ..core.trace import new_level
 from ..core.traced import CONSTANTS, Traced, snapshot
 from .bits import same_bits
+from .counts import Count
 from .program import GUARD, Program, Step, type_of
 
 NUMBERS = (bool, int, float, complex, np.generic)
@@ -27,7 +28,9 @@ class GuardRefusedError(Exception):
 class CaptureTrace:
     """The outermost walk of a recording: its handles hold real values, and numbers of a `Program`."""
 
-    __slots__ = ("arrays", "foreign", "guards_allowed", "level", "lift", "numbers", "program")
+    __slots__ = (
+        "arrays", "foreign", "guards_allowed", "level", "lift", "numbers", "origins", "pinned", "program", "ranges",
+    )  # fmt: skip
     lead = 0
     is_capture = True
 
@@ -41,6 +44,12 @@ class CaptureTrace:
         self.arrays: dict[int, tuple[Any, Any, int]] = {}
         """Plain arrays by identity: the array, a copy as it was when it was used, its number."""
         self.numbers: dict[Any, int] = {}
+        self.ranges: dict[int, tuple[int, int]] = {}
+        """What the guards let through of each of Python's integers."""
+        self.origins: dict[int, frozenset[int]] = {}
+        """The inputs that each of Python's integers is computed from."""
+        self.pinned: set[int] = set()
+        """Python's integers among the inputs that the program relies on as they are."""
 
     def input(self, value: Any) -> Traced:
         """A fresh argument of the program."""
@@ -48,22 +57,38 @@ class CaptureTrace:
         self.program.inputs.append(number)
         return Traced(value, self, number)
 
+    def count(self, value: Any) -> Count:
+        """A fresh argument that is one of Python's integers or truth values."""
+        number = self.input(value).node
+        self.origins[number] = frozenset((number,))
+        return Count(value, self, number)
+
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         """Evaluate on the real values, and write the step down."""
         if primitive.inline:
             return primitive.evaluate(*args, **params)
+        if self.origins:
+            args = Count.meeting(self, primitive, args)
         numbers, values = [], []
         for a in args:
             number, value = self.number_of(a)
             numbers.append(number)
             values.append(value)
         for name, p in params.items():
-            if isinstance(p, Traced):
-                params = {**params, name: self.decided(p)}
+            if isinstance(p, Traced) or (self.origins and type(p) in (tuple, list, slice)):
+                params = {**params, name: self._plain(p)}
         out = primitive.evaluate(*values, **params)
         if not primitive.multiple:
             return self.write(primitive, numbers, params, (out,))[0]
         return self.write(primitive, numbers, params, tuple(out))
+
+    def _plain(self, p: Any) -> Any:
+        """A parameter without handles."""
+        if isinstance(p, Traced):
+            return self.decided(p)
+        if type(p) is slice:
+            return slice(self._plain(p.start), self._plain(p.stop), self._plain(p.step))
+        return type(p)(map(self._plain, p)) if type(p) in (tuple, list) else p
 
     def unary(self, primitive: Primitive, x: Traced) -> Any:
         """`process`, under the name the operators use."""
@@ -142,6 +167,11 @@ class CaptureTrace:
         number, value = self.number_of(x)
         if number in self.program.constants and not isinstance(value, np.ndarray):
             return value
+        if number in self.origins:
+            if self.ranges.get(number) == (value, value):
+                return value
+            self.ranges[number] = (int(value), int(value))
+            self.pinned |= self.origins[number]
         line = why or user_line()
         self.program.steps.append(Step(GUARD, (number,), {"expected": frozen(value)}, (), line))
         return value

@@ -18,6 +18,7 @@ from ..core.tree import flatten
 from .capture import CaptureTrace, ForeignValueError
 from .chance import Chance
 from .clone import Clones, looks_at_types
+from .counts import LooksAtNumbersError, tells_handles_apart
 from .effects import Performance, also_in_failure, noted
 from .interpret import own
 from .program import KINDS, Program
@@ -26,6 +27,8 @@ from .watch import Watch, is_foreign
 DYNAMIC = (float, complex, np.ndarray, np.generic)
 """Leaves whose values a program takes anew at each run; everything else is part of what was recorded."""
 
+Counts = frozenset[int]
+"""Places of leaves."""
 Run = Callable[[Any, Any, dict[str, Any]], Any]
 """How a function is called on handles."""
 
@@ -40,7 +43,7 @@ def is_dynamic(leaf: Any) -> bool:
 class Recording:
     """A program, what surrounds it, and how its outputs become the function's result."""
 
-    __slots__ = ("effects", "forms", "outputs", "program", "restore", "watch")
+    __slots__ = ("counts", "effects", "forms", "outputs", "pinned", "program", "restore", "watch")
 
     def __init__(self, program: Program, watch: Watch, outputs: list[Any], restore: Any, effects: Performance) -> None:
         self.program = program
@@ -51,6 +54,10 @@ class Recording:
         self.restore = restore
         self.forms = [(c, _form(c)) for c in program.constants.values() if isinstance(c, np.ndarray)]
         """Arrays that are read at every run, and how they lay in memory."""
+        self.counts: Counts = frozenset()
+        """Leaves that are inputs although they are Python's integers or truth values."""
+        self.pinned: Counts = frozenset()
+        """Leaves that are inputs, but which the program relies on as they were: they chose a shape or a place."""
 
     def is_valid(self) -> bool:
         """Whether everything the recording relies on is still as it was."""
@@ -100,20 +107,37 @@ class Fixed:
 
 
 @also_in_failure
-def record(run: Run, fun: Any, leaves: list[Any], rebuild: Any, *extra: Any) -> tuple[Recording, Any]:
-    """Call `fun` on handles; the recording, and the result of this very call."""
+def record(
+    run: Run, fun: Any, leaves: list[Any], rebuild: Any, *extra: Any, counts: Counts = frozenset()
+) -> tuple[Recording, Any]:
+    """Call `fun` on handles; the recording, and the result of this very call.
+
+    `counts` are the places of leaves that are to be inputs although they are Python's integers or truth values. A
+    function that does not take their handles gets the numbers.
+    """
+    if counts:
+        try:
+            return _checked(run, fun, leaves, rebuild, extra, counts)
+        except ForeignValueError:
+            raise
+        except Exception:  # noqa: S110  (with the numbers themselves, it raises what is due)
+            pass
+    return _checked(run, fun, leaves, rebuild, extra, frozenset())
+
+
+def _checked(run: Run, fun: Any, leaves: list[Any], rebuild: Any, extra: Any, counts: Counts) -> tuple[Recording, Any]:
     lift = not looks_at_types(fun)
     try:
-        recording, values, drawn = _recorded(run, fun, leaves, rebuild, extra, lift=lift)
+        recording, values, drawn = _recorded(run, fun, leaves, rebuild, extra, lift=lift, counts=counts)
     except (ForeignValueError, ImpureError, OutputError):
         raise
     except Exception:  # it may need the arrays that it captures as they are, for compiled code
-        if not lift or not Watch(fun, *extra).arrays:
+        if counts or not lift or not Watch(fun, *extra).arrays:
             raise
         lift = False
         recording, values, drawn = _recorded(run, fun, leaves, rebuild, extra, lift=lift)
     if drawn and threading.active_count() > 1:  # by another thread, unless the numbers differ the next time as well
-        again, _, drawn_again = _recorded(run, fun, leaves, rebuild, extra, lift=lift)
+        again, _, drawn_again = _recorded(run, fun, leaves, rebuild, extra, lift=lift, counts=counts)
         drawn = "" if not drawn_again or _same_constants(recording.program, again.program) else drawn
     if drawn:
         raise ImpureError(
@@ -128,14 +152,18 @@ def record(run: Run, fun: Any, leaves: list[Any], rebuild: Any, *extra: Any) -> 
 
 
 def _recorded(
-    run: Run, fun: Any, leaves: list[Any], rebuild: Any, extra: Any, *, lift: bool
+    run: Run, fun: Any, leaves: list[Any], rebuild: Any, extra: Any, *, lift: bool, counts: Counts = frozenset()
 ) -> tuple[Recording, list[Any], str]:
     watch = Watch(fun, *extra, with_arrays=False)
+    if counts and tells_handles_apart(watch.functions()):
+        raise LooksAtNumbersError
     capture = CaptureTrace()
     clones = Clones(capture)
     fun = clones.of(fun) if lift else fun
     watch.arrays = Watch(fun, *extra).arrays  # those that the copy still sees as they are
-    handles = [capture.input(x) if is_dynamic(x) else x for x in leaves]
+    handles = [
+        capture.count(x) if k in counts else capture.input(x) if is_dynamic(x) else x for k, x in enumerate(leaves)
+    ]
     args, kwargs = rebuild(handles)
     given, _ = flatten((args, kwargs))
     with Chance() as chance, noted(capture) as effects:
@@ -157,8 +185,10 @@ def _recorded(
             places.append(_fixed(leaf, watch, leaves))
     capture.settle()
     values += [v for effect in effects for v in effect.values]
-    performance = Performance(capture.program, effects)
-    return Recording(capture.program, watch, places, restore, performance), values, drawn
+    recording = Recording(capture.program, watch, places, restore, Performance(capture.program, effects))
+    recording.counts = counts
+    recording.pinned = frozenset([k for k in counts if handles[k].node in capture.pinned])
+    return recording, values, drawn
 
 
 ANYTHING = (str, bytes, bool, int, type(None), enum.Enum, type, np.dtype, np.generic, np.ndarray, slice, range)

@@ -94,6 +94,11 @@ class Watch:
                 return f"the captured array{name} of shape {x.shape}"
         return ""
 
+    def functions(self) -> list[types.FunctionType]:
+        """The user's own functions among the surroundings."""
+        found = [x for x in self._seen.values() if isinstance(x, types.FunctionType)]
+        return [f for f in found if not is_foreign(f.__code__.co_filename)]
+
     def knows(self, x: Any) -> bool:
         """Whether an object is part of the surroundings."""
         return self._seen.get(id(x)) is x

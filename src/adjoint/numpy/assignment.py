@@ -11,6 +11,7 @@ from ..core.errors import AssignmentError, BatchError, DerivativeDroppedError, m
 from ..core.primitive import Primitive
 from ..core.traced import CONSTANTS, Traced, snapshot
 from ..core.values import describe, dtype_of, plain, shape_of, spread
+from ..ir.counts import Count
 from ..ops import indexing
 from ..ops.indexing import HOLE
 from .operators import OPERATORS
@@ -24,17 +25,18 @@ def split_key(key: Any) -> tuple[tuple[Any, ...], list[Any], bool]:
     """A key as template and index arrays, and whether it is basic (so that reading gives a view)."""
     if type(key) is int:
         return (key,), [], True
-    if type(key) is slice and not isinstance(key.start, Traced) and not isinstance(key.stop, Traced):
-        return (key,), [], True
+    if type(key) is slice:
+        return (_plain_slice(key),), [], True
     entries = key if type(key) is tuple else (key,)
     template: list[Any] = []
     arrays: list[Any] = []
     for entry in entries:
         if type(entry) is slice:
             template.append(_plain_slice(entry))
-        elif isinstance(entry, SIMPLE) and type(entry) is not bool:
+        elif isinstance(entry, SIMPLE) and not isinstance(entry, (bool, Traced)):
             template.append(entry)
         else:
+            entry = bool(entry) if isinstance(entry, Count) and isinstance(entry, bool) else entry
             array = entry if isinstance(entry, Traced) else np.asarray(as_value(entry))
             array = array.astype(int) if array.dtype.kind == "f" and array.size == 0 else array
             if array.dtype.kind not in "iub":
@@ -48,7 +50,7 @@ def split_key(key: Any) -> tuple[tuple[Any, ...], list[Any], bool]:
 
 
 def _plain_slice(s: slice) -> slice:
-    if isinstance(s.start, Traced) or isinstance(s.stop, Traced):
+    if isinstance(s.start, Traced) or isinstance(s.stop, Traced) or isinstance(s.step, Traced):
         return slice(*[None if p is None else p.__index__() for p in (s.start, s.stop, s.step)])
     return s
 
@@ -58,6 +60,8 @@ def getitem(self: Traced, key: Any) -> Any:
     template, arrays, basic = split_key(key)
     if not basic:
         found = indexing.index(self, *arrays, template=template)
+        if isinstance(found, Traced) and found.shape and all([_is_integer(a) for a in arrays]):
+            return View(self, _read, _write, found, (template, *arrays))
         return owned(found) if self.walk is CONSTANTS else found
     found = self.walk.process(indexing.index, (self,), {"template": template})
     if isinstance(found, Traced) and (found.shape or Ellipsis in template):
@@ -67,12 +71,18 @@ def getitem(self: Traced, key: Any) -> Any:
     return found
 
 
-def _read(base: Any, template: tuple[Any, ...]) -> Any:
-    return indexing.index(base, template=template)
+def _is_integer(x: Any) -> bool:
+    """Whether an index is a number, not an array without axes: it leads to a view, as a plain one does."""
+    whole = plain(x)
+    return isinstance(whole, (int, np.integer)) and type(whole) is not bool
 
 
-def _write(base: Any, new: Any, template: tuple[Any, ...]) -> Any:
-    return indexing.assign(base, new, template=template)
+def _read(base: Any, template: tuple[Any, ...], *arrays: Any) -> Any:
+    return indexing.index(base, *arrays, template=template)
+
+
+def _write(base: Any, new: Any, template: tuple[Any, ...], *arrays: Any) -> Any:
+    return indexing.assign(base, new, *arrays, template=template)
 
 
 def setitem(self: Traced, key: Any, value: Any) -> None:

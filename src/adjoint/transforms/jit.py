@@ -22,6 +22,7 @@ from ..ir.program import GUARD
 from ..ir.recording import Recording, is_dynamic, record
 from .jit_keys import Call, Static, taken_apart
 from .jit_native import executable, kind_of_jitted
+from .jit_numbers import Numbers
 from .jit_show import Lowered, Stats, stats_of
 from .jit_step import call_inside
 from .recording import run
@@ -45,8 +46,7 @@ class Path:
     ) -> None:
         self.recording = recording
         self.program = simplified(recording.program)
-        inputs = [x for x in call.leaves if is_dynamic(x)]
-        self.executable, self.entry = executable(self.program, inputs, recording, call if given else None, given)
+        self.executable, self.entry = executable(self.program, call.inputs, recording, call if given else None, given)
 
 
 class Jitted:
@@ -66,6 +66,7 @@ class Jitted:
         self._uninstalled()
         self._paths: dict[Any, tuple[Path, ...]] = {}
         self._statics: set[Any] = set()
+        self._numbers = Numbers()
         self._changes: Counter[Any] = Counter()
         self._derived: dict[Any, Jitted] = {}
         self._eager: dict[Any, str] = {}
@@ -109,10 +110,14 @@ class Jitted:
             if isinstance(leaf, Traced):
                 return self._inside(args, kwargs, call)
         paths = self._paths.get(call.key, ())
-        if paths:
-            found = self._attempted(call, paths)
-            if found is not None:
-                return found[0].recording.result(found[1])
+        found = self._attempted(call, paths) if paths else None
+        if found is None:
+            varied = self._numbers.of(call)
+            if varied is not call:
+                call, paths = varied, self._paths.get(varied.key, ())
+                found = self._attempted(call, paths) if paths else None
+        if found is not None:
+            return found[0].recording.result(found[1])
         if call.key in self._eager:
             return self.fun(*args, **kwargs)
         return self._record(args, kwargs, call, paths)
@@ -130,7 +135,7 @@ class Jitted:
             return v3
         """
         call = taken_apart(args, kwargs, self.static_argnums, self.static_argnames)
-        recording, _ = record(run, self.fun, call.leaves, call.rebuild, *_watched(call))
+        recording, _ = _recorded(self.fun, call)
         path = Path(recording, call)
         return Lowered(recording.program, path.program, path.executable)
 
@@ -165,7 +170,7 @@ class Jitted:
 
     def _attempted(self, call: Call, paths: tuple[Path, ...]) -> tuple[Path, list[Any]] | None:
         """The first path whose guards hold, with its outputs; an error may come from a branch not to be taken."""
-        dynamic = [x for x in call.leaves if is_dynamic(x)]
+        dynamic = call.inputs
         for k, path in enumerate(paths):
             if not path.recording.is_valid():
                 continue
@@ -183,9 +188,16 @@ class Jitted:
 
     def _record(self, args: Any, kwargs: Any, call: Call, paths: tuple[Path, ...]) -> Any:
         """Record one more path. Nothing is locked meanwhile, as the function may wait for others that are jitted."""
+        if call.counts and len(paths) >= MAX_PATHS:
+            return self._record_without_counts(args, kwargs, call)
         if self._is_too_much(call, paths):
             return self.fun(*args, **kwargs)
-        recording, result = record(run, self.fun, call.leaves, call.rebuild, *_watched(call))
+        recording, result = _recorded(self.fun, call)
+        if recording.counts != call.counts:
+            self._numbers.fix(call, call.counts)
+            call = call.without_counts()
+            paths = self._paths.get(call.key, ())
+        self._numbers.note(call, recording)
         if not recording.watch.is_complete:
             self._give_up("what it can reach is too much to be watched", "Pass what it needs as arguments.")
             return result
@@ -203,6 +215,12 @@ class Jitted:
             if path.entry is not None:
                 self._installed(path.entry)
         return result
+
+    def _record_without_counts(self, args: Any, kwargs: Any, call: Call) -> Any:
+        """Record with Python's integers as they are: each value has its own recording."""
+        self._numbers.fix(call, call.counts)
+        call = call.without_counts()
+        return self._record(args, kwargs, call, self._paths.get(call.key, ()))
 
     def _is_too_much(self, call: Call, paths: tuple[Path, ...]) -> bool:
         """Whether recording once more would not pay."""
@@ -226,7 +244,7 @@ class Jitted:
             self._eager[call.key] = "static values"
             self._warn(
                 f"has been called with {MAX_STATICS} different static values, so it now runs without jit for others.",
-                "Integers, strings and objects are static: pass numbers that vary as floats or arrays.",
+                "Strings, objects and integers that choose a shape are static: pass what varies as numbers or arrays.",
             )
             return True
         return False
@@ -245,6 +263,13 @@ class Jitted:
             level, frame = level + 1, frame.f_back
         name = getattr(self.fun, "__name__", type(self.fun).__name__)
         warnings.warn(f"{name!r} {what}\n  {fix}", RuntimeWarning, stacklevel=level)
+
+
+def _recorded(fun: Any, call: Call) -> tuple[Recording, Any]:
+    """The recording of a call, and its result."""
+    if call.counts:
+        from ..numpy import counting as counting  # gives these handles their operators
+    return record(run, fun, call.leaves, call.rebuild, *_watched(call), counts=call.counts)
 
 
 def _watched(call: Call) -> list[Any]:

@@ -13,6 +13,7 @@ from ..core.errors import InputError, message
 from ..core.traced import Traced
 from ..core.tree import LEAVES, NAMESPACE, flatten
 from ..core.values import describe
+from ..ir.counts import is_count
 from ..ir.program import KINDS
 from ..ir.recording import is_dynamic
 
@@ -29,11 +30,38 @@ class Call(NamedTuple):
     """From such leaves to positional and keyword arguments."""
     key: Any
     """Equal for calls that one recording fits."""
+    counts: frozenset[int] = frozenset()
+    """Places of Python's integers and truth values that are inputs, as floats are, not part of the key."""
 
     @property
     def statics(self) -> Any:
         """The part of the key that is made of values."""
         return tuple([k for k in self.key[1] if type(k) is Static]), self.key[2:]
+
+    @property
+    def loose(self) -> Any:
+        """The key without the values of Python's integers and truth values."""
+        return self.key[0], tuple([_loose(k) for k in self.key[1]]), *self.key[2:]
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The leaves that a program takes anew at each run."""
+        return [x for k, x in enumerate(self.leaves) if k in self.counts or is_dynamic(x)]
+
+    @property
+    def numbers(self) -> dict[int, Any]:
+        """Python's integers and truth values among the leaves that a program could take."""
+        return {k: x for k, x in enumerate(self.leaves) if is_count(x)}
+
+    def with_counts(self, counts: frozenset[int]) -> Call:
+        """The same call, with these numbers as inputs."""
+        kinds = tuple([type(self.leaves[k]) if k in counts else kind for k, kind in enumerate(self.key[1])])
+        return self._replace(key=(self.key[0], kinds, *self.key[2:]), counts=counts)
+
+    def without_counts(self) -> Call:
+        """The same call, with all these numbers as part of the key."""
+        kinds = tuple([Static(self.leaves[k]) if k in self.counts else kind for k, kind in enumerate(self.key[1])])
+        return self._replace(key=(self.key[0], kinds, *self.key[2:]), counts=frozenset())
 
 
 def taken_apart(args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[int], names: frozenset[str]) -> Call:
@@ -53,6 +81,11 @@ def taken_apart(args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence
 
     statics = [*[(k, _static(k, v)) for k, v in fixed.items()], *[(k, _static(k, named[k])) for k in sorted(named)]]
     return Call(leaves, rebuild, ((structure, *_orders((free, loose))), tuple([_kind(x) for x in leaves]), *statics))
+
+
+def _loose(kind: Any) -> Any:
+    """A part of a key without the value; an input has none."""
+    return type(kind.value) if type(kind) is Static and type(kind.value) in (int, bool) else kind
 
 
 def _as_arguments(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

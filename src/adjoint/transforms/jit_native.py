@@ -97,7 +97,7 @@ def executable(
     from ..compile.call.attach import attach
     from ..compile.call.entry import Entry
 
-    wanted = attach(made, "entry", recording, given, call.leaves)
+    wanted = attach(made, "entry", recording, given, call.leaves, call.counts)
     made.finish()
     assert made.code is not None
     return made, None if wanted is None else Entry(made.code, "entry", wanted)

@@ -15,6 +15,7 @@ from ..core.primitive import Primitive
 from ..core.reverse import ReverseTrace, all_finite
 from ..core.traced import Traced
 from ..core.values import Value, is_inexact, zeros_for
+from ..ir.counts import is_count
 from ..ir.effects import silenced
 from ..ir.recording import is_dynamic
 from ..rules.opaque import Opaque
@@ -30,10 +31,11 @@ Flat = Callable[..., tuple[Value, ...]]
 
 def call_inside(jitted: Any, call: Call) -> Any:
     """The result of a call with traced leaves."""
-    places = [k for k, x in enumerate(call.leaves) if isinstance(x, Traced) or is_dynamic(x)]
+    places = [k for k, x in enumerate(call.leaves) if isinstance(x, Traced) or is_dynamic(x) or is_count(x)]
     dynamic = frozenset(places)
     fixed, rebuild = tuple([None if k in dynamic else x for k, x in enumerate(call.leaves)]), call.rebuild
     shapes: list[Any] = []
+    kind = call.loose
 
     def arguments(values: Sequence[Value]) -> tuple[Any, dict[str, Any]]:
         full = list(fixed)
@@ -62,7 +64,7 @@ def call_inside(jitted: Any, call: Call) -> Any:
         return noted(derived("vmap", axes, make=lambda: vmap(whole, in_axes=axes))(*values))
 
     def derived(*about: Any, make: Callable[[], Callable[..., Any]]) -> Any:
-        return jitted.derived((call.key, *about), make)
+        return jitted.derived((kind, *about), make)
 
     rule = JitRule(flat, derived)
     step = Primitive("jit", evaluate, derivative=rule, stacking=stacked, multiple=True)

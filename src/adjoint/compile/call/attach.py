@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.recording import Fixed, Recording, is_dynamic
+from ...ir.recording import Counts, Fixed, Recording, is_dynamic
 from ...ir.watch import MISSING
 from ..build import Native
 from .entry import entry_text
@@ -41,10 +41,12 @@ class _OddError(Exception):
     """Something that an entry cannot check or make: the slow way has to."""
 
 
-def attach(native: Native, name: str, recording: Recording, call: Given, leaves: Sequence[Any]) -> list[Any] | None:
+def attach(
+    native: Native, name: str, recording: Recording, call: Given, leaves: Sequence[Any], counts: Counts
+) -> list[Any] | None:
     """Add an entry for calls like this one to the module; the objects it wants, or None if there can be none."""
     try:
-        signature, order = _signature(native, recording, call, leaves)
+        signature, order = _signature(native, recording, call, leaves, counts)
     except _OddError:
         return None
     native.has_entry = True
@@ -62,16 +64,17 @@ def _reordered(native: Native, order: list[int]) -> str:
     return native.module.function("main", "internal i32", f"({given}) nounwind alwaysinline {{\nentry:\n{body}\n}}")
 
 
-def _signature(native: Native, recording: Recording, call: Given, leaves: Sequence[Any]) -> tuple[Signature, list[int]]:
+def _signature(
+    native: Native, recording: Recording, call: Given, leaves: Sequence[Any], counts: Counts
+) -> tuple[Signature, list[int]]:
     args, kwargs, statics = call
     if list(kwargs) != sorted(kwargs):
         raise _OddError
-    dynamic = [x for x in leaves if is_dynamic(x)]
-    met: list[Any] = []
     kinds = list(native.signature.arguments)
+    met = _Leaves(leaves, counts, kinds)
     given = [*enumerate(args), *kwargs.items()]
-    trees = tuple([Static(x) if k in statics else _argument(x, met, kinds) for k, x in given])
-    if len(met) != len(dynamic) or any([a is not b for a, b in zip(met, dynamic, strict=True)]):
+    trees = tuple([met.static(k, x) if k in statics else _argument(x, met) for k, x in given])
+    if met.count != len(leaves):
         raise _OddError
     number = {id(kind): k for k, kind in enumerate(kinds)}
     order = [number[id(leaf)] for tree in trees for leaf in each_leaf(tree) if id(leaf) in number]
@@ -99,26 +102,48 @@ def _constant(leaf: Fixed) -> Constant:
     raise _OddError
 
 
-def _argument(x: Any, met: list[Any], kinds: list[Any]) -> Any:
-    """What is expected in the place of an argument."""
-    if is_dynamic(x):
-        kind = kinds[len(met)]
+class _Leaves:
+    """The leaves of the arguments, as they are met from left to right: inputs of the program, or static."""
+
+    def __init__(self, leaves: Sequence[Any], counts: Counts, kinds: list[Any]) -> None:
+        self.leaves, self.counts, self.kinds = leaves, counts, kinds
+        self.count = 0
+        self._inputs = 0
+
+    def static(self, name: Any, x: Any) -> Static:
+        """An argument that is declared static: by position it leaves a None behind, by name nothing."""
+        self.count += isinstance(name, int)
+        return Static(x)
+
+    def leaf(self, x: Any) -> Any:
+        """What is expected in the place of a leaf."""
+        k = self.count
+        if k >= len(self.leaves) or self.leaves[k] is not x:  # an object with leaves inside
+            raise _OddError
+        self.count += 1
+        if k not in self.counts and not is_dynamic(x):
+            return Static(x)
+        kind = self.kinds[self._inputs]
         if type(kind) is NumpyScalar and isinstance(x, np.ndarray):
-            kind = kinds[len(met)] = Array(kind.dtype, ())
-        met.append(x)
+            kind = self.kinds[self._inputs] = Array(kind.dtype, ())
+        self._inputs += 1
         return kind
+
+
+def _argument(x: Any, met: _Leaves) -> Any:
+    """What is expected in the place of an argument."""
     if type(x) is tuple:
-        return Tuple(tuple([_argument(item, met, kinds) for item in x]))
+        return Tuple(tuple([_argument(item, met) for item in x]))
     if type(x) is list:
-        return List(tuple([_argument(item, met, kinds) for item in x]))
+        return List(tuple([_argument(item, met) for item in x]))
     if type(x) is dict:
         try:
             keys = sorted(x)  # as containers are taken apart
         except TypeError:
             raise _OddError from None
-        parts = {k: _argument(x[k], met, kinds) for k in keys}
+        parts = {k: _argument(x[k], met) for k in keys}
         return Dict(tuple(x), tuple([parts[k] for k in x]), any_order=False)
-    return Static(x)  # an object with leaves inside is found out, as they are missing in the end
+    return met.leaf(x)
 
 
 def _result(x: Any) -> Any:

@@ -1,0 +1,85 @@
+"""Python's integers and truth values as inputs of a program: handles that count as Python does.
+
+A program computes with 64 bits, Python with as many as it takes. So the capture keeps for each such handle the range
+that its guards allow: an operation that cannot leave the 64 bits is a step, one that could is guarded to a narrower
+range first, and what does not fit even then is taken with plain numbers, for exactly these values.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import types
+from collections.abc import Iterable
+from typing import Any
+
+from ..core.traced import Traced
+
+Range = tuple[int, int]
+"""The smallest and the largest value that a handle can have in its program."""
+WORD: Range = (-(2**63), 2**63 - 1)
+TRUTH: Range = (0, 1)
+EXACT = 2**53
+"""Up to here every integer is a double-precision number."""
+USUAL = 2**31
+"""Numbers that count something are smaller; of two such even the product fits."""
+
+
+class Count(Traced):
+    """A Python int or bool of a captured program. It is `int` or `bool` for `isinstance`, as the code it meets expects.
+
+    Whoever wants a true Python number (a shape, an index of a list, `range`, text) gets it, and a guard is written.
+    """
+
+    __slots__ = ()
+    __class__ = property(lambda self: type(self.value))  # type: ignore[assignment]
+
+    def current(self) -> Traced:
+        """The handle as the other walks know it: of a number that takes the precision of the array it meets."""
+        return Traced(self.value, self.walk, self.node)
+
+    @staticmethod
+    def meeting(capture: Any, primitive: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments of a step, guarded to what the arrays among them can hold; `adjoint.numpy` knows how."""
+        return args
+
+    def __copy__(self) -> Count:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Count:
+        return self
+
+
+def is_count(x: Any) -> bool:
+    """Whether a plain number can be one of these handles."""
+    return type(x) is bool or (type(x) is int and WORD[0] <= x <= WORD[1])
+
+
+def fits(range_: Range) -> bool:
+    """Whether every value in between has 64 bits."""
+    return WORD[0] <= range_[0] and range_[1] <= WORD[1]
+
+
+class LooksAtNumbersError(Exception):
+    """The function can tell a handle from a number, so it has to get the number itself."""
+
+
+TELLTALE = frozenset(("type", "hasattr", "id"))
+"""Builtins that see through a handle."""
+
+
+def tells_handles_apart(functions: Iterable[types.FunctionType]) -> bool:
+    """Whether one of the user's functions asks what no handle can answer as a number would: `type(n) is int`."""
+    return any([_tells(f.__code__) for f in functions])
+
+
+@functools.cache
+def _tells(code: types.CodeType) -> bool:
+    if not TELLTALE.isdisjoint(code.co_names):
+        return True
+    before = None
+    for step in dis.get_instructions(code):
+        if step.opname == "IS_OP" and before is not None and type(before.argval) in (bool, int):  # n is True
+            return True
+        before = step
+    return any([_tells(c) for c in code.co_consts if isinstance(c, types.CodeType)])

@@ -1,0 +1,180 @@
+"""The operators and conversions of handles that stand for Python's integers and truth values."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.traced import Traced
+from ..ir.counts import EXACT, WORD, Count
+from ..ops.arithmetic import power
+from .counts import (
+    COMPARISONS,
+    EXACT_OPERATIONS,
+    SEQUENCES,
+    counted,
+    inverted,
+    is_settled,
+    magnitude,
+    meeting,
+    narrowed,
+    negated,
+    nonzero,
+    plus,
+    settled,
+    within,
+)
+
+PYTHON: dict[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "truediv": operator.truediv,
+    "floordiv": operator.floordiv,
+    "mod": operator.mod,
+    "divmod": divmod,
+    "pow": operator.pow,
+    **{name.strip("_"): getattr(operator, name) for name in ("lshift", "rshift", "and_", "or_", "xor")},
+    **{name: getattr(operator, name) for name in COMPARISONS},
+}
+DIVISIONS = ("truediv", "floordiv", "mod", "divmod")
+NUMBERS = (Traced, np.ndarray, np.generic, float, complex)
+
+
+def _operators(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """`n op y` and `y op n`."""
+    exact = EXACT_OPERATIONS[name]
+
+    def forward(self: Count, other: Any) -> Any:
+        y = counted(other, self.walk)
+        return exact(self, y) if y is not None else _mixed(name, self, other, swap=False)
+
+    def reflected(self: Count, other: Any) -> Any:
+        x = counted(other, self.walk)
+        return exact(x, self) if x is not None else _mixed(name, self, other, swap=True)
+
+    return forward, reflected
+
+
+def _mixed(name: str, self: Count, other: Any, *, swap: bool) -> Any:
+    """With an array, a float or a text."""
+    if isinstance(other, SEQUENCES) and name == "mul":
+        return other * settled(self)
+    if not isinstance(other, NUMBERS):
+        return NotImplemented
+    if type(other) in (float, complex) and not _is_plain_sailing(name, self, other, swap=swap):
+        plain = settled(self)
+        return PYTHON[name](other, plain) if swap else PYTHON[name](plain, other)
+    if name == "divmod":
+        pair = (other, self) if swap else (self, other)
+        return operator.floordiv(*pair), operator.mod(*pair)
+    if name == "pow" and type(other) is float and not swap:
+        return power(self.current(), other)
+    return getattr(Traced, f"__{'r' if swap else ''}{name}__")(self, other)
+
+
+def _is_plain_sailing(name: str, self: Count, other: Any, *, swap: bool) -> bool:
+    """Whether Python gives a number of the same kind, and no error, for every value the guards let in."""
+    if is_settled(self) or not narrowed(self, EXACT):
+        return False
+    if name in DIVISIONS:
+        return nonzero(self) if swap else other != 0
+    if name != "pow":
+        return True
+    if type(other) is complex:
+        return False
+    if swap:
+        return other != 0.0
+    if self.value < 0 or (self.value == 0 and other < 0):
+        return False
+    within(self, 0 if other >= 0 else 1, WORD[1])
+    return True
+
+
+def _comparison(name: str) -> Callable[..., Any]:
+    exact = COMPARISONS[name]
+
+    def compared(self: Count, other: Any) -> Any:
+        y = counted(other, self.walk)
+        if y is not None:
+            return exact(self, y)
+        if not isinstance(other, NUMBERS):
+            return NotImplemented
+        if type(other) is float and not math.isfinite(other):  # the answer is the same for every integer
+            return PYTHON[name](self.value, other)
+        if type(other) is float and not narrowed(self, EXACT):
+            return PYTHON[name](settled(self), other)
+        return getattr(Traced, f"__{name}__")(self, other)
+
+    return compared
+
+
+def _truth(self: Count) -> bool:
+    if type(self.value) is bool:
+        return bool(settled(self))
+    return bool(self.value) if is_settled(self) else bool(settled(COMPARISONS["ne"](self, 0)))
+
+
+def _power(self: Count, other: Any, modulus: Any = None) -> Any:
+    if modulus is not None:
+        return pow(settled(self), *[settled(counted(x, self.walk) or x) for x in (other, modulus)])
+    return POWER[0](self, other)
+
+
+def _rounded(self: Count, ndigits: Any = None) -> Any:
+    return plus(self, 0) if ndigits is None or ndigits >= 0 else round(settled(self), operator.index(ndigits))
+
+
+def _through(convert: Callable[[Any], Any]) -> Callable[[Count], Any]:
+    """A conversion to what only plain numbers can become."""
+    return lambda self: convert(settled(self))
+
+
+def _method(name: str) -> Callable[..., Any]:
+    """A method of Python's integers."""
+    return lambda self, *args, **kwargs: getattr(settled(self), name)(*args, **kwargs)
+
+
+POWER = _operators("pow")
+OPERATORS: dict[str, Any] = {
+    "__pow__": _power,
+    "__rpow__": POWER[1],
+    "__neg__": negated,
+    "__abs__": magnitude,
+    "__pos__": lambda self: plus(self, 0),
+    "__invert__": inverted,
+    "__bool__": _truth,
+    "__round__": _rounded,
+    "__trunc__": lambda self: plus(self, 0),
+    "__floor__": lambda self: plus(self, 0),
+    "__ceil__": lambda self: plus(self, 0),
+    "__int__": _through(int),
+    "__index__": _through(int),
+    "__float__": _through(float),
+    "__complex__": _through(complex),
+    "__hash__": _through(hash),
+    "__str__": _through(str),
+    "__repr__": _through(repr),
+    "__format__": lambda self, spec: format(settled(self), spec),
+    "__reduce_ex__": lambda self, protocol: settled(self).__reduce_ex__(protocol),
+    "__array__": lambda self, dtype=None, copy=None: np.array(settled(self), dtype),
+    "real": property(lambda self: plus(self, 0)),
+    "numerator": property(lambda self: plus(self, 0)),
+    "imag": property(lambda self: 0),
+    "denominator": property(lambda self: 1),
+    "conjugate": lambda self: plus(self, 0),
+    **{name: _method(name) for name in ("bit_length", "bit_count", "to_bytes", "as_integer_ratio", "is_integer")},
+    **{f"__{name}__": _comparison(name) for name in COMPARISONS},
+}
+for _name in EXACT_OPERATIONS:
+    if _name != "pow":
+        OPERATORS[f"__{_name}__"], OPERATORS[f"__r{_name}__"] = _operators(_name)
+    if _name != "divmod":
+        OPERATORS[f"__i{_name}__"] = OPERATORS[f"__{_name}__"]
+for _name, _operator in OPERATORS.items():
+    setattr(Count, _name, _operator)
+Count.meeting = staticmethod(meeting)  # type: ignore[method-assign]

@@ -1,0 +1,56 @@
+"""Which of Python's integers and truth values among the arguments of a function are inputs of its programs.
+
+At first none is: a program may rely on their values, so that shapes and loops are known. One that differs between two
+calls which are alike otherwise becomes an input. If the programs rely on its value all the same, because it chooses a
+shape or the number of rounds, it goes back to having a recording for each value.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from ..ir.recording import Recording
+from .jit_keys import Call
+
+PINNED = 2
+"""Recordings that rely on the value of an input, before it is no longer one."""
+
+
+class Numbers:
+    """What is known of the integers and truth values of one function's arguments."""
+
+    def __init__(self) -> None:
+        self._first: dict[Any, dict[int, Any]] = {}
+        """For each kind of call, the numbers of the first one."""
+        self._varying: dict[Any, frozenset[int]] = {}
+        self._fixed: dict[Any, frozenset[int]] = {}
+        self._free: set[tuple[Any, int]] = set()
+        """Inputs that at least one program takes whatever they are."""
+        self._pinned: Counter[tuple[Any, int]] = Counter()
+
+    def of(self, call: Call) -> Call:
+        """The call with its inputs, as far as they are known to vary."""
+        numbers = call.numbers
+        if not numbers:
+            return call
+        kind = call.loose
+        first = self._first.setdefault(kind, numbers)
+        changed = [k for k, x in numbers.items() if k not in first or first[k] != x]
+        varying = self._varying[kind] = self._varying.get(kind, frozenset()).union(changed)
+        counts = (varying & numbers.keys()) - self._fixed.get(kind, frozenset())
+        return call.with_counts(frozenset(counts)) if counts else call
+
+    def note(self, call: Call, recording: Recording) -> None:
+        """Learn from a recording what it makes of its inputs."""
+        kind = call.loose
+        self._free |= {(kind, k) for k in call.counts - recording.pinned}
+        for k in recording.pinned:
+            self._pinned[kind, k] += 1
+            if self._pinned[kind, k] >= PINNED and (kind, k) not in self._free:
+                self.fix(call, frozenset((k,)))
+
+    def fix(self, call: Call, places: frozenset[int]) -> None:
+        """Let these numbers be part of what is recorded from now on."""
+        kind = call.loose
+        self._fixed[kind] = self._fixed.get(kind, frozenset()) | places
