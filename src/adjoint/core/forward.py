@@ -46,7 +46,10 @@ class ForwardTrace:
 
 @quiet
 def pushed(primitive: Primitive, tangents: list[Value], out: Value, values: Sequence[Value], params: dict) -> Value:
-    """The tangent of a step's result; for a step with several results a list of them."""
+    """The tangent of a step's result; for a step with several results a list of them.
+
+    Python's numbers become NumPy's only if they raise: in all other cases they give way to the precision of an array.
+    """
     try:
         return primitive.derivative.push(primitive, tangents, out, values, params)
     except (ZeroDivisionError, OverflowError):

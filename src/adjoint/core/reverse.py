@@ -221,7 +221,10 @@ def pull(trace: ReverseTrace, seeds: list[tuple[int, Value]], count: int) -> lis
             had = cotangents[parent]
             if had is None:
                 cotangents[parent] = c
-            elif type(had) is ARRAY and had.size > LARGE and getrefcount(had) == OWN and had.base is None:
+            elif (
+                type(had) is ARRAY and had.size > LARGE and type(c) is ARRAY
+                and getrefcount(had) == OWN and had.base is None
+            ):  # fmt: skip
                 np.add(had, c, out=had)  # nobody else sees this array: no new memory for the sum
             else:
                 cotangents[parent] = had + c

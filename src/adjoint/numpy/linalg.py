@@ -107,9 +107,10 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     a = as_value(a)
     if hermitian:
         return _hermitian_svd(a, compute_uv)
-    full_matrices = full_matrices and compute_uv and shape_of(a)[-1] != shape_of(a)[-2]
-    found = singular.svd(a, full_matrices=full_matrices)
-    return SVDResult(*found) if compute_uv else found[1]
+    full_matrices = full_matrices and shape_of(a)[-1] != shape_of(a)[-2]
+    if not compute_uv:
+        return singular.svd(a, full_matrices=False, vectors=False)[1]
+    return SVDResult(*singular.svd(a, full_matrices=full_matrices))
 
 
 def _hermitian_svd(a: Any, compute_uv: bool) -> Any:
@@ -137,6 +138,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     rows, columns = shape_of(a)
     cutoff = np.finfo(dtype_of(a)).eps * max(rows, columns) if rcond is None else rcond
     right = b[:, None] if ndim_of(b) == 1 else b
+    x = ops.least_squares(a, right, rcond=rcond)
     s = svdvals(a)
     rank = np.sum(raw(s) > cutoff * np.max(raw(s), axis=-1, keepdims=True, initial=0.0), axis=-1)
     if np.any(rank < min(rows, columns)) and _moves(a):
@@ -148,7 +150,6 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
                 "if the matrix is meant as a constant, pass  ad.stop_gradient(a).",
             )
         )
-    x = ops.least_squares(a, right, rcond=rcond)
     gap = right - a @ x
     residuals = np.sum(np.real(gap * np.conjugate(gap)), axis=0)
     if rows <= columns or np.any(rank < columns):

@@ -15,7 +15,7 @@ import numpy as np
 from ..core.values import Value, dtype_of, shape_of
 from ..rules.opaque import Opaque
 from .declare import CONSTANT, declare
-from .linalg import adjoint, diagonal_of, hermitian_part, solve, swapped, transposed
+from .linalg import adjoint, diagonal_of, for_finite, hermitian_part, solve, swapped, transposed
 from .spectra import (
     alike,
     has_pairs,
@@ -93,9 +93,15 @@ def is_told_apart(
     return bad
 
 
+def _eigh(a: Any, *, UPLO: str) -> tuple[Any, ...]:
+    """As NumPy's, but nan for a matrix that is not finite, of which LAPACK makes values and vectors up."""
+    found = tuple(np.linalg.eigh(a, UPLO))
+    return found if np.all(np.isfinite(a)) else for_finite(lambda _: found, a)
+
+
 eigh = declare(
     "eigh",
-    lambda a, *, UPLO: tuple(np.linalg.eigh(a, UPLO)),
+    _eigh,
     Opaque(_eigh_jvp, _eigh_vjp),
     multiple=True,
     note="for Hermitian perturbations; nan where a repeated eigenvalue's vectors are used one by one",

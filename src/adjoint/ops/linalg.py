@@ -105,25 +105,41 @@ inv = declare(
 
 def cofactors_of(a: Value, det_a: Value) -> Value:
     """The cofactor matrices, by the inverse where that is accurate, else by a route that needs none."""
-    inverse = None if cannot_branch(a) else _accurate_inverse(raw(a))
+    inverse = None if cannot_branch(a) else _accurate_inverse(raw(a), raw(det_a))
     if inverse is None:
         return cofactors(a)
     return for_matrices(det_a) * swapped(inv(a) if isinstance(a, Traced) else inverse)
 
 
-def _accurate_inverse(a: Any) -> Any:
-    """The inverses, or None if one of the matrices is so near to a singular one that half of the digits are lost."""
+def _accurate_inverse(a: Any, det_a: Any) -> Any:
+    """The inverses, or None if one of the matrices is so near to a singular one that half of the digits are lost.
+
+    None too where a determinant is out of range, so that its product with the inverse would be.
+    """
+    range_of = np.finfo(a.dtype)
+    if not np.all((np.abs(det_a) < range_of.max) & (np.abs(det_a) > range_of.tiny)):
+        return None
     try:
         inverse = np.linalg.inv(a)
     except np.linalg.LinAlgError:
         return None
     size = np.linalg.norm(a, axis=(-2, -1)) * np.linalg.norm(inverse, axis=(-2, -1))
-    return inverse if np.all(size < np.finfo(a.dtype).eps ** -0.5) else None
+    return inverse if np.all(size < range_of.eps**-0.5) else None
+
+
+def for_finite(decomposed: Callable[[Any], Sequence[Any]], a: Any) -> tuple[Any, ...]:
+    """What a routine of LAPACK finds for finite matrices, and nan for the others, at which some of them never end."""
+    finite = np.all(np.isfinite(a), axis=(-2, -1))
+    if np.all(finite):
+        return tuple(decomposed(a))
+    found = decomposed(np.where(finite[..., None, None], a, np.eye(*np.shape(a)[-2:], dtype=a.dtype)))
+    bad = np.broadcast_to(np.where(finite, 0.0, np.nan), finite.shape)
+    return tuple([x + bad[(..., *[None] * (x.ndim - bad.ndim))].astype(x.dtype) for x in found])
 
 
 def _cofactors(a: Any) -> Any:
     """By singular values: products of all but one of them, so that nothing is divided."""
-    u, s, vh = np.linalg.svd(a)
+    u, s, vh = for_finite(np.linalg.svd, a)
     before = np.cumprod(np.concatenate([np.ones_like(s[..., :1]), s[..., :-1]], -1), -1)
     after = np.cumprod(np.concatenate([np.ones_like(s[..., :1]), s[..., :0:-1]], -1), -1)[..., ::-1]
     turn = np.linalg.det(u) * np.linalg.det(vh)
@@ -215,9 +231,21 @@ def _pinv_jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], para
     return out @ (turned @ outside) - out @ da @ out + (inside @ turned) @ out
 
 
+def check_finite(a: Any, where: str = "") -> None:
+    """Raise what NumPy raises, or tries to find for ever, if a matrix has no singular values."""
+    if not np.all(np.isfinite(a)):
+        raise np.linalg.LinAlgError("SVD did not converge" + where)
+
+
+def _pinv(a: Any, cutoff: Any, *, hermitian: bool) -> Any:
+    if not hermitian:
+        check_finite(a)
+    return np.linalg.pinv(a, cutoff, hermitian)
+
+
 pinv = declare(
     "pinv",
-    lambda a, cutoff, *, hermitian: np.linalg.pinv(a, cutoff, hermitian),
+    _pinv,
     Opaque(lambda tangents, out, args, params: _pinv_jvp(tangents[:1], out, args, params)),
     stacking=lambda primitive, values, batched, params, size: aligned_pair(primitive, values, batched, params, size),
     note="for perturbations that keep the rank",
@@ -259,9 +287,14 @@ def cutoff_of(a: Value, rcond: Any) -> Any:
     return np.finfo(dtype_of(a)).eps * max(shape_of(a)[-2:]) if rcond is None else rcond
 
 
+def _least_squares(a: Any, b: Any, *, rcond: Any) -> Any:
+    check_finite(a, " in Linear Least Squares")
+    return np.linalg.lstsq(a, b, rcond)[0]
+
+
 least_squares = declare(
     "least_squares",
-    lambda a, b, *, rcond: np.linalg.lstsq(a, b, rcond)[0],
+    _least_squares,
     Opaque(_least_squares_jvp),
     stacking=one_by_one,
     note="the solution of np.linalg.lstsq",

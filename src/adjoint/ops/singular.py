@@ -15,7 +15,7 @@ from ..core.values import Value, dtype_of, may_hold, shape_of
 from ..rules.opaque import Opaque
 from .declare import declare
 from .decompositions import Tangents, extended, free_columns, inverse_gaps, is_told_apart, is_turned, turn_to_real
-from .linalg import adjoint, diagonal_of, swapped, transposed
+from .linalg import adjoint, check_finite, diagonal_of, for_finite, swapped, transposed
 from .spectra import alike, has_pairs, is_something, others, poisoned, poisoned_columns, split_values, steady, vanishing
 
 
@@ -129,9 +129,15 @@ def _both(zero: Value) -> Value:
     return zero[..., :, None] & zero[..., None, :]
 
 
+def _svd(a: Any, *, full_matrices: bool, vectors: bool = True) -> tuple[Any, ...]:
+    """As NumPy's: nan in a matrix is an error; an infinity is one for the vectors, and makes the values alone nan."""
+    check_finite(a if vectors else np.where(np.isinf(a), 0.0, a))
+    return for_finite(lambda x: np.linalg.svd(x, full_matrices), a)
+
+
 svd = declare(
     "svd",
-    lambda a, *, full_matrices: tuple(np.linalg.svd(a, full_matrices)),
+    _svd,
     Opaque(_jvp, _vjp),
     multiple=True,
     note="a singular value has slope 0 at 0, as abs; nan where a repeated value's vectors are used one by one",

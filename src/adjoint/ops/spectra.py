@@ -107,12 +107,15 @@ def split_values(moved: Value, same: Value, *, hermitian: bool = True, descendin
     largest = np.max(np.sum(np.abs(moved), axis=-1), axis=-1)
     apart = 2.5 * largest[..., None] * np.argmax(blocks, axis=-1)
     shifted = moved + apart[..., None] * np.eye(shape_of(moved)[-1], dtype=dtype_of(largest))
+    finite: Value = np.all(np.isfinite(shifted), axis=(-2, -1), keepdims=True)
+    shifted = np.where(finite, shifted, 0.0)  # LAPACK refuses them, or never ends
     if hermitian:
-        found = np.linalg.eigvalsh(shifted)
+        found: Value = np.linalg.eigvalsh(shifted)
     else:
         found = np.linalg.eigvals(shifted)
         found = np.take_along_axis(found, np.argsort(np.real(found), axis=-1), -1)
     found = np.take_along_axis(found, np.argsort(np.argsort(apart, axis=-1), axis=-1), -1) - apart
+    found = poisoned(found[..., None], ~finite[..., 0, 0])[..., 0]
     return -found if descending else found
 
 

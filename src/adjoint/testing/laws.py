@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.tree import flatten
 from ..transforms.grad import grad
-from ..transforms.jvp import jvp
+from ..transforms.jvp import jvp, linearize
 from ..transforms.vjp import vjp
 from ..transforms.vmap import vmap
 from .check import _difference, inner, moved_along, random_like
@@ -73,6 +73,16 @@ def adjoint_law(case: Case) -> None:
     g = random_like(value, rng)
     pulled = vjp(case.function, *case.args)[1](g)
     _near(inner(pulled, t), inner(g, tangent), 1e-9)
+
+
+def linearize_law(case: Case) -> None:
+    """A recorded trace, walked forward, pushes a tangent to the same numbers as the walk along with the values."""
+    t = random_like(case.args, _rng())
+    tangent = jvp(case.function, case.args, t)[1]
+    pushed = linearize(case.function, *case.args)[1](*t)
+    for want, got in zip(_arrays(tangent), _arrays(pushed), strict=True):
+        assert got.dtype == want.dtype, f"dtype {got.dtype} instead of {want.dtype}"
+        np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-13)
 
 
 def orders_law(case: Case) -> None:
@@ -145,6 +155,7 @@ LAWS: dict[str, Callable[[Case], None]] = {
     "value": value_law,
     "tangent": tangent_law,
     "adjoint": adjoint_law,
+    "linearize": linearize_law,
     "orders": orders_law,
     "stacking": stacking_law,
     "precision": precision_law,

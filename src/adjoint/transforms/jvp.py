@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import TangentError, message
-from ..core.forward import ForwardTrace
+from ..core.forward import ForwardTrace, pushed
 from ..core.nans import are_looked_for, looking_for_nans
 from ..core.reverse import INPUT, OUTPUT
-from ..core.trace import quiet
 from ..core.traced import Traced, snapshot
 from ..core.tree import flatten, same_structure
-from ..core.values import Value, cast, describe, dtype_of, ieee, plain, shape_of, zeros_for
+from ..core.values import Value, cast, describe, dtype_of, plain, shape_of, zeros_for
+from ..ir.interpret import own
 from .recording import checked_inputs, finished, of_kind, output_leaves, pair, run
 from .vjp import Recording
 
@@ -57,11 +57,12 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
         aux = unflatten([finished(leaf, walk) for leaf in leaves])
     outputs, shape = output_leaves(result, "jvp")
     values = [finished(o, walk) for o in outputs]
-    pushed = [
+    moved = [
         o.node if isinstance(o, Traced) and o.walk is walk and o.node is not None else zeros_for(v)
         for o, v in zip(outputs, values, strict=True)
     ]
-    both = shape(values), shape([_as_value(t, v) for t, v in zip(pushed, values, strict=True)])
+    results = own(values + [_as_value(t, v) for t, v in zip(moved, values, strict=True)], inputs + moves)
+    both = shape(results[: len(values)]), shape(results[len(values) :])
     return (*both, aux) if has_aux else both
 
 
@@ -145,7 +146,6 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
     return recording.value(), pushforward
 
 
-@quiet
 def push(recording: Recording, tangents: list[Value]) -> list[Value]:
     """Walk a trace forward: the tangents of the output leaves, given those of the input leaves."""
     trace = recording.trace
@@ -160,14 +160,14 @@ def push(recording: Recording, tangents: list[Value]) -> list[Value]:
             continue
         moves = [None if p is None else moved[p] for p in parents]
         if any(m is not None for m in moves):
-            values = [ieee(a) for a in args]
-            moved[place] = primitive.derivative.push(primitive, moves, ieee(out), values, params)
-    return [
+            moved[place] = pushed(primitive, moves, out, args, params)
+    results = [
         _as_value(moved[o.node], v)
         if isinstance(o, Traced) and o.walk is trace and moved[o.node] is not None
         else zeros_for(v)
         for o, v in zip(recording.outputs, recording.values, strict=True)
     ]
+    return own(results, tangents)
 
 
 def derivative(fun: Callable[[Any], Any], n: int = 1) -> Callable[[Any], Any]:

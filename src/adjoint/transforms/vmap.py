@@ -73,7 +73,7 @@ def _mapped_at_once(
     result = call([_batched(x, axis, walk) for x, axis in zip(leaves, axes, strict=True)])
     outputs, shape = output_leaves(result, "vmap")
     places = _axes_for_leaves((out_axes,), (shape(outputs),))
-    return shape([_unbatched(o, axis, walk) for o, axis in zip(outputs, places, strict=True)])
+    return shape([_writable(_unbatched(o, axis, walk)) for o, axis in zip(outputs, places, strict=True)])
 
 
 def _batched(x: Any, axis: int | None, walk: BatchTrace) -> Any:
@@ -100,6 +100,11 @@ def _unbatched(x: Value, axis: int | None, walk: BatchTrace) -> Value:
         return x
     x = snapshot(x) if isinstance(x, Traced) else np.asarray(x)
     return np.moveaxis(spread(x, (walk.size, *shape_of(x))), 0, axis)
+
+
+def _writable(x: Value) -> Value:
+    """A result that the caller may write to: one that is spread over the batch has one memory for all examples."""
+    return x.copy() if type(x) is np.ndarray and not x.flags.writeable else x
 
 
 def _axes_for_leaves(axes: Any, args: tuple[Any, ...]) -> list[int | None]:
