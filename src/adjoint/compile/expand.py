@@ -45,7 +45,7 @@ def expanded(program: Program) -> Program:
                 step = step._replace(args=tuple([uniform.get(a, a) for a in step.args]))
         if step.primitive.name == "logsumexp" and program.types[step.outs[0]].dtype.kind == "f":
             same[step.outs[0]] = _logsumexp(work, step)
-        elif step.primitive.name == "item":
+        elif step.primitive.name == "item" and is_known(work.types[step.outs[0]].dtype):
             work.steps.append(step._replace(primitive=COPY, params={"dtype": work.types[step.outs[0]].dtype}))
         elif step.primitive.name == "roll":
             same[step.outs[0]] = _roll(work, step)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.traced import Traced
+from .calls import has_versions, redirected
 from .capture import CaptureTrace
 from .program import KINDS
 from .watch import is_foreign, names_of
@@ -21,8 +22,10 @@ from .watch import is_foreign, names_of
 class Clones:
     """The copies made for one recording."""
 
-    def __init__(self, capture: CaptureTrace) -> None:
+    def __init__(self, capture: CaptureTrace, *, calls: bool = False) -> None:
         self.capture = capture
+        self.calls = calls
+        """Whether calls of `float` and its like go to versions that take handles."""
         self._made: dict[int, tuple[Any, Any]] = {}
         self._handles: list[tuple[Traced, np.ndarray]] = []
         self._cells: list[tuple[types.CellType, Any, str]] = []
@@ -91,12 +94,15 @@ class Clones:
 
         A function that no array is behind stays itself, so that who compares functions finds them the same.
         """
-        if not _reaches_arrays(f):
+        if not _reaches_arrays(f, calls=self.calls):
             return self._kept(f, f)
         cells = tuple([types.CellType() for _ in f.__closure__ or ()])
         names = set() if is_foreign(f.__code__.co_filename) else names_of(f.__code__)
         overlay = self._overlay(f.__globals__) if names else f.__globals__
-        made = types.FunctionType(f.__code__, overlay, f.__name__, None, cells or None)
+        code, needed = redirected(f) if self.calls and names else (f.__code__, {})
+        for name, version in needed.items():
+            overlay[name] = self._globals[id(f.__globals__)][2][name] = version
+        made = types.FunctionType(code, overlay, f.__name__, None, cells or None)
         self._kept(f, made)
         made.__defaults__ = None if f.__defaults__ is None else tuple(map(self.of, f.__defaults__))
         made.__kwdefaults__ = None if f.__kwdefaults__ is None else {k: self.of(v) for k, v in f.__kwdefaults__.items()}
@@ -122,8 +128,8 @@ class Clones:
         return known[1]
 
 
-def _reaches_arrays(f: types.FunctionType) -> bool:
-    """Whether a function, or one that it uses, captures an array."""
+def _reaches_arrays(f: types.FunctionType, *, calls: bool) -> bool:
+    """Whether a function, or one that it uses, captures an array; or calls what has a version for handles."""
     stack, seen = [f], set()
     while stack:
         x: Any = stack.pop()
@@ -132,6 +138,8 @@ def _reaches_arrays(f: types.FunctionType) -> bool:
         if id(x) not in seen:
             seen.add(id(x))
             stack += parts_of(x)
+            if calls and type(x) is types.FunctionType and not is_foreign(x.__code__.co_filename) and has_versions(x):
+                return True
     return False
 
 

@@ -25,11 +25,8 @@ USUAL = 2**31
 """Numbers that count something are smaller; of two such even the product fits."""
 
 
-class Count(Traced):
-    """A Python int or bool of a captured program. It is `int` or `bool` for `isinstance`, as the code it meets expects.
-
-    Whoever wants a true Python number (a shape, an index of a list, `range`, text) gets it, and a guard is written.
-    """
+class Number(Traced):
+    """A Python number of a captured program. It is `float`, `int` or `bool` for `isinstance`, as its code expects."""
 
     __slots__ = ()
     __class__ = property(lambda self: type(self.value))  # type: ignore[assignment]
@@ -38,16 +35,25 @@ class Count(Traced):
         """The handle as the other walks know it: of a number that takes the precision of the array it meets."""
         return Traced(self.value, self.walk, self.node)
 
+    def __copy__(self) -> Number:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Number:
+        return self
+
+
+class Count(Number):
+    """A Python int or bool of a captured program.
+
+    Whoever wants a true Python number (a shape, an index of a list, `range`, text) gets it, and a guard is written.
+    """
+
+    __slots__ = ()
+
     @staticmethod
     def meeting(capture: Any, primitive: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments of a step, guarded to what the arrays among them can hold; `adjoint.numpy` knows how."""
         return args
-
-    def __copy__(self) -> Count:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Count:
-        return self
 
 
 def is_count(x: Any) -> bool:

@@ -155,10 +155,11 @@ def _recorded(
     run: Run, fun: Any, leaves: list[Any], rebuild: Any, extra: Any, *, lift: bool, counts: Counts = frozenset()
 ) -> tuple[Recording, list[Any], str]:
     watch = Watch(fun, *extra, with_arrays=False)
-    if counts and tells_handles_apart(watch.functions()):
+    tells = tells_handles_apart(watch.functions())
+    if counts and tells:
         raise LooksAtNumbersError
     capture = CaptureTrace()
-    clones = Clones(capture)
+    clones = Clones(capture, calls=not tells)
     fun = clones.of(fun) if lift else fun
     watch.arrays = Watch(fun, *extra).arrays  # those that the copy still sees as they are
     handles = [

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.traced import Traced
-from ..ir.counts import EXACT, WORD, Count
+from ..ir.counts import EXACT, WORD, Count, Number
 from ..ops.arithmetic import power
 from .counts import (
     COMPARISONS,
@@ -177,4 +177,6 @@ for _name in EXACT_OPERATIONS:
         OPERATORS[f"__i{_name}__"] = OPERATORS[f"__{_name}__"]
 for _name, _operator in OPERATORS.items():
     setattr(Count, _name, _operator)
+for _name in ("__str__", "__repr__", "__format__"):  # text of a number that was asked for as a number
+    setattr(Number, _name, OPERATORS[_name])
 Count.meeting = staticmethod(meeting)  # type: ignore[method-assign]

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.primitive import Primitive
 from ..core.traced import Traced
 from ..core.values import dtype_of
-from ..ir.counts import EXACT, TRUTH, USUAL, WORD, Count, Range, fits
+from ..ir.counts import EXACT, TRUTH, USUAL, WORD, Count, Number, Range, fits
 from ..ops.arithmetic import add, divide, multiply, negative, power, subtract
 from ..ops.declare import UFUNCS
 from ..ops.selection import absolute
@@ -45,7 +45,7 @@ def value_of(x: Any) -> Any:
 
 def settled(x: Any) -> Any:
     """The plain number, on which the program relies from here on."""
-    if not isinstance(x, Count):
+    if not isinstance(x, Number):
         return x
     capture: Any = x.walk
     return capture.decided(x)

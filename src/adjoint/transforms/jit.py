@@ -267,8 +267,8 @@ class Jitted:
 
 def _recorded(fun: Any, call: Call) -> tuple[Recording, Any]:
     """The recording of a call, and its result."""
-    if call.counts:
-        from ..numpy import counting as counting  # gives these handles their operators
+    from ..numpy import python_calls as python_calls  # not before something is recorded
+
     return record(run, fun, call.leaves, call.rebuild, *_watched(call), counts=call.counts)
 
 
