@@ -30,11 +30,11 @@ class Copy:
     __slots__ = ("array",)
 
     def __init__(self, x: np.ndarray) -> None:
-        self.array = np.array(x, order="C", subok=False)
+        self.array = np.array(np.ndarray.view(x, np.ndarray), order="C")
 
     def is_like(self, x: np.ndarray) -> bool:
         """Whether an array holds this still."""
-        return same_bits(self.array, x)
+        return same_bits(self.array, np.ndarray.view(x, np.ndarray))  # a subclass may say something else
 
 
 def same_bits(a: Any, b: Any) -> bool:

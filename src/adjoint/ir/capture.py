@@ -126,7 +126,7 @@ class CaptureTrace:
             if known is not None and same_bits(known[1], a):
                 return known[2]
             number = program.new(type_of(a))
-            program.constants[number] = a
+            program.constants[number] = np.ndarray.view(a, np.ndarray) if type(a) is not np.ndarray else a
             program.frozen.add(number)  # made by the function, or watched: what it holds is compared before each run
             self.arrays[id(a)] = (a, a.copy(), number)
             if known is not None:  # changed after its first use: what was used then is kept as it was

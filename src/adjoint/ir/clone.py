@@ -15,8 +15,9 @@ import numpy as np
 from ..core.traced import Traced
 from .calls import has_versions, redirected
 from .capture import CaptureTrace
+from .executed import Executed
 from .program import KINDS
-from .watch import is_foreign, names_of
+from .reach import codes_in, is_foreign, names_of
 
 
 class Clones:
@@ -69,6 +70,16 @@ class Clones:
                 if overlay.get(name, self) is not start.get(name, self):
                     return f"the global variable {name!r}"
         return ""
+
+    def originals(self, executed: Executed | None) -> Executed | None:
+        """Code that has run, with the user's own code and global variables instead of copies of them."""
+        if executed is None:
+            return None
+        codes = {
+            made: code for f, g in self._made.values() if type(f) is types.FunctionType for made, code in _pairs(g, f)
+        }
+        modules = {id(overlay): module for module, overlay, _ in self._globals.values()}
+        return {codes.get(code, code): modules.get(id(variables), variables) for code, variables in executed.items()}
 
     def _kept(self, x: Any, made: Any) -> Any:
         self._made[id(x)] = (x, made)  # x itself is kept too, so that its number is not given to another object
@@ -141,6 +152,11 @@ def _reaches_arrays(f: types.FunctionType, *, calls: bool) -> bool:
             if calls and type(x) is types.FunctionType and not is_foreign(x.__code__.co_filename) and has_versions(x):
                 return True
     return False
+
+
+def _pairs(copy: Any, f: Any) -> list[tuple[types.CodeType, types.CodeType]]:
+    """The code of a copy with that of the original, and so for the functions written inside."""
+    return list(zip(codes_in(copy.__code__), codes_in(f.__code__), strict=True))
 
 
 def looks_at_types(fun: Any) -> bool:

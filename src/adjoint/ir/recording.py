@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import functools
 import os
@@ -20,10 +21,15 @@ from .chance import Chance
 from .clone import Clones, looks_at_types
 from .counts import LooksAtNumbersError, tells_handles_apart
 from .effects import Performance, also_in_failure, noted
+from .executed import Tracking
 from .interpret import own
+from .looking import look
 from .program import KINDS, Program
-from .watch import Watch, is_foreign
+from .reach import is_foreign
+from .watch import Watch
 
+SETTLING = 3
+"""Recordings until objects of packages that the function uses have to stay as they are."""
 DYNAMIC = (float, complex, np.ndarray, np.generic)
 """Leaves whose values a program takes anew at each run; everything else is part of what was recorded."""
 
@@ -108,36 +114,47 @@ class Fixed:
 
 @also_in_failure
 def record(
-    run: Run, fun: Any, leaves: list[Any], rebuild: Any, *extra: Any, counts: Counts = frozenset()
+    run: Run,
+    fun: Any,
+    leaves: list[Any],
+    rebuild: Any,
+    *extra: Any,
+    counts: Counts = frozenset(),
+    exactly: bool = False,
 ) -> tuple[Recording, Any]:
     """Call `fun` on handles; the recording, and the result of this very call.
 
     `counts` are the places of leaves that are to be inputs although they are Python's integers or truth values. A
-    function that does not take their handles gets the numbers.
+    function that does not take their handles gets the numbers. The recording relies on everything that can be reached,
+    or `exactly` on what has been used; that takes longer to find out.
     """
     if counts:
         try:
-            return _checked(run, fun, leaves, rebuild, extra, counts)
+            return _checked(run, fun, leaves, rebuild, extra, counts, exactly)
         except ForeignValueError:
             raise
         except Exception:  # noqa: S110  (with the numbers themselves, it raises what is due)
             pass
-    return _checked(run, fun, leaves, rebuild, extra, frozenset())
+    return _checked(run, fun, leaves, rebuild, extra, frozenset(), exactly)
 
 
-def _checked(run: Run, fun: Any, leaves: list[Any], rebuild: Any, extra: Any, counts: Counts) -> tuple[Recording, Any]:
+def _checked(
+    run: Run, fun: Any, leaves: list[Any], rebuild: Any, extra: Any, counts: Counts, exactly: bool
+) -> tuple[Recording, Any]:
     lift = not looks_at_types(fun)
     try:
-        recording, values, drawn = _recorded(run, fun, leaves, rebuild, extra, lift=lift, counts=counts)
+        recording, values, drawn = _settled(run, fun, leaves, rebuild, extra, lift=lift, counts=counts, exactly=exactly)
     except (ForeignValueError, ImpureError, OutputError):
         raise
     except Exception:  # it may need the arrays that it captures as they are, for compiled code
-        if counts or not lift or not Watch(fun, *extra).arrays:
+        if counts or not lift or not look(fun, *extra).arrays:
             raise
         lift = False
-        recording, values, drawn = _recorded(run, fun, leaves, rebuild, extra, lift=lift)
+        recording, values, drawn = _settled(run, fun, leaves, rebuild, extra, lift=lift, counts=counts, exactly=exactly)
+    if not exactly and recording.watch.unwatchable:  # perhaps something that is not used
+        recording, values, drawn = _settled(run, fun, leaves, rebuild, extra, lift=lift, counts=counts, exactly=True)
     if drawn and threading.active_count() > 1:  # by another thread, unless the numbers differ the next time as well
-        again, _, drawn_again = _recorded(run, fun, leaves, rebuild, extra, lift=lift, counts=counts)
+        again, _, drawn_again = _settled(run, fun, leaves, rebuild, extra, lift=lift, counts=counts, exactly=exactly)
         drawn = "" if not drawn_again or _same_constants(recording.program, again.program) else drawn
     if drawn:
         raise ImpureError(
@@ -151,26 +168,43 @@ def _checked(run: Run, fun: Any, leaves: list[Any], rebuild: Any, extra: Any, co
     return recording, recording.result(own(values, [*leaves, *recording.program.constants.values()]))
 
 
+def _settled(run: Run, *call: Any, **how: Any) -> tuple[Recording, list[Any], str]:
+    """A recording during which objects of packages were as they are: those that fill their caches have done so."""
+    for _ in range(SETTLING):
+        recording, values, drawn, stirred = _recorded(run, *call, **how)
+        if not stirred:
+            return recording, values, drawn
+    raise _impure(stirred, call[0])
+
+
 def _recorded(
-    run: Run, fun: Any, leaves: list[Any], rebuild: Any, extra: Any, *, lift: bool, counts: Counts = frozenset()
-) -> tuple[Recording, list[Any], str]:
-    watch = Watch(fun, *extra, with_arrays=False)
+    run: Run, fun: Any, leaves: list[Any], rebuild: Any, extra: Any, *, lift: bool, counts: Counts, exactly: bool
+) -> tuple[Recording, list[Any], str, str]:
+    watch = look(fun, *extra, with_arrays=False)
     tells = tells_handles_apart(watch.functions())
     if counts and tells:
         raise LooksAtNumbersError
     capture = CaptureTrace()
     clones = Clones(capture, calls=not tells)
-    fun = clones.of(fun) if lift else fun
-    watch.arrays = Watch(fun, *extra).arrays  # those that the copy still sees as they are
+    original, fun = fun, clones.of(fun) if lift else fun
+    watch.arrays = look(fun, *extra).arrays  # those that the copy still sees as they are
     handles = [
         capture.count(x) if k in counts else capture.input(x) if is_dynamic(x) else x for k, x in enumerate(leaves)
     ]
     args, kwargs = rebuild(handles)
     given, _ = flatten((args, kwargs))
+    tracking = Tracking() if exactly or watch.meets_packages else None
     with Chance() as chance, noted(capture) as effects:
-        result = run(fun, args, kwargs)
+        with tracking or contextlib.nullcontext():
+            result = run(fun, args, kwargs)
         drawn = chance.drawn()
-    drawn = drawn or _check_pure(watch, clones, fun)
+    drawn = drawn or watch.drawn_from()
+    _check_pure(watch, clones, fun)
+    stirred = watch.changed_in_packages()
+    if tracking is not None or any([state.growing for state in watch.states]):  # caches may be fuller than before
+        executed = tracking.executed if tracking else None
+        watch = look(original, *extra, with_arrays=False, executed=clones.originals(executed))
+        watch.arrays = look(fun, *extra, executed=executed).arrays
     _check_arguments(fun, given, flatten((args, kwargs))[0], handles, leaves)
     outputs, restore = flatten(result)
     places: list[Any] = []
@@ -189,7 +223,7 @@ def _recorded(
     recording = Recording(capture.program, watch, places, restore, Performance(capture.program, effects))
     recording.counts = counts
     recording.pinned = frozenset([k for k in counts if handles[k].node in capture.pinned])
-    return recording, values, drawn
+    return recording, values, drawn, stirred
 
 
 ANYTHING = (str, bytes, bool, int, type(None), enum.Enum, type, np.dtype, np.generic, np.ndarray, slice, range)
@@ -241,19 +275,20 @@ def _is_function(cell: Any) -> bool:
         return False
 
 
-def _check_pure(watch: Watch, clones: Clones, fun: Any) -> str:
-    what = watch.changed() or watch.rewritten() or clones.changed()
-    if "Generator" in what or "RandomState" in what:
-        return what
+def _check_pure(watch: Watch, clones: Clones, fun: Any) -> None:
+    what = watch.changed_here() or watch.rewritten() or clones.changed()
     if what:
-        raise ImpureError(
-            message(
-                f"The function changes {what}, which a recording would not repeat.",
-                got=_home(fun),
-                fix="Return the new value as a result instead; what is only counted or collected belongs outside.",
-            )
+        raise _impure(what, fun)
+
+
+def _impure(what: str, fun: Any) -> ImpureError:
+    return ImpureError(
+        message(
+            f"The function changes {what}, which a recording would not repeat.",
+            got=_home(fun),
+            fix="Return the new value as a result instead; what is only counted or collected belongs outside.",
         )
-    return ""
+    )
 
 
 def _check_arguments(fun: Any, before: list[Any], after: list[Any], handles: list[Any], leaves: list[Any]) -> None:

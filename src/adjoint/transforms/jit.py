@@ -192,14 +192,15 @@ class Jitted:
             return self._record_without_counts(args, kwargs, call)
         if self._is_too_much(call, paths):
             return self.fun(*args, **kwargs)
-        recording, result = _recorded(self.fun, call)
+        exactly = any([not p.recording.is_valid() for p in paths])  # perhaps because of something that is not used
+        recording, result = _recorded(self.fun, call, exactly=exactly)
         if recording.counts != call.counts:
             self._numbers.fix(call, call.counts)
             call = call.without_counts()
             paths = self._paths.get(call.key, ())
         self._numbers.note(call, recording)
-        if not recording.watch.is_complete:
-            self._give_up("what it can reach is too much to be watched", "Pass what it needs as arguments.")
+        if recording.watch.unwatchable:
+            self._give_up(recording.watch.unwatchable, "Pass what it needs as arguments.")
             return result
         self._recordings += 1
         statics = frozenset([k % max(len(args), 1) for k in self.static_argnums]) | self.static_argnames
@@ -265,11 +266,11 @@ class Jitted:
         warnings.warn(f"{name!r} {what}\n  {fix}", RuntimeWarning, stacklevel=level)
 
 
-def _recorded(fun: Any, call: Call) -> tuple[Recording, Any]:
+def _recorded(fun: Any, call: Call, *, exactly: bool = False) -> tuple[Recording, Any]:
     """The recording of a call, and its result."""
     from ..numpy import python_calls as python_calls  # not before something is recorded
 
-    return record(run, fun, call.leaves, call.rebuild, *_watched(call), counts=call.counts)
+    return record(run, fun, call.leaves, call.rebuild, *_watched(call), counts=call.counts, exactly=exactly)
 
 
 def _watched(call: Call) -> list[Any]:

@@ -14,22 +14,27 @@ from adjoint.compile.call.signature import (
     CellIs,
     ClassIs,
     Dict,
+    DictHas,
     DictIs,
     DictLacks,
+    FieldIs,
+    Holds,
     List,
     ListIs,
     NumpyScalar,
+    OwnDictIs,
     PythonBool,
     PythonFloat,
     PythonInt,
     Signature,
     Static,
     Tuple,
+    TypeIs,
     array_of,
 )
 from adjoint.compile.emit import Emitter, Module, memory_type
 from adjoint.compile.engine import python_symbol
-from adjoint.ir.watch import VERSION
+from adjoint.ir.reach import VERSION
 
 ARRAYS_INLINE = 8
 """So many arrays of an entry are checked without a call: it saves 10 ns each, and takes LLVM 0.5 ms each."""
@@ -129,6 +134,20 @@ class ArgumentWriter(Emitter):
             case ClassIs(kind, version):
                 found = self.load("i32", self.object(kind), VERSION)
                 self.require(self.op(f"icmp eq i32 {found}, {version}"))
+            case TypeIs(owner, kind):
+                self.require_type(self.object(owner), kind)
+            case FieldIs(owner, offset, value):
+                self.field(self.load("ptr", self.object(owner), offset), value)
+            case OwnDictIs(owner, value):
+                self.require(self.call("adjoint_dict_is", *[f"ptr {self.object(x)}" for x in (owner, value)]))
+            case DictHas(mapping, keys, values):
+                block = self.allocate(f"[{len(keys)} x ptr]")
+                given = f"ptr {self.object(mapping)}", f"ptr {self.places(keys)}", f"i64 {len(keys)}", "i1 false"
+                self.require(self.call("adjoint_values", *given, f"ptr {block}"))
+                for i, value in enumerate(values):
+                    self.require_same(self.load("ptr", block, 8 * i), value)
+            case Holds(check):
+                self.require(self.call("adjoint_holds", f"ptr {self.object(check)}", f"ptr {self.object(True)}"))
             case AttributeIs(owner, attribute, value):
                 places = [f"ptr {self.object(x)}" for x in (owner, attribute, value)]
                 self.require(self.call("adjoint_attribute_is", *places))
@@ -143,6 +162,13 @@ class ArgumentWriter(Emitter):
                 self.array(array_of(array), self.object(array))
             case _:
                 raise TypeError(f"not a watch: {watch!r}")
+
+    def field(self, pointer: str, value: Any) -> None:
+        """Go on only if a field of an object has this in it; a field that has nothing in it stands for None."""
+        same = self.op(f"icmp eq ptr {pointer}, {self.object(value)}")
+        if value is None:
+            same = self.op(f"or i1 {same}, {self.op(f'icmp eq ptr {pointer}, null')}")
+        self.require(same)
 
     def count(self) -> None:
         """Check the number of arguments, and their names if they have some."""

@@ -8,20 +8,13 @@ from typing import Any
 import numpy as np
 
 from ...ir.recording import Counts, Fixed, Recording, is_dynamic
-from ...ir.watch import MISSING
 from ..build import Native
 from .entry import entry_text
 from .signature import (
     Array,
-    AttributeIs,
-    CellIs,
-    ClassIs,
     Constant,
     Dict,
-    DictIs,
-    DictLacks,
     List,
-    ListIs,
     NumpyScalar,
     Output,
     Result,
@@ -30,9 +23,8 @@ from .signature import (
     Tuple,
 )
 from .signature import leaves as each_leaf
+from .watching import watches_of
 
-LONGEST = 64
-"""Items of a captured list that are looked at one by one."""
 Given = tuple[Sequence[Any], dict[str, Any], frozenset[Any]]
 """Positional and keyword arguments of a call, and which of them are declared static."""
 
@@ -89,7 +81,7 @@ def _signature(
         marks.append(Result(o.place))
     result = _result(recording.restore(marks))
     made = Signature(
-        trees, tuple(outputs), result, _watches(recording), native.captured, tuple(kwargs), native.release_gil
+        trees, tuple(outputs), result, watches_of(recording.watch), native.captured, tuple(kwargs), native.release_gil
     )
     return made, order
 
@@ -156,35 +148,3 @@ def _result(x: Any) -> Any:
     if type(x) is dict:
         return Dict(tuple(x), tuple([_result(item) for item in x.values()]))
     raise _OddError
-
-
-def _watches(recording: Recording) -> tuple[Any, ...]:
-    watch = recording.watch
-    if watch.arrays or watch.generators:
-        raise _OddError
-    found: list[Any] = []
-    for container, items, _ in watch.containers:
-        if type(container) is not list or len(items) > LONGEST:
-            raise _OddError
-        found.append(ListIs(container, tuple(items)))
-    for cell, content, _ in watch.cells:
-        try:
-            cell.cell_contents  # noqa: B018
-        except ValueError:
-            raise _OddError from None
-        found.append(CellIs(cell, content))
-    for owner, key, content, _ in watch.entries:
-        found.append(_entry(owner, key, content))
-    for kind, version, _ in watch.classes:
-        if version == 0:
-            raise _OddError
-        found.append(ClassIs(kind, version))
-    found += [AttributeIs(x, attribute, content) for x, attribute, content, _ in watch.attributes]
-    return tuple(found)
-
-
-def _entry(owner: Any, key: Any, content: Any) -> Any:
-    """A variable in a dict, or the place where there is none."""
-    if type(owner) is not dict:
-        raise _OddError
-    return DictLacks(owner, key) if content is MISSING else DictIs(owner, key, content)

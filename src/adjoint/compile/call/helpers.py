@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from adjoint.compile.call.comparisons import COMPARISONS
+
 MESSAGE = "this compiled function is being destroyed and can no longer be called"
 
 
 def text(constants: dict[str, Any]) -> str:
     """LLVM's assembly of all helpers, with this process's addresses."""
-    filled = TEXT
+    filled = TEXT + COMPARISONS
     for name, number in {**constants, "message_length": len(MESSAGE) + 1, "message": MESSAGE}.items():
         filled = filled.replace(f"<{name}>", str(number))
     return filled
@@ -243,42 +245,6 @@ convert:
   %fits = icmp eq i32 %too_large, 0
   ret i1 %fits
 no:
-  ret i1 false
-}
-
-define i1 @adjoint_item_is(ptr %mapping, ptr %key, ptr %value) {
-  %got = call ptr @PyDict_GetItemWithError(ptr %mapping, ptr %key)
-  %missing = icmp eq ptr %got, null
-  br i1 %missing, label %clear, label %compare
-compare:
-  %same = icmp eq ptr %got, %value
-  ret i1 %same
-clear:
-  call void @PyErr_Clear()
-  ret i1 false
-}
-
-define i1 @adjoint_item_lacks(ptr %mapping, ptr %key) {
-  %got = call ptr @PyDict_GetItemWithError(ptr %mapping, ptr %key)
-  %missing = icmp eq ptr %got, null
-  br i1 %missing, label %clear, label %there
-there:
-  ret i1 false
-clear:
-  call void @PyErr_Clear()
-  ret i1 true
-}
-
-define i1 @adjoint_attribute_is(ptr %owner, ptr %name, ptr %value) {
-  %got = call ptr @PyObject_GetAttr(ptr %owner, ptr %name)
-  %missing = icmp eq ptr %got, null
-  br i1 %missing, label %clear, label %compare
-compare:
-  %same = icmp eq ptr %got, %value
-  call void @Py_DecRef(ptr %got)
-  ret i1 %same
-clear:
-  call void @PyErr_Clear()
   ret i1 false
 }
 

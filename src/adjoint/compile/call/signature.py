@@ -6,7 +6,7 @@ Every part is frozen and compared by identity: it names Python objects, and equa
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -158,6 +158,47 @@ class AttributeIs:
     owner: Any
     name: str
     value: Any
+
+
+@dataclass(frozen=True, eq=False)
+class TypeIs:
+    """An object still has this class."""
+
+    owner: Any
+    kind: type
+
+
+@dataclass(frozen=True, eq=False)
+class FieldIs:
+    """An object still has this one at an offset; nothing there stands for None."""
+
+    owner: Any
+    offset: int
+    value: Any
+
+
+@dataclass(frozen=True, eq=False)
+class OwnDictIs:
+    """An object still keeps its attributes in this dict."""
+
+    owner: Any
+    value: dict
+
+
+@dataclass(frozen=True, eq=False)
+class DictHas:
+    """A dict still has exactly these keys in this order, and under them these objects."""
+
+    mapping: dict
+    keys: tuple[Any, ...]
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Holds:
+    """A function of Python says so."""
+
+    check: Callable[[], bool]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,121 @@
+"""What of a recording's surroundings machine code compares before each call, and what is left to Python."""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import Any
+
+from ...ir.holding import MISSING, dict_of, items_of
+from ...ir.watch import Watch
+from .objects import peek
+from .signature import (
+    AttributeIs,
+    CellIs,
+    ClassIs,
+    DictHas,
+    DictIs,
+    DictLacks,
+    FieldIs,
+    Holds,
+    ListIs,
+    OwnDictIs,
+    TypeIs,
+)
+
+LONGEST = 64
+"""Items of a captured container that are looked at one by one."""
+
+
+def watches_of(watch: Watch) -> tuple[Any, ...]:
+    """The conditions of an entry; the last one asks Python about whatever machine code cannot look at."""
+    rest = Watch()
+    rest.arrays, rest.reads_state = watch.arrays, watch.reads_state
+    rest.generators = watch.generators if watch.reads_state else []
+    found: list[Any] = []
+    for cell, content, name in watch.cells:
+        if content is MISSING:
+            rest.cells.append((cell, content, name))
+        else:
+            found.append(CellIs(cell, content))
+    for entry in watch.entries:
+        owner, key, content, *_ = entry
+        if type(owner) is not dict or type(key) is not str:
+            rest.entries.append(entry)
+        else:
+            found.append(DictLacks(owner, key) if content is MISSING else DictIs(owner, key, content))
+    for kind in watch.classes:
+        if kind[1]:
+            found.append(ClassIs(*kind[:2]))
+        else:
+            rest.classes.append(kind)
+    found += [TypeIs(x, kind) for x, kind in watch.kinds]
+    _objects(watch, rest, found)
+    _containers(watch, rest, found)
+    if any(
+        [
+            rest.cells,
+            rest.entries,
+            rest.classes,
+            rest.attributes,
+            rest.places,
+            rest.states,
+            rest.arrays,
+            rest.generators,
+        ]
+    ):
+        found.append(Holds(lambda: not rest.changed() and not rest.rewritten()))
+    return tuple(found)
+
+
+def _objects(watch: Watch, rest: Watch, found: list[Any]) -> None:
+    """Parts of functions, dicts of objects and slots."""
+    places = function_places()
+    for attribute in watch.attributes:
+        x, name, value, _ = attribute
+        if type(x) is types.FunctionType and name in places:
+            found.append(FieldIs(x, places[name], value))
+        elif name == "__dict__" and _has_plain_dict(x):
+            found.append(OwnDictIs(x, value))
+        else:
+            rest.attributes.append(attribute)
+    for place in watch.places:
+        x, descriptor, value, _, loose = place
+        if value is MISSING or loose or not _is_plain(type(x)):
+            rest.places.append(place)
+        else:
+            found.append(AttributeIs(x, descriptor.__name__, value))
+
+
+def _containers(watch: Watch, rest: Watch, found: list[Any]) -> None:
+    for state in watch.states:
+        plain = state.reader is items_of and not state.growing and len(state.was) <= LONGEST
+        if plain and type(state.x) is list:
+            found.append(ListIs(state.x, state.was))
+        elif plain and type(state.x) is dict:
+            half = len(state.was) // 2
+            found.append(DictHas(state.x, state.was[:half], state.was[half:]))
+        else:
+            rest.states.append(state)
+
+
+def _has_plain_dict(x: Any) -> bool:
+    """Whether an object's dict is where `object` keeps it."""
+    kind = type(x)
+    return kind.__dictoffset__ != 0 and _is_plain(kind) and dict_of(x) is not None
+
+
+def _is_plain(kind: Any) -> bool:
+    """Whether attributes are found as `object` finds them."""
+    return kind.__getattribute__ is object.__getattribute__
+
+
+@functools.cache
+def function_places() -> dict[str, int]:
+    """Where a function holds its code and its defaults: looked for, as the order of its fields is Python's affair."""
+
+    def probe(a: Any = 1, *, b: Any = 2) -> None: ...
+
+    parts = {name: id(getattr(probe, name)) for name in ("__code__", "__defaults__", "__kwdefaults__")}
+    fields = {peek(id(probe) + at): at for at in range(16, types.FunctionType.__basicsize__, 8)}
+    return {name: fields[part] for name, part in parts.items() if part in fields}

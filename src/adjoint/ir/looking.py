@@ -1,0 +1,277 @@
+"""Looking for what a function uses besides its arguments: closure cells, globals, attributes, what is in containers.
+
+Every object that can be reached is looked into, whoever wrote its class: its dict, its slots, its items, what a
+compiled type refers to or would pickle (`holding.py`). What cannot be looked into is named, so that the function is
+not recorded.
+Code that has not run is left out where that is known (`executed.py`).
+"""
+
+from __future__ import annotations
+
+import gc
+import operator
+import sys
+import threading
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core.primitive import Primitive
+from ..core.traced import Traced
+from .bits import Copy
+from .executed import Executed
+from .holding import (
+    FIXED,
+    LRU_CACHE,
+    MISSING,
+    READERS,
+    REFERENCES,
+    SILENT_MODULES,
+    TRANSPARENT,
+    Digest,
+    decimals_of,
+    dict_of,
+    is_compiled,
+    is_immutable,
+    is_number,
+    items_of,
+    places_of,
+    referents_of,
+    remembered_by,
+)
+from .reach import file_of, is_foreign, is_installed, is_silent, is_users_class, version_of
+from .variables import Found, Holder, Variables
+from .watch import State, Watch, content_of, placed, state_of
+
+MOST = 20_000
+"""Objects that are looked at; a function that can reach more is not recorded."""
+UNTOUCHED = ("__dict__", "__weakref__", "__doc__", "__module__", "__abstractmethods__", "_abc_impl", "__annotations__")
+RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+PARTS = (("__code__", "the code"), ("__defaults__", "the defaults"), ("__kwdefaults__", "the defaults"))
+"""What of a function may be replaced."""
+
+
+def look(*roots: Any, with_arrays: bool = True, executed: Executed | None = None) -> Watch:
+    """The surroundings of functions and objects, as they are now; of code that ran alone, if that is known."""
+    return _Looking(with_arrays, executed).at(roots)
+
+
+class _Looking:
+    def __init__(self, with_arrays: bool, executed: Executed | None) -> None:
+        self.watch = Watch()
+        self._with_arrays = with_arrays
+        self._executed = executed
+        self._variables = Variables(self.watch, executed)
+        self._digested: set[int] = set()
+        self._objects: list[tuple[Any, dict[str, Any]]] = []
+
+    def at(self, roots: tuple[Any, ...]) -> Watch:
+        """Look at everything that can be reached."""
+        stack = [*[Found(root, "") for root in roots], *self._variables.of_executed()]
+        later: list[Found] = []  # what belongs to packages, unless it is the user's own as well
+        while stack or later:
+            if not stack:
+                self._visit(later.pop(), stack)
+            while stack:
+                found = stack.pop()
+                if found.holder is None:
+                    self._visit(found, stack)
+                else:
+                    later.append(found)
+            if not later:  # modules last, as all names have been seen by then
+                stack += self._variables.of_modules()
+        self._note_absent()
+        return self.watch
+
+    def _visit(self, found: Found, stack: list[Found]) -> None:
+        x, watch = found.x, self.watch
+        if is_number(x) or type(x) in (Primitive, Traced) or id(x) in watch.seen or watch.unwatchable:
+            return
+        watch.seen[id(x)] = x
+        if len(watch.seen) > MOST:
+            watch.unwatchable = f"more than {MOST:,} objects are behind the captured {type(x).__name__}{found.name}"
+            return
+        stack.extend(self._inside(*found))
+
+    def _inside(self, x: Any, name: str, holder: Holder | None) -> Iterator[Found]:
+        kind = type(x)
+        if issubclass(kind, np.ndarray):
+            yield from self._array(x, name, holder)
+        elif kind is types.FunctionType:
+            yield from self._function(x)
+        elif kind is types.MethodType:
+            yield from (Found(x.__func__, name, holder), Found(x.__self__, name, holder))
+        elif issubclass(kind, (staticmethod, classmethod)):
+            yield Found(x.__func__, name, holder)
+        elif kind is property:
+            yield from [Found(part, name, holder) for part in (x.fget, x.fset)]
+        elif issubclass(kind, RANDOM):
+            self.watch.generators.append((x, state_of(x), name))
+        elif issubclass(kind, type):
+            yield from self._class(x)
+        elif issubclass(kind, types.ModuleType):
+            self._variables.note_module(x)
+        elif kind is types.BuiltinFunctionType:
+            if x.__self__ is not None and type(x.__self__) is not types.ModuleType:
+                yield Found(x.__self__, name, holder)
+        else:
+            yield from self._object(x, name, holder)
+
+    def _array(self, x: np.ndarray, name: str, holder: Holder | None) -> Iterator[Found]:
+        if self._with_arrays:
+            self.watch.arrays.append((x, Copy(x), name))
+        if x.dtype.hasobject:
+            yield from [Found(item, name, holder) for item in np.ndarray.view(x, np.ndarray).ravel().tolist()]
+        if type(x) is not np.ndarray:
+            yield from self._attributes(x, holder)
+
+    def _function(self, f: types.FunctionType) -> Iterator[Found]:
+        code, run = f.__code__, self._executed
+        if run is not None and code not in run:
+            return
+        foreign, installed = is_foreign(code.co_filename), is_installed(code.co_filename)
+        holder = Holder(f) if foreign and not is_silent(code.co_filename) else None
+        for name, cell in zip(code.co_freevars, f.__closure__ or (), strict=True):
+            content = content_of(cell)
+            self.watch.cells.append((cell, content, name))
+            yield Found(content, f" {name!r}", holder)
+        yield from [Found(x, f" among the defaults of {f.__name__!r}", holder) for x in f.__defaults__ or ()]
+        yield from [Found(x, f" {name!r}", holder) for name, x in (f.__kwdefaults__ or {}).items()]
+        self.watch.meets_packages = self.watch.meets_packages or installed
+        if foreign and (run is None or not installed):
+            return
+        self.watch.attributes += [(f, part, getattr(f, part), f"{words} of {f.__name__!r}") for part, words in PARTS]
+        if f.__kwdefaults__:
+            self._state(f.__kwdefaults__, items_of, f" of defaults of {f.__name__!r}", holder)
+        for key, value in f.__dict__.items():
+            if key != "__wrapped__":
+                self.watch.entries.append((f.__dict__, key, value, f"{f.__name__}.{key}", holder is not None))
+                yield Found(value, f" {f.__name__}.{key}", holder)
+        if not foreign:
+            yield from self._variables.of_code(code, f.__globals__)
+
+    def _class(self, kind: type) -> Iterator[Found]:
+        """What a class holds: methods, and attributes that all its objects share; of a package's, code that has run."""
+        if kind is object or kind is type or kind.__module__.split(".")[0] in ("builtins", "adjoint"):
+            return
+        if kind.__module__ in ("decimal", "_decimal") and kind.__name__ == "Decimal":
+            self._state(sys.modules["decimal"].getcontext, decimals_of, " of decimal numbers", None)
+        if not is_users_class(kind):
+            self.watch.meets_packages = self.watch.meets_packages or is_installed(file_of(kind))
+            if self._executed is not None:
+                parts = [getattr(v, "__func__", getattr(v, "fget", v)) for v in vars(kind).values()]
+                yield from [Found(f, "", Holder(kind)) for f in parts if type(f) is types.FunctionType]
+                yield from [Found(base, "", Holder(kind)) for base in kind.__bases__]
+            return
+        held: list[tuple[Mapping[Any, Any], str, Any, str]] = []
+        for key, value in list(vars(kind).items()):
+            if key not in UNTOUCHED:
+                held.append((vars(kind), key, value, f"{kind.__name__}.{key}"))
+                yield Found(value, f" {kind.__name__}.{key}")
+        self.watch.classes.append((kind, version_of(kind), kind.__bases__, held))
+        yield from [Found(base, "") for base in (*kind.__bases__, type(kind))]
+
+    def _object(self, x: Any, name: str, holder: Holder | None) -> Iterator[Found]:
+        """Whatever is not code: its items, what it refers to, its attributes."""
+        kind = type(x)
+        if kind.__module__.split(".")[0] == "adjoint":
+            yield from [Found(getattr(x, part, None), name) for part in ("fun", "jvp_rule", "vjp_rule")]
+            return
+        if is_immutable(x):
+            return
+        reader = next((reader for kinds, reader in READERS if issubclass(kind, kinds)), None)
+        if reader is not None:
+            if not issubclass(kind, FIXED):
+                self._state(x, reader, name, holder)
+            yield from [Found(item, name, holder) for item in reader(x)]
+        elif kind.__module__ in SILENT_MODULES and not issubclass(kind, threading.local):
+            return
+        elif is_compiled(kind):
+            yield from self._compiled(x, name, holder)
+        if not issubclass(kind, REFERENCES):
+            yield from self._attributes(x, holder)
+
+    def _compiled(self, x: Any, name: str, holder: Holder | None) -> Iterator[Found]:
+        """What an object of a compiled type keeps: references to others, or whatever it would pickle."""
+        kind = type(x)
+        if (
+            is_immutable(x)
+            or issubclass(kind, threading.local)
+            or any([base.__module__ in SILENT_MODULES for base in kind.__mro__])
+        ):
+            return
+        if kind in (operator.attrgetter, operator.methodcaller):
+            self._variables.mention(
+                {part for text in x.__reduce__()[1] if isinstance(text, str) for part in text.split(".")}
+            )
+        if kind is LRU_CACHE:
+            yield Found(x.__wrapped__, name, holder)
+            for results in remembered_by(x):
+                self.watch.states.append(State(results, items_of, items_of(results), name, False, growing=True))
+                found = [part for item in results.values() for part in (item, *gc.get_referents(item))]
+                yield from [Found(item, name, holder) for item in found if not type(item).__name__.startswith("_lru")]
+        elif issubclass(kind, TRANSPARENT):
+            self._state(x, referents_of, name, holder)
+            yield from [Found(item, name, holder) for item in referents_of(x)]
+        else:
+            yield from self._pickled(x, name, Holder(x, holder))
+
+    def _pickled(self, x: Any, name: str, holder: Holder) -> Iterator[Found]:
+        """What an object would pickle; or else the object of a package that it belongs to, whose cache it may be."""
+        at: Holder | None = holder
+        while at is not None:
+            if at.x is not x and id(at.x) in self._digested:
+                return
+            try:
+                digest = Digest(at.x)
+            except Exception:  # whatever an object raises that cannot be pickled
+                at = at.outer
+                continue
+            self._digested.add(id(at.x))
+            self._state(at.x, digest, name, holder)
+            yield from [Found(item, name, holder) for item in digest.arrays]
+            return
+        self.watch.unwatchable = f"what is inside the captured {type(x).__name__}{name} cannot be seen"
+
+    def _attributes(self, x: Any, holder: Holder | None) -> Iterator[Found]:
+        """The attributes of an object, in its dict or in places of their own."""
+        kind, own, watch = type(x), dict_of(x), self.watch
+        yield Found(kind, "")
+        users = is_users_class(kind)
+        holder = None if users else Holder(x, holder)
+        if users:
+            watch.kinds.append((x, kind))
+        if own is not None:
+            watch.attributes.append((x, "__dict__", own, f"the attributes of a {kind.__name__}"))
+            if users:
+                self._objects.append((x, own))
+            else:
+                self._state(own, items_of, f" of attributes of a {kind.__name__}", holder)
+            for key, value in list(own.items()):
+                if not users or self._variables.may_be_read(key):
+                    where = f"the attribute {key!r} of a {kind.__name__}"
+                    watch.entries.append((own, key, value, where, not users))
+                    yield Found(value, f" in {where}", holder)
+        for key, place in places_of(kind):
+            value, where = placed(place, x), f"the attribute {key!r} of a {kind.__name__}"
+            watch.places.append((x, place, value, where, not users))
+            yield Found(value, f" in {where}", holder)
+
+    def _state(self, x: Any, reader: Any, name: str, holder: Holder | None) -> None:
+        self.watch.states.append(State(x, reader, reader(x), name, holder is not None))
+
+    def _note_absent(self) -> None:
+        """Names that are not there now, and would be found before what is there if they came: `self.scale = 2.0`, where
+        `scale` was the class's; an attribute that is asked for in case it exists.
+        """
+        for x, own in self._objects:
+            kind = type(x)
+            for name in self._variables.names - own.keys():
+                if hasattr(kind, name) or name not in vars(np):
+                    missing = (own, name, MISSING, f"the attribute {name!r} of a {kind.__name__}", False)
+                    self.watch.entries.append(missing)
+        for kind, _, _, held in self.watch.classes:
+            there = vars(kind)
+            held += [(there, name, MISSING, f"{kind.__name__}.{name}") for name in self._variables.names - there.keys()]

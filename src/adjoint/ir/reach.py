@@ -1,0 +1,122 @@
+"""What code mentions, and whose it is: names, texts that may be names, files, modules, versions of classes."""
+
+from __future__ import annotations
+
+import ctypes
+import dis
+import functools
+import os.path
+import sys
+import sysconfig
+import types
+from collections.abc import Container
+from typing import Any
+
+from ..core.errors import LIBRARIES
+
+_paths = sysconfig.get_paths()
+STANDARD = tuple({os.path.realpath(_paths[k]) + os.sep for k in ("stdlib", "platstdlib")})
+INSTALLED = tuple({os.path.realpath(_paths[k]) + os.sep for k in ("purelib", "platlib")})
+SILENT = ("numpy", "scipy", "optree", "llvmlite", "adjoint")
+"""Packages that keep nothing in their modules that results depend on."""
+VERSION = 384
+"""Where CPython keeps the version of a class: a number that no class has had before, new after every change."""
+
+
+def version_of(kind: type) -> int:
+    """The version of a class; 0 if it has none, so that nobody knows whether it has been changed."""
+    if sys.implementation.name != "cpython" or object.__basicsize__ != 16:
+        return 0
+    getattr(kind, "__name__", None)
+    getattr(kind, "no such attribute", None)  # looking an attribute up gives a class its version
+    return ctypes.c_uint.from_address(id(kind) + VERSION).value
+
+
+@functools.cache
+def is_foreign(path: str) -> bool:
+    """Whether a file is not the user's: of this library, the standard library or an installed package."""
+    path = os.path.realpath(path)
+    return path.startswith((*LIBRARIES, *STANDARD, *INSTALLED))
+
+
+@functools.cache
+def is_installed(path: str) -> bool:
+    """Whether a file belongs to a package that may keep settings of its own: which of its code runs has to be seen."""
+    path = os.path.realpath(path)
+    silent = tuple([root + name for root in INSTALLED for name in SILENT])
+    return path.startswith(INSTALLED) and not path.startswith((*LIBRARIES, *silent))
+
+
+@functools.cache
+def is_silent(path: str) -> bool:
+    """Whether a file is of this library, of NumPy or of another that asks objects for attributes all the time."""
+    path = os.path.realpath(path)
+    return path.startswith((*LIBRARIES, *[root + name for root in INSTALLED for name in SILENT]))
+
+
+def is_users(module: types.ModuleType) -> bool:
+    """Whether a module is the user's own, also one that was made without a file."""
+    path = getattr(module, "__file__", None) or ""
+    return not is_foreign(path) if path else module.__name__.split(".")[0] not in sys.stdlib_module_names
+
+
+def file_of(kind: type) -> str:
+    """The file of the module that a class is from; empty if it has none."""
+    return getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
+
+
+def is_users_class(kind: type) -> bool:
+    """Whether a class is the user's own."""
+    package = str(kind.__module__).split(".")[0]
+    return (
+        package not in (*SILENT, "builtins")
+        and package not in sys.stdlib_module_names
+        and not is_foreign(file_of(kind))
+    )
+
+
+@functools.lru_cache(4096)
+def _globals_of(code: types.CodeType) -> frozenset[str]:
+    return frozenset([i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")])
+
+
+def codes_in(code: types.CodeType, run: Container[Any] | None = None) -> list[types.CodeType]:
+    """A piece of code and those written inside it; only those that have run, if that is known."""
+    inner = [c for c in code.co_consts if isinstance(c, types.CodeType) and (run is None or c in run)]
+    return [code, *[found for c in inner for found in codes_in(c, run)]]
+
+
+def globals_of(code: types.CodeType, run: Container[Any] | None = None) -> set[str]:
+    """The names that a function looks up as globals, or else as builtins."""
+    return {name for c in codes_in(code, run) for name in _globals_of(c)}
+
+
+def names_of(code: types.CodeType, run: Container[Any] | None = None) -> set[str]:
+    """The names of globals and attributes that a function mentions, with those of the functions inside it."""
+    return {name for c in codes_in(code, run) for name in c.co_names}
+
+
+def texts_of(code: types.CodeType, run: Container[Any] | None = None) -> set[str]:
+    """The texts in a function that may be names, as in `getattr(x, "gain", 1.0)` and `attrgetter("layer.gain")`."""
+    return {name for c in codes_in(code, run) for text in c.co_consts for name in _names_in(text)}
+
+
+def _names_in(text: Any) -> list[str]:
+    if isinstance(text, tuple):
+        return [name for part in text for name in _names_in(part)]
+    if not isinstance(text, str) or len(text) > 1000:
+        return []
+    if all([part.isidentifier() for part in text.split(".")]):
+        return [*text.split("."), text]
+    return []
+
+
+def names_in_sources(code: types.CodeType) -> set[str]:
+    """The names in texts that are expressions or statements, as in `eval("scale * x")`."""
+    found: set[str] = set()
+    for text in [text for c in codes_in(code) for text in c.co_consts if isinstance(text, str) and "\0" not in text]:
+        try:
+            found |= names_of(compile(text, "<text>", "exec"))
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            continue
+    return found

@@ -1,0 +1,148 @@
+"""Variables that code reads by name: globals, what it imports, what modules hold, texts that are names."""
+
+from __future__ import annotations
+
+import os
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .executed import Executed
+from .holding import MISSING, is_number
+from .reach import globals_of, is_foreign, is_installed, is_silent, is_users, names_in_sources, names_of, texts_of
+from .watch import Watch
+
+BY_TEXT = frozenset({"globals", "vars", "eval", "exec", "locals"})
+"""Functions that find variables by text."""
+ANY_ATTRIBUTE = frozenset({"getattr", "vars", "__dict__", "attrgetter", "methodcaller", "__getattribute__", "dir"})
+"""Names in code that may read any attribute."""
+ANY_MODULE = frozenset({"import_module", "__import__", "modules"})
+READS_STATE = frozenset({"state", "get_state", "__getstate__", "__reduce__", "bit_generator", "spawn", "seed_seq"})
+"""Names in code that may read the state of a random generator without drawing from it."""
+BUSY_MODULES = ("sys", "warnings", "builtins", "gc", "threading", "logging", "inspect", "linecache", "types", "typing")
+"""Modules whose variables change all the time and say nothing about numbers."""
+
+
+class Holder(NamedTuple):
+    """An object of a package, or code of one: what it holds may be a cache, which fills when it is used."""
+
+    x: Any
+    outer: Holder | None = None
+
+
+class Found(NamedTuple):
+    """An object, how the user would name it, and the object of a package that it belongs to, if it does."""
+
+    x: Any
+    name: str
+    holder: Holder | None = None
+
+
+class Variables:
+    """What is mentioned in code, and the variables that are found by it."""
+
+    def __init__(self, watch: Watch, executed: Executed | None) -> None:
+        self.watch = watch
+        self._executed = executed
+        self.names: set[str] = set()
+        """Attributes that are mentioned anywhere, by name or as text."""
+        self._asked: set[str] = set()
+        """Attributes that this library and NumPy ask objects for."""
+        self._any_attribute = False
+        self._seen: set[tuple[int, str]] = set()
+        self._modules: dict[int, tuple[types.ModuleType, set[str]]] = {}
+
+    def note_module(self, module: types.ModuleType) -> None:
+        """Look at a module later, when all names have been seen."""
+        self._modules.setdefault(id(module), (module, set()))
+
+    def of_code(self, code: types.CodeType, variables: dict[str, Any]) -> Iterator[Found]:
+        """The globals that code looks up, and the modules that it imports or names as a text."""
+        run = self._executed
+        mentioned, texts = names_of(code, run), texts_of(code, run)
+        self.mention(mentioned | texts)
+        looked_up = globals_of(code, run)
+        names = set(looked_up)
+        if looked_up & BY_TEXT:
+            names |= texts | names_in_sources(code)
+            self.mention(names)
+            if run is None or looked_up & {"globals", "vars", "locals"}:
+                names |= {name for name, value in variables.items() if _is_data(name, value)}
+        for name in names:
+            if (id(variables), name) in self._seen:
+                continue
+            self._seen.add((id(variables), name))
+            if name in variables:
+                self.watch.entries.append((variables, name, variables[name], f"the global variable {name!r}", False))
+                yield Found(variables[name], f" {name!r}")
+            elif name in looked_up:  # a builtin, or nothing yet: a global of that name would be taken instead
+                self.watch.entries.append((variables, name, MISSING, f"the global variable {name!r}", False))
+        imported = {name for name in mentioned | texts if isinstance(sys.modules.get(name), types.ModuleType)}
+        if mentioned & ANY_MODULE:
+            imported |= {name for name, module in list(sys.modules.items()) if _is_own_module(module)}
+        for name in imported - names:
+            yield Found(sys.modules[name], f" {name!r}")
+        if mentioned & {"getenv", "getenvb", "environb"}:
+            yield Found(os.environ, " os.environ", Holder(os))
+
+    def mention(self, names: set[str]) -> None:
+        """Take note of names that code mentions."""
+        self.names |= names
+        self._any_attribute = self._any_attribute or bool(names & ANY_ATTRIBUTE)
+        self.watch.reads_state = self.watch.reads_state or bool(names & READS_STATE)
+
+    def of_executed(self) -> Iterator[Found]:
+        """What code has read that ran and may not be found by looking: evaluated text, and code of packages."""
+        for code, variables in (self._executed or {}).items():
+            path = code.co_filename
+            if is_silent(path):
+                self._asked |= set(code.co_names)
+            elif is_installed(path):
+                yield from [f._replace(holder=Holder(code)) for f in self.of_code(code, variables) if _is_setting(f.x)]
+            elif not is_foreign(path) and not path.startswith("<frozen"):
+                yield from self.of_code(code, variables)
+            else:
+                self.mention(set(code.co_names))
+
+    def of_modules(self) -> list[Found]:
+        """Variables of modules whose names are mentioned anywhere, or all of them if any attribute may be read."""
+        found = []
+        for module, done in list(self._modules.values()):
+            variables, users = vars(module), is_users(module)
+            if not users and module.__name__.split(".")[0] in BUSY_MODULES:
+                continue
+            names = self.names & variables.keys()
+            if users and self._any_attribute:
+                names |= {name for name, value in variables.items() if _is_data(name, value)}
+            self.watch.reads_state = self.watch.reads_state or module.__name__ in ("copy", "pickle")
+            for name in names - done:
+                done.add(name)
+                value, where = variables[name], f"{module.__name__}.{name}"
+                if users or _is_setting(value):
+                    self.watch.entries.append((variables, name, value, where, False))
+                if users or _is_setting(value) or isinstance(value, (type, types.ModuleType)):
+                    found.append(Found(value, f" {where}", None if users else Holder(module)))
+                elif is_installed(getattr(module, "__file__", None) or ""):
+                    self.watch.meets_packages = True
+        return found
+
+    def may_be_read(self, key: Any) -> bool:
+        """Whether code that has run may have read an attribute; anything may, as long as that is not known."""
+        return self._executed is None or self._any_attribute or key in self.names or key in self._asked
+
+
+def _is_data(name: str, value: Any) -> bool:
+    """Whether a variable of a module is one that the user set: no function, class, module or name of Python's."""
+    return not name.startswith("__") and not isinstance(value, (type, types.ModuleType, types.FunctionType))
+
+
+def _is_setting(value: Any) -> bool:
+    """Whether a variable of a package's module may be set by its users: a number, an array, a container of settings."""
+    return is_number(value) or isinstance(value, (np.ndarray, dict, list, type(os.environ)))
+
+
+def _is_own_module(module: Any) -> bool:
+    return type(module) is types.ModuleType and is_users(module)

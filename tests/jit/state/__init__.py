@@ -1,0 +1,1 @@
+"""What a jitted function reads besides its arguments, kind by kind."""
