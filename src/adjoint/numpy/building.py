@@ -104,5 +104,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
 @implements(np.sort_complex)
 def sort_complex(a: Any) -> Any:
     """`np.sort_complex`."""
-    wide = {"f": np.complex64, "g": np.clongdouble}.get(dtype_of(a).char, np.complex128)
+    wide = {"b": np.complex64, "h": np.complex64, "B": np.complex64, "H": np.complex64, "g": np.clongdouble}.get(
+        dtype_of(a).char, np.complex128
+    )
     return np.sort(a) if dtype_of(a).kind == "c" else same_dtype(np.sort(a), wide)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.values import dtype_of, raw, shape_of
+from ..core.values import dtype_of, may_hold, shape_of
 from .registry import NO_VALUE, as_value, axis_of, given, implements, ndim_of
+from .shapes import same_dtype
 from .statistics import bin_of
 
 
@@ -58,6 +59,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     f = as_value(f)
     rank = ndim_of(f)
     axes = [i - rank for i in range(rank)] if axis is None else [axis_of(i, rank) for i in _tuple(axis)]
+    if len(set(axes)) != len(axes):
+        raise ValueError("repeated axis")
     spacings = _spacings([as_value(v) for v in varargs], len(axes))
     if edge_order not in (1, 2):
         raise ValueError("'edge_order' greater than 2 not supported")
@@ -137,6 +140,10 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """`np.interp`, differentiable in the places, the knots and the values; at a knot the slope is the right one."""
     x, xp, fp = (_wide(as_value(v)) for v in (x, xp, fp))
+    if "c" in (dtype_of(x).kind, dtype_of(xp).kind):
+        raise TypeError("Cannot cast array data from dtype('complex128') to dtype('float64') according to 'safe'")
+    if 0 in shape_of(xp):
+        raise ValueError("array of sample points is empty")
     if shape_of(xp) != shape_of(fp) or ndim_of(xp) != 1:
         raise ValueError("fp and xp are not of the same length.")
     if period is not None:
@@ -154,16 +161,21 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     low, high = _taken(xp, place), _taken(xp, np.minimum(place + 1, last))
     from_value, to_value = _taken(fp, place), _taken(fp, np.minimum(place + 1, last))
     gap = np.where(high == low, 1.0, high - low)
-    inside = (to_value - from_value) / gap * (x - low) + from_value
-    inside = np.where(x == high, to_value + (to_value - from_value) / gap * (x - high), inside)
+    slope = (to_value - from_value) / gap
+    inside = slope * (x - low) + from_value
+    if may_hold(np.isnan(inside)):  # between infinite points: from the other side, or what both sides have in common
+        inside = np.where(np.isnan(inside), slope * (x - high) + to_value, inside)
+        inside = np.where(np.isnan(inside) & (from_value == to_value), from_value, inside)
+        inside = np.where(x == low, from_value, inside)
+    inside = np.where(x == high, to_value if may_hold(~np.isfinite(slope)) else to_value + slope * (x - high), inside)
     found = np.where(x > xp[-1], right, np.where(x < xp[0], left, inside))
-    return np.where(np.isnan(x), np.nan, found) if np.any(np.isnan(raw(x))) else found
+    return np.where(np.isnan(x), np.nan, found) if last and may_hold(np.isnan(x)) else found
 
 
 def _wide(x: Any) -> Any:
     """NumPy interpolates in double precision, whatever it is given."""
     want = np.complex128 if dtype_of(x).kind == "c" else np.float64
-    return x if dtype_of(x) == want else np.astype(x, want)
+    return same_dtype(x, want)
 
 
 def _taken(line: Any, place: Any) -> Any:

@@ -17,11 +17,12 @@ from ..core.values import dtype_of, plain, shape_of
 from ..ir.capture import is_captured
 from ..ops import shape
 from . import replacements
+from .agreement import asked, instead, is_asked
 from .calls import calls
 from .hosting import dispatched, is_users
 from .registry import FUNCTIONS, ORIGINALS, implements
 from .replacements import holds_traced
-from .shapes import same_dtype
+from .shapes import lengths_of, same_dtype
 from .topics import implementation_of
 from .views import own_copy
 
@@ -40,6 +41,8 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, ndmin: int = 0, *
     x: Any
     if isinstance(object, Traced):
         x = same_dtype(object, dtype)
+        if copy is False and x is not object:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
         x = own_copy(x) if _is_always(copy) and x is object else x
         if is_captured(x) and not isinstance(plain(x), np.ndarray):
             x = shape.reshape(x, shape=())  # an array without axes, not a number
@@ -72,13 +75,17 @@ def _is_always(copy: Any) -> bool:
 
 def _converter(name: str) -> Callable[..., Any]:
     original = NUMPY[name]
+    smallest = 1 if name in ("ascontiguousarray", "asfortranarray") else 0
 
     @functools.wraps(original, updated=())
     def convert(a: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
         if isinstance(a, Traced) and a.walk is CONSTANTS and not _is_users(sys._getframe(1)):
             a = a.value
         if isinstance(a, Traced) or (isinstance(a, (list, tuple)) and holds_traced(a)):
-            return array(a, dtype, copy=None)
+            found = array(a, dtype, copy=None, ndmin=smallest)
+            if kwargs.get("copy") is False and found is not a:
+                raise ValueError("Unable to avoid copy while creating an array as requested.")
+            return found if found is not a or not kwargs.get("copy") else own_copy(a)
         return original(a, dtype, *args, **kwargs)
 
     return convert
@@ -104,7 +111,12 @@ def _taker(name: str) -> Callable[..., Any]:
             ours = FUNCTIONS.get(original) or implementation_of(original)
             if a.walk.is_capture and is_users(sys._getframe(1)):
                 return dispatched(f"np.{name}", original, ours, (a, *args), kwargs)
-            return ours(a, *args, **kwargs)  # as NumPy would
+            try:
+                if kwargs and is_asked(original, (a, *args), kwargs) and is_users(sys._getframe(1)):
+                    return asked(original, ours, (a, *args), kwargs)
+                return ours(a, *args, **kwargs)  # as NumPy would
+            except Exception as error:
+                return instead(original, (a, *args), kwargs, error)
         if isinstance(a, (list, tuple)) and holds_traced(a):
             a = joined(a)
         return original(a, *args, **kwargs)
@@ -117,7 +129,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **kwa
     if not holds_traced([fill_value]):
         return _users(NUMPY["full"](shape, fill_value, dtype, order, **kwargs), sys._getframe(1), "full")
     value = array(fill_value)
-    shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    shape = lengths_of(shape)
     out = np.broadcast_to(value, shape)
     return own_copy(np.astype(out, dtype) if dtype is not None else out)
 
@@ -217,8 +229,9 @@ for _name in ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortrana
 
 @implements(np.full_like)
 def full_like(
-    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
-) -> Any:
+    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+    device: Any = None,
+) -> Any:  # fmt: skip
     """`np.full_like`."""
     target = dtype_of(a) if dtype is None else dtype
     made = full(shape_of(a) if shape is None else shape, fill_value, target)

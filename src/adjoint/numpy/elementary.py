@@ -48,13 +48,11 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * n
 def angle(z: Any, deg: bool = False) -> Any:
     """`np.angle`; of a real number it is piecewise constant."""
     z = as_value(z)
-    is_complex = dtype_of(z).kind == "c"
-    found = np.arctan2(np.imag(z), np.real(z)) if is_complex else np.where(z < 0, _like(np.pi, z), _like(0.0, z))[()]
+    found = np.arctan2(np.imag(z), np.real(z)) if dtype_of(z).kind == "c" else angle_of_real(z)
     return found * (180 / np.pi) if deg else found
 
 
-def _like(number: float, x: Any) -> Any:
-    return np.full((), number, dtype_of(x))[()]
+angle_of_real = declare("angle_of_real", lambda x: np.angle(x), CONSTANT, note="piecewise constant: 0 or pi")
 
 
 @implements(np.real_if_close)

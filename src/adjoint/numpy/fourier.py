@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -31,7 +32,7 @@ def _one_axis(transform: Any) -> Callable[..., Any]:
     def along(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
         a = as_value(a)
         axis = axis_of(axis, ndim_of(a))
-        a = resized(a, shape_of(a)[axis] if n is None else int(n), axis)
+        a = resized(a, shape_of(a)[axis] if n is None else operator.index(n), axis)
         return deliver(transform(a, axes=(axis,), norm=norm), out)
 
     return along
@@ -46,7 +47,7 @@ def rfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = Non
     """`np.fft.rfft`."""
     a = as_value(a)
     axis = axis_of(axis, ndim_of(a))
-    a = resized(a, shape_of(a)[axis] if n is None else int(n), axis)
+    a = resized(a, shape_of(a)[axis] if n is None else operator.index(n), axis)
     return deliver(ops.rfft(a, axis=axis, norm=norm), out)
 
 
@@ -55,7 +56,7 @@ def irfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = No
     """`np.fft.irfft`."""
     a = as_value(a)
     axis = axis_of(axis, ndim_of(a))
-    n = 2 * (shape_of(a)[axis] - 1) if n is None else int(n)
+    n = 2 * (shape_of(a)[axis] - 1) if n is None else operator.index(n)
     if n < 1:
         raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
     return deliver(ops.irfft(resized(a, n // 2 + 1, axis), n=n, axis=axis, norm=norm), out)
@@ -73,13 +74,22 @@ def ihfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = No
     return deliver(np.conjugate(rfft(a, n, axis, ops.DUAL[norm])), out)
 
 
+def _transformed(transform: Any, a: Any, lengths: list[int], axes: tuple[int, ...], norm: Any) -> Any:
+    """The transform along several axes at once; along an axis that is named twice one after the other, last first."""
+    if len(set(axes)) < len(axes):
+        for n, axis in zip(reversed(lengths), reversed(axes), strict=True):
+            a = transform(resized(a, n, axis), axes=(axis,), norm=norm)
+        return a
+    for n, axis in zip(lengths, axes, strict=True):
+        a = resized(a, n, axis)
+    return transform(a, axes=axes, norm=norm) if axes else a
+
+
 def _many_axes(transform: Any, default: tuple[int, ...] | None) -> Callable[..., Any]:
     def over(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Any:
         a = as_value(a)
         lengths, axes = _lengths(a, s, axes)
-        for n, axis in zip(lengths, axes, strict=True):
-            a = resized(a, n, axis)
-        return deliver(transform(a, axes=axes, norm=norm), out)
+        return deliver(_transformed(transform, a, lengths, axes, norm), out)
 
     return over
 
@@ -95,9 +105,7 @@ def _real_to_complex(default: tuple[int, ...] | None) -> Callable[..., Any]:
         a = as_value(a)
         lengths, axes = _lengths(a, s, axes)
         a = rfft(a, lengths[-1], axes[-1], norm)
-        for n, axis in zip(lengths[:-1], axes[:-1], strict=True):
-            a = resized(a, n, axis)
-        return deliver(ops.fft(a, axes=axes[:-1], norm=norm) if axes[:-1] else a, out)
+        return deliver(_transformed(ops.fft, a, lengths[:-1], axes[:-1], norm), out)
 
     return over
 
@@ -106,9 +114,7 @@ def _complex_to_real(default: tuple[int, ...] | None) -> Callable[..., Any]:
     def over(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Any:
         a = as_value(a)
         lengths, axes = _lengths(a, s, axes, real_result=True)
-        for n, axis in zip(lengths[:-1], axes[:-1], strict=True):
-            a = resized(a, n, axis)
-        a = ops.ifft(a, axes=axes[:-1], norm=norm) if axes[:-1] else a
+        a = _transformed(ops.ifft, a, lengths[:-1], axes[:-1], norm)
         return deliver(irfft(a, lengths[-1], axes[-1], norm), out)
 
     return over
@@ -128,10 +134,10 @@ def _lengths(a: Any, s: Any, axes: Any, *, real_result: bool = False) -> tuple[l
     axes = tuple([axis_of(axis, len(shape)) for axis in axes])
     if s is not None and len(s) != len(axes):
         raise ValueError("Shape and axes have different lengths.")
-    lengths = [shape[axis] for axis in axes] if s is None else [int(n) for n in s]
+    lengths = [shape[axis] for axis in axes] if s is None else [operator.index(n) for n in s]
     whole = s is None
     lengths = [shape[axis] if n == -1 else n for n, axis in zip(lengths, axes, strict=True)]
-    if real_result and lengths and (whole or s[-1] == -1):
+    if real_result and lengths and whole:
         lengths[-1] = (shape[axes[-1]] - 1) * 2
     return lengths, axes
 
@@ -139,6 +145,8 @@ def _lengths(a: Any, s: Any, axes: Any, *, real_result: bool = False) -> tuple[l
 def _shifted(sign: int) -> Callable[..., Any]:
     def shift(x: Any, axes: Any = None) -> Any:
         shape = shape_of(x)
+        if axes is None and not shape:
+            raise ValueError("not enough values to unpack (expected 2, got 0)")
         chosen = range(len(shape)) if axes is None else axes if isinstance(axes, (tuple, list)) else (axes,)
         places = tuple([axis_of(axis, len(shape)) for axis in chosen])
         steps = tuple([sign * (shape[axis] // 2) for axis in places])

@@ -10,6 +10,7 @@ from ..core.values import dtype_of, shape_of
 from ..ops import shape as ops
 from .conversions import places
 from .places import as_array, moved
+from .products import result_dtype
 from .registry import as_value, axis_of, deliver, implements, ndim_of
 from .shapes import same_dtype
 
@@ -23,12 +24,27 @@ def concatenate(
     if not parts:
         raise ValueError("need at least one array to concatenate")
     if axis is None:
+        kind = result_dtype(*parts)  # Python's numbers give way to arrays
+        parts = [np.asarray(p, kind) if type(p) in (int, float, complex) else p for p in parts]
         parts, axis = [np.reshape(p, (-1,)) for p in parts], 0
     if any(ndim_of(p) == 0 for p in parts):
         raise ValueError("zero-dimensional arrays cannot be concatenated")
     _check_ranks(parts)
+    _check_casting(parts, dtype, casting)
     joined = ops.concatenate(*parts, axis=axis_of(axis, ndim_of(parts[0])))
     return deliver(same_dtype(joined, dtype), out)
+
+
+def _check_casting(parts: list[Any], dtype: Any, casting: str) -> None:
+    """Whether all arrays may become the dtype that is asked for, or the one they have in common."""
+    if dtype is None and casting == "same_kind":
+        return
+    wanted = np.dtype(dtype) if dtype is not None else np.result_type(*[dtype_of(p) for p in parts])
+    for p in parts:
+        if not np.can_cast(dtype_of(p), wanted, casting):  # type: ignore[arg-type] # NumPy knows which words there are
+            raise TypeError(
+                f"Cannot cast array data from {dtype_of(p)!r} to {wanted!r} according to the rule {casting!r}"
+            )
 
 
 def _check_ranks(parts: list[Any]) -> None:
@@ -48,6 +64,7 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, cas
         raise ValueError("need at least one array to stack")
     if len({shape_of(p) for p in parts}) != 1:
         raise ValueError("all input arrays must have the same shape")
+    _check_casting(parts, dtype, casting)
     joined = ops.stack(*parts, axis=axis_of(axis, ndim_of(parts[0]) + 1))
     return deliver(same_dtype(joined, dtype), out)
 
@@ -55,14 +72,14 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, cas
 @implements(np.vstack)
 def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
     """`np.vstack`."""
-    return concatenate([np.atleast_2d(a) for a in tup], 0, dtype=dtype)
+    return concatenate([np.atleast_2d(a) for a in tup], 0, dtype=dtype, casting=casting)
 
 
 @implements(np.hstack)
 def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
     """`np.hstack`."""
     parts = [np.atleast_1d(a) for a in tup]
-    return concatenate(parts, 0 if parts and ndim_of(parts[0]) == 1 else 1, dtype=dtype)
+    return concatenate(parts, 0 if parts and ndim_of(parts[0]) == 1 else 1, dtype=dtype, casting=casting)
 
 
 @implements(np.dstack)
@@ -142,8 +159,8 @@ def tile(A: Any, reps: Any) -> Any:
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     """`np.repeat`."""
     a = as_value(a)
-    a, axis = (np.reshape(a, (-1,)), 0) if axis is None else (a, axis)
-    where = axis_of(axis, ndim_of(a))
+    a = np.reshape(a, (-1,)) if axis is None or ndim_of(a) == 0 else a
+    where = axis_of(0 if axis is None else axis, ndim_of(a))
     return np.take(a, np.repeat(np.arange(shape_of(a)[where]), repeats), where)
 
 
@@ -167,6 +184,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
     total: dict[int, int] = {}
     for steps, where in pairs:
-        where = axis_of(where, ndim_of(a))
+        where = axis_of(where.item() if isinstance(where, np.generic) else where, ndim_of(a))
         total[where] = total.get(where, 0) + int(steps)
+    if not shape_of(a):
+        raise ValueError("an array without axes cannot be rolled along some")
     return ops.roll(a, shift=tuple(total.values()), axis=tuple(total)) if total else np.copy(a)

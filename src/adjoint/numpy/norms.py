@@ -5,12 +5,13 @@ At 0 a norm has no slope but a subgradient, which is taken as 0.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..core.values import dtype_of, plain, shape_of
+from ..core.values import dtype_of, may_hold, plain, shape_of
 from ..ops.linalg import identity
 from ..ops.spectra import leaders
 from .registry import as_value, axes_of, axis_of, given, implements, ndim_of, number
@@ -25,7 +26,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         return _length(x, axes_of(None, n), keepdims)
     if axis is None:
         axis = tuple(range(n))
-    axes = tuple([axis_of(a, n) for a in axis]) if isinstance(axis, (tuple, list)) else (axis_of(axis, n),)
+    axes = tuple([axis_of(a, n) for a in axis]) if isinstance(axis, tuple) else (axis_of(int(axis), n),)
     if len(axes) == 1:
         return _vector_norm(x, ord, axes, keepdims)
     if len(axes) == 2:
@@ -36,6 +37,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 @implements(np.linalg.vector_norm)
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """`np.linalg.vector_norm`."""
+    if not (axis is None or isinstance(axis, (int, np.integer, tuple))):
+        raise TypeError("'axis' must be None, an integer or a tuple of integers")
     x = _inexact(as_value(x))
     found = _vector_norm(x, ord, axes_of(axis, ndim_of(x)), True)
     return found if keepdims else number(np.squeeze(found, axes_of(axis, ndim_of(x))))
@@ -74,7 +77,8 @@ def _vector_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
     if ord < 0:
         gone = np.any(size == 0, axis=axes, keepdims=True)
         total = np.sum(np.where(gone, 1.0, size) ** ord, axis=axes, keepdims=True)
-        root = np.where(gone, 0.0, total ** (1.0 / ord))
+        lost = np.where(np.any(np.isnan(size), axis=axes, keepdims=True), np.nan, 0.0)
+        root = np.where(gone, np.astype(lost, dtype_of(size)), total ** (1.0 / ord))
         return root if keepdims else number(np.squeeze(root, axes))
     if ord < 1:
         return np.sum(size**ord, axis=axes, keepdims=keepdims) ** (1.0 / ord)
@@ -112,12 +116,30 @@ def _extreme(s: Any, *, largest: bool) -> Any:
 
 @implements(np.linalg.cond)
 def cond(x: Any, p: Any = None) -> Any:
-    """`np.linalg.cond`."""
+    """`np.linalg.cond`: infinite for a singular matrix."""
     x = as_value(x)
-    if p is None or p in (2, -2):
-        s = np.linalg.svdvals(x)
-        ratio = _extreme(s, largest=True) / _extreme(s, largest=False)
-        return 1.0 / ratio if p == -2 else ratio
+    if 0 in shape_of(x)[-2:]:
+        raise np.linalg.LinAlgError("cond is not defined on empty arrays")
+    with np.errstate(all="ignore"):
+        found = _ratio(np.linalg.svdvals(x), p) if p is None or p in (2, -2) else _by_inverse(x, p)
+    if not may_hold(np.isnan(found)):
+        return found
+    lost = np.isnan(found) & ~np.any(np.isnan(x), axis=(-2, -1))
+    return np.where(lost, dtype_of(found).type(np.inf), found)[()]
+
+
+def _ratio(s: Any, p: Any) -> Any:
+    largest, smallest = _extreme(s, largest=True), _extreme(s, largest=False)
+    return smallest / largest if p == -2 else largest / smallest
+
+
+def _by_inverse(x: Any, p: Any) -> Any:
+    """The norm times that of the inverse; a matrix that has none is left out."""
+    x = _inexact(x)
+    singular = np.linalg.slogdet(x)[0] == 0
+    if may_hold(singular):
+        x = np.where(singular[..., None, None], np.nan * identity(x), x)
+        return np.where(singular, np.inf, norm(x, p, axis=(-2, -1)) * norm(np.linalg.inv(x), p, axis=(-2, -1)))
     return norm(x, p, axis=(-2, -1)) * norm(np.linalg.inv(x), p, axis=(-2, -1))
 
 
@@ -125,7 +147,9 @@ def cond(x: Any, p: Any = None) -> Any:
 def matrix_power(a: Any, n: int) -> Any:
     """`np.linalg.matrix_power`, by squaring."""
     a = as_value(a)
-    n = int(n)
+    n = operator.index(n)
+    if ndim_of(a) < 2 or shape_of(a)[-1] != shape_of(a)[-2]:
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     if n == 0:
         return np.broadcast_to(identity(a), shape_of(a)).copy()
     if n < 0:
@@ -147,6 +171,10 @@ def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
     parts = [as_value(a) for a in arrays]
     if len(parts) < 2:
         raise ValueError("Expecting at least two arrays.")
+    if len(parts) == 2:
+        return np.dot(parts[0], parts[1], out)
+    if any(ndim_of(p) != 2 for p in parts[1:-1]):
+        raise np.linalg.LinAlgError("Array must be two-dimensional")
     first, last = ndim_of(parts[0]) == 1, ndim_of(parts[-1]) == 1
     parts[0] = parts[0][None, :] if first else parts[0]
     parts[-1] = parts[-1][:, None] if last else parts[-1]
@@ -181,9 +209,12 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     """`np.linalg.tensorsolve`."""
     a, b = as_value(a), as_value(b)
     if given(axes):
-        rest = [k for k in range(ndim_of(a)) if k not in [x % ndim_of(a) for x in axes]]
-        a = np.transpose(a, [*rest, *[x % ndim_of(a) for x in axes]])
-    shape = shape_of(a)[ndim_of(b) :]
+        order = list(range(ndim_of(a)))
+        for k in axes:
+            order.remove(k)
+            order.append(k)
+        a = np.transpose(a, order)
+    shape = shape_of(a)[ndim_of(b) - ndim_of(a) :]  # all of them if there are as many axes on both sides, as in NumPy
     size = int(np.prod(shape))
     if int(np.prod(shape_of(a))) != size**2:
         raise np.linalg.LinAlgError(
@@ -199,5 +230,7 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
     if ind <= 0:
         raise ValueError("Invalid ind argument.")
     shape = shape_of(a)
+    if not shape:
+        raise TypeError("reshape() takes exactly 1 argument (0 given)")
     size = int(np.prod(shape[ind:]))
     return np.reshape(np.linalg.inv(np.reshape(a, (size, -1))), shape[ind:] + shape[:ind])

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.values import shape_of
+from ..core.values import dtype_of, raw, shape_of
 from ..ops import indexing, places
 from .registry import as_value, axis_of, implements, ndim_of
+from .shapes import lengths_of, same_dtype
 
 
 def _flat(a: Any, axis: Any) -> tuple[Any, int]:
@@ -27,6 +28,7 @@ def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order
 @implements(np.argpartition)
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Any:
     """`np.argpartition`."""
+    a = as_value(a) if ndim_of(as_value(a)) else np.reshape(a, (1,))
     a, axis = _flat(a, axis)
     return places.argpartition(a, kth=kth, axis=axis, kind=kind)
 
@@ -118,6 +120,8 @@ def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
 ) -> Any:
     """`np.isin`."""
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"Invalid kind: {kind!r}. Please use None, 'sort' or 'table'.")
     tests = np.reshape(as_value(test_elements), (-1,))
     found = np.any(np.equal(np.expand_dims(as_value(element), -1), tests), -1)
     return np.logical_not(found) if invert else found
@@ -133,6 +137,7 @@ def union1d(ar1: Any, ar2: Any) -> Any:
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
     """`np.intersect1d`: the values are those of the first array."""
     first, second = np.ravel(as_value(ar1)), np.ravel(as_value(ar2))
+    first = same_dtype(first, np.result_type(dtype_of(first), dtype_of(second)))
     values, here = unique(first, return_index=True)
     kept = np.isin(values, second)
     if not return_indices:
@@ -188,13 +193,17 @@ def diag_indices_from(arr: Any) -> Any:
 @implements(np.unravel_index)
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
     """`np.unravel_index`, for indices that differ between the examples of a batch."""
-    lengths = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    lengths = lengths_of(shape)
     found: list[Any] = []
-    rest = as_value(indices)
-    for n in reversed(lengths) if order == "C" else lengths:
+    rest = _integers(indices)
+    if any(n < 0 for n in lengths) or np.any((raw(rest) < 0) | (raw(rest) >= int(np.prod(lengths)))):
+        raise ValueError(f"index is out of bounds for array with size {int(np.prod(lengths))}")
+    if order not in ("C", "F", None):
+        raise ValueError("only 'C' or 'F' order is permitted")
+    for n in lengths if order == "F" else reversed(lengths):
         found.append(np.remainder(rest, n))
         rest = np.floor_divide(rest, n)
-    return tuple(found[::-1] if order == "C" else found)
+    return tuple(found if order == "F" else found[::-1])
 
 
 @implements(np.ravel_multi_index)
@@ -202,10 +211,17 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     """`np.ravel_multi_index`, for indices that differ between the examples of a batch."""
     from .picking import within
 
-    lengths = (dims,) if isinstance(dims, (int, np.integer)) else tuple(dims)
+    lengths = lengths_of(dims)
     modes = (mode,) * len(lengths) if isinstance(mode, str) else tuple(mode)
     steps = list(zip(multi_index, lengths, modes, strict=True))
     total: Any = 0
     for index, n, how in steps if order == "C" else reversed(steps):
-        total = total * n + within(as_value(index), n, how)
+        total = total * n + within(_integers(index), n, how)
     return total
+
+
+def _integers(indices: Any) -> Any:
+    indices = as_value(indices)
+    if dtype_of(indices).kind not in "iub":
+        raise TypeError("only int indices permitted")
+    return indices

@@ -38,6 +38,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     for axis, pair in enumerate(widths):
         if shape_of(array)[axis] == 0 and any(pair):
             raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
+    if not widths:
+        return np.copy(array)
     if mode == "linear_ramp":
         return _pad_ramp(array, widths, kwargs.get("end_values", 0))
     if mode in STATISTICS:

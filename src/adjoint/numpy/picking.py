@@ -19,8 +19,9 @@ from .shapes import same_dtype
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
     """`np.take`."""
     a = as_value(a)
-    a, axis = (np.reshape(a, (-1,)), -1) if axis is None else (a, axis_of(axis, ndim_of(a)))
-    places = as_array(indices)
+    a = np.reshape(a, (-1,)) if axis is None or ndim_of(a) == 0 else a
+    axis = axis_of(-1 if axis is None else axis, ndim_of(a))
+    places = indices if hasattr(indices, "dtype") else np.array(indices, np.intp)
     if dtype_of(places).kind not in "iub":
         raise TypeError("Cannot cast array data to integers according to the rule 'safe': indices have to be integers")
     places = within(places.astype(int), shape_of(a)[axis], mode)
@@ -33,7 +34,7 @@ def within(places: Any, length: int, mode: str) -> Any:
     whole = raw(places)
     if length == 0 and np.size(whole):
         raise IndexError("cannot do a non-empty take from an empty axes.")
-    if mode == "raise":
+    if mode in ("raise", None):
         if np.any((whole < -length) | (whole >= length)):
             bad = np.ravel(whole)[np.argmax(np.ravel((whole < -length) | (whole >= length)))]
             raise IndexError(f"index {bad} is out of bounds for axis 0 with size {length}")
@@ -49,7 +50,8 @@ def within(places: Any, length: int, mode: str) -> Any:
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
     """`np.take_along_axis`."""
     arr, axis = (np.reshape(arr, (-1,)), -1) if axis is None else (as_value(arr), axis_of(axis, ndim_of(arr)))
-    indices = as_array(indices)
+    if not hasattr(indices, "dtype"):
+        raise AttributeError(f"{type(indices).__name__!r} object has no attribute 'dtype'")
     if ndim_of(arr) != ndim_of(indices):
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     if dtype_of(indices).kind not in "iu":
@@ -85,7 +87,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     parts = np.broadcast_arrays(a, *choices)
     places, options = parts[0], np.stack(parts[1:])
     whole = raw(places)
-    if mode == "raise" and np.any((whole < 0) | (whole >= len(parts) - 1)):
+    if mode in ("raise", None) and np.any((whole < 0) | (whole >= len(parts) - 1)):
         raise ValueError("invalid entry in choice array")
     chosen = indexing.take_along(
         options, np.expand_dims(within(places.astype(int), len(parts) - 1, mode), 0), axis=-ndim_of(options)

@@ -8,7 +8,9 @@ import numpy as np
 
 from ..core.errors import BatchError, message
 from ..core.values import dtype_of, raw, shape_of
+from .places import as_array
 from .registry import as_value, implements, ndim_of
+from .shapes import same_dtype
 
 
 def _line(p: Any) -> Any:
@@ -19,8 +21,10 @@ def _line(p: Any) -> Any:
 @implements(np.polyval)
 def polyval(p: Any, x: Any) -> Any:
     """`np.polyval`, by Horner's rule."""
-    p, x = _line(p), as_value(x)
-    total: Any = 0.0 * x
+    p, x = as_value(p), as_array(x)
+    if ndim_of(p) == 0:
+        raise TypeError("iteration over a 0-d array")
+    total: Any = np.zeros(shape_of(x), dtype_of(x))[()]
     for k in range(shape_of(p)[0]):
         total = total * x + p[k]
     return total
@@ -34,6 +38,7 @@ def poly(seq_of_zeros: Any) -> Any:
         roots = np.linalg.eigvals(roots)
     elif ndim_of(roots) != 1:
         raise ValueError("input must be 1d or non-empty square 2d array.")
+    roots = roots if dtype_of(roots).kind in "fc" else np.astype(roots, float)
     found: Any = np.ones(1, dtype_of(roots))
     for k in range(shape_of(roots)[0]):
         found = np.convolve(found, np.stack([np.ones((), dtype_of(roots)), -roots[k]]))
@@ -59,26 +64,45 @@ def polyadd(a1: Any, a2: Any) -> Any:
 @implements(np.polysub)
 def polysub(a1: Any, a2: Any) -> Any:
     """`np.polysub`."""
-    return polyadd(a1, -_line(a2))
+    a1, a2 = _line(a1), _line(a2)
+    length = max(shape_of(a1)[0], shape_of(a2)[0])
+    return _padded(a1, length) - _padded(a2, length)
 
 
 @implements(np.polymul)
 def polymul(a1: Any, a2: Any) -> Any:
     """`np.polymul`."""
-    return np.convolve(_line(a1), _line(a2))
+    return np.convolve(_without_zeros(_line(a1)), _without_zeros(_line(a2)))
+
+
+def _without_zeros(p: Any) -> Any:
+    """Without the leading coefficients that are zero; the zero polynomial has one of them."""
+    nonzero = _examples(p) != 0 if 0 not in shape_of(p) else np.zeros((1, 1), bool)
+    return p[_common(np.argmax(nonzero, -1)) :] if np.any(nonzero) else np.zeros(1, dtype_of(p))
+
+
+def _flat(p: Any) -> Any:
+    """Coefficients in one row; what NumPy does with others follows from its own steps."""
+    if ndim_of(p) == 0:
+        raise TypeError("len() of unsized object")
+    if ndim_of(p) > 1:
+        raise ValueError("a polynomial has its coefficients in one row")
+    return p
 
 
 @implements(np.polydiv)
 def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
     """`np.polydiv`: quotient and remainder."""
-    u, v = _line(u) + 0.0, _line(v) + 0.0
+    u, v = _flat(_line(u)) + 0.0, _flat(_line(v)) + 0.0
+    wide = np.result_type(dtype_of(u), dtype_of(v))
+    u = same_dtype(u, wide)
     steps = max(shape_of(u)[0] - shape_of(v)[0] + 1, 1)
     width = shape_of(v)[0]
     if shape_of(u)[0] < width:
-        return np.zeros(1, np.result_type(dtype_of(u), dtype_of(v))), _trimmed(u)
-    rest, quotient = u, []
+        return np.zeros(1, wide), _trimmed(u)
+    rest, quotient, scale = u, [], 1.0 / v[0]
     for k in range(steps):
-        factor = rest[k] / v[0]
+        factor = scale * rest[k]
         quotient.append(factor)
         taken = np.concatenate([rest[:k], rest[k : k + width] - factor * v, rest[k + width :]])
         rest = taken
@@ -114,8 +138,9 @@ def polyder(p: Any, m: int = 1) -> Any:
     """`np.polyder`."""
     if m < 0:
         raise ValueError("Order of derivative must be positive (see polyint)")
-    p = _line(p)
+    p = as_value(p)
     for _ in range(int(m)):
+        p = _flat(p)
         p = p[:-1] * np.arange(shape_of(p)[0] - 1, 0, -1)
     return p
 
@@ -125,7 +150,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     """`np.polyint`, with integration constants `k`."""
     if m < 0:
         raise ValueError("Order of integral must be positive (see polyder)")
-    p = _line(p)
+    p = _flat(as_value(p))
     constants = np.zeros(m) if k is None else _line(k)
     if shape_of(constants)[0] == 1 and m > 1:
         constants = constants[0] * np.ones(m)
@@ -142,6 +167,10 @@ def polyfit(
 ) -> Any:
     """`np.polyfit`, by least squares with scaled columns."""
     x, y, order = as_value(x) + 0.0, as_value(y) + 0.0, int(deg) + 1
+    if order < 1:
+        raise ValueError("expected deg >= 0")
+    if 0 in shape_of(x):
+        raise TypeError("expected non-empty vector for x")
     rcond = shape_of(x)[0] * np.finfo(dtype_of(x)).eps if rcond is None else rcond
     wide = np.promote_types(dtype_of(x), int)
     x = x if dtype_of(x) == wide else np.astype(x, wide)
@@ -152,6 +181,8 @@ def polyfit(
     right = y
     if w is not None:
         w = as_value(w) + 0.0
+        if ndim_of(w) != 1 or shape_of(w)[0] != shape_of(y)[0]:
+            raise TypeError("expected w and y to have the same length")
         left, right = left * w[:, None], (right * w[:, None] if ndim_of(y) == 2 else right * w)
     scale = np.sqrt(np.sum(left * left, 0))
     found, residuals, rank, singular = np.linalg.lstsq(left / scale, right, rcond)
@@ -160,7 +191,8 @@ def polyfit(
         return found, residuals, rank, singular, rcond
     if not cov:
         return found
-    base = np.linalg.inv(np.transpose(left) @ left)
+    scaled = left / scale
+    base = np.linalg.inv(np.transpose(scaled) @ scaled) / (scale[:, None] * scale)
     if isinstance(cov, str) and cov == "unscaled":
         return found, base
     if shape_of(x)[0] <= order:
@@ -176,6 +208,7 @@ def roots(p: Any) -> Any:
     p = _line(p)
     if ndim_of(p) != 1:
         raise ValueError("Input must be a rank-1 array.")
+    p = p if dtype_of(p).kind in "fc" else np.astype(p, float)
     nonzero = _examples(p) != 0
     if not np.any(nonzero):
         return np.array([])

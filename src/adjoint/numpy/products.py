@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ..core.traced import Traced
 from ..core.values import dtype_of, is_python, shape_of
 from ..ops import contraction
 from ..ops.declare import composed
@@ -29,11 +31,22 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 @implements(np.inner)
 def inner(a: Any, b: Any, /) -> Any:
     """`np.inner`: over the last axes, without conjugation."""
-    a, b = as_value(a), as_value(b)
+    a, b = (np.asarray(x)[()] if is_python(x) and not isinstance(x, Traced) else as_value(x) for x in (a, b))
     return a * b if ndim_of(a) == 0 or ndim_of(b) == 0 else number(np.tensordot(a, b, (-1, -1)))
 
 
-@implements(np.outer, np.linalg.outer)
+@implements(np.linalg.outer)
+def linalg_outer(x1: Any, x2: Any, /) -> Any:
+    """`np.linalg.outer`, of vectors alone."""
+    x1, x2 = as_value(x1), as_value(x2)
+    if ndim_of(x1) != 1 or ndim_of(x2) != 1:
+        raise ValueError(
+            f"Input arrays must be one-dimensional, but they are x1.ndim={ndim_of(x1)} and x2.ndim={ndim_of(x2)}."
+        )
+    return outer(x1, x2)
+
+
+@implements(np.outer)
 def outer(a: Any, b: Any, out: Any = None) -> Any:
     """`np.outer`, of the flattened arrays."""
     return deliver(np.reshape(a, (-1, 1)) * np.reshape(b, (1, -1)), out)
@@ -82,7 +95,8 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     """`np.cross`, of vectors of three (or, as long as NumPy takes them, two) components."""
     if axis is not None:
         axisa = axisb = axisc = axis
-    a, b = np.moveaxis(as_value(a), axisa, -1), np.moveaxis(as_value(b), axisb, -1)
+    a, b = as_value(a), as_value(b)
+    a, b = np.moveaxis(a, axis_of(axisa, ndim_of(a)), -1), np.moveaxis(b, axis_of(axisb, ndim_of(b)), -1)
     sizes = (shape_of(a)[-1], shape_of(b)[-1])
     if not set(sizes) <= {2, 3}:
         raise ValueError(
@@ -100,6 +114,9 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
 @implements(np.linalg.cross)
 def linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """`np.linalg.cross`."""
+    x1, x2 = as_value(x1), as_value(x2)
+    if (sizes := (shape_of(x1)[axis], shape_of(x2)[axis])) != (3, 3):
+        raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {sizes}")
     return cross(x1, x2, axis=axis)
 
 
@@ -110,14 +127,14 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     for x, name in ((a, "a"), (v, "v")):
         if shape_of(x)[0] == 0:
             raise ValueError(f"{name} cannot be empty")
+    if not isinstance(mode, str) or mode[:1] not in ("v", "s", "f"):
+        raise ValueError(f"mode must be one of 'full', 'same' or 'valid', got {mode!r}")
     long, short = (a, v) if shape_of(a)[0] >= shape_of(v)[0] else (v, a)
     if mode[0] == "v":
         return contraction.convolve(long, short, mode="valid")
     whole = contraction.convolve(long, short, mode="full")
     if mode[0] == "f":
         return whole
-    if mode[0] != "s":
-        raise ValueError(f"mode must be one of 'full', 'same' or 'valid', got {mode!r}")
     start = (shape_of(short)[0] - 1) // 2
     return whole[start : start + shape_of(long)[0]]
 
@@ -126,6 +143,8 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
 def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     """`np.correlate`: the second operand is conjugated."""
     a, v = as_value(a), np.conjugate(as_value(v))
+    if ndim_of(a) != 1 or ndim_of(v) != 1:
+        raise ValueError("object of too small depth for desired array")
     if mode[0] == "s" and shape_of(a)[0] < shape_of(v)[0]:
         # NumPy exchanges the operands and turns the result around, which matters where the centre is between two
         return np.flip(convolve(v, np.flip(a), mode))
@@ -136,7 +155,8 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
 def vecdot(x: Any, y: Any) -> Any:
     """`np.vecdot`: over the last axis, the first conjugated."""
     x, y = as_value(x), as_value(y)
-    return number(np.matmul(np.conjugate(x)[..., None, :], y[..., :, None])[..., 0, 0])
+    x = np.conjugate(x) if dtype_of(x).kind == "c" else x
+    return number(np.matmul(x[..., None, :], y[..., :, None])[..., 0, 0])
 
 
 composed(np.matvec)(lambda x, y: np.matmul(x, as_value(y)[..., :, None])[..., 0])
@@ -146,7 +166,7 @@ composed(np.vecmat)(lambda x, y: np.matmul(np.conjugate(as_value(x))[..., None, 
 @implements(np.linalg.vecdot)
 def linalg_vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """`np.linalg.vecdot`."""
-    return np.vecdot(x1, x2, axis=axis)
+    return np.vecdot(x1, x2, axis=operator.index(axis))
 
 
 @implements(np.linalg.matmul)

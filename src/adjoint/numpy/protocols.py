@@ -14,6 +14,7 @@ from ..core.tree import flatten
 from ..core.values import dtype_of, is_python
 from ..ops.declare import UFUNCS
 from ..ops.shape import astype
+from .agreement import asked, instead, is_asked
 from .hosting import dispatched, hosted, is_users
 from .registry import FUNCTIONS
 from .topics import implementation_of, primitive_of
@@ -60,7 +61,12 @@ def array_function(self: Traced, function: Any, types: Any, args: Any, kwargs: A
         return _plainly(function, args, kwargs)
     if self.walk.is_capture and is_users(sys._getframe(1)):
         return dispatched(_name(function), function, implementation, args, kwargs)
-    return implementation(*args, **kwargs)
+    try:
+        if (kwargs or len(args) > 2) and is_asked(function, args, kwargs) and is_users(sys._getframe(1)):
+            return asked(function, implementation, args, kwargs)
+        return implementation(*args, **kwargs)
+    except Exception as error:
+        return instead(function, args, kwargs, error)
 
 
 def _plainly(function: Any, args: Any, kwargs: Any) -> Any:

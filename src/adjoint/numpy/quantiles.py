@@ -38,6 +38,7 @@ def nanmedian(
 
 def _median(a: Any, axis: Any, out: Any, keepdims: Any, *, skip_nan: bool) -> Any:
     a = as_value(a)
+    a = a if dtype_of(a).kind in "fc" else np.astype(a, float)
     lines, shape = _lines(a, axis, is_true(keepdims))
     ordered, count = _ordered(lines, skip_nan=skip_nan)
     low, high = (_taken(ordered, place) for place in ((count - 1) // 2, np.minimum(count // 2, shape_of(lines)[0] - 1)))
@@ -56,7 +57,7 @@ def quantile(
 ) -> Any:  # fmt: skip
     """`np.quantile`; differentiable in q too where the method is continuous."""
     a = as_value(a)
-    return _quantile(a, _as_precise(q, a), axis, out, method, keepdims, weights, skip_nan=False)
+    return _quantile(a, _as_precise(q, a, method), axis, out, method, keepdims, weights, skip_nan=False)
 
 
 @implements(np.nanquantile)
@@ -66,7 +67,7 @@ def nanquantile(
 ) -> Any:  # fmt: skip
     """`np.nanquantile`."""
     a = as_value(a)
-    return _quantile(a, _as_precise(q, a), axis, out, method, keepdims, weights, skip_nan=True)
+    return _quantile(a, _as_precise(q, a, method), axis, out, method, keepdims, weights, skip_nan=True)
 
 
 @implements(np.percentile)
@@ -89,12 +90,16 @@ def nanpercentile(
     return _quantile(a, as_value(q) / _as_precise(100, a), axis, out, method, keepdims, weights, skip_nan=True)
 
 
-def _as_precise(q: Any, a: Any) -> Any:
-    """A number in the precision of the data, as NumPy takes it."""
+def _as_precise(q: Any, a: Any, method: str = "") -> Any:
+    """A number in the precision of the data, as NumPy takes it; 0 and 1 as integers name an element by itself."""
+    if method == "linear" and isinstance(q, (int, np.integer)):
+        return np.asarray(q)
     return dtype_of(a).type(q) if isinstance(q, (int, float)) and dtype_of(a).kind == "f" else as_value(q)
 
 
 def _quantile(a: Any, q: Any, axis: Any, out: Any, method: str, keepdims: Any, weights: Any, *, skip_nan: bool) -> Any:
+    if dtype_of(a).kind == "c":
+        raise TypeError("a must be an array of real numbers")
     if given(weights):
         raise UnsupportedError(
             message(
@@ -118,6 +123,8 @@ def _quantile(a: Any, q: Any, axis: Any, out: Any, method: str, keepdims: Any, w
 def _neighbours(q: Any, count: Any, method: str) -> tuple[Any, Any, Any]:
     """The places to the left and right of each quantile in the sorted line, and how far it is between them."""
     last = _lowered(count)
+    if dtype_of(q).kind in "biu" and method == "linear":
+        return _at(last * q, last)
     if method in PLOTTING_POSITIONS:
         alpha, beta = PLOTTING_POSITIONS[method]
         place = last * q if method == "linear" else count * q + (alpha + q * (1.0 - alpha - beta)) - 1.0
@@ -181,6 +188,8 @@ def _lines(a: Any, axis: Any, keepdims: bool) -> tuple[Any, tuple[int, ...]]:
 def _ordered(lines: Any, *, skip_nan: bool) -> tuple[Any, Any]:
     """The sorted lines, nan last, and how many of their elements count."""
     length = shape_of(lines)[0]
+    if length == 0:
+        raise IndexError("index -1 is out of bounds for axis 0 with size 0")
     count = np.sum(~np.isnan(lines), axis=0) if skip_nan else length
     return np.sort(lines, axis=0), count
 

@@ -106,9 +106,14 @@ def iscomplex(x: Any) -> Any:
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
     """`np.isclose`."""
     a, b = as_value(a), as_value(b)
-    near = np.less_equal(np.abs(a - b), atol + rtol * np.abs(b)) & np.isfinite(b)
+    near = np.less_equal(np.abs(a - _number(b)), atol + rtol * np.abs(b)) & np.isfinite(b)
     near = near | np.equal(a, b)
     return near | (np.isnan(a) & np.isnan(b)) if equal_nan else near
+
+
+def _number(b: Any) -> Any:
+    """Truth values as numbers, which can be subtracted."""
+    return b if dtype_of(b).kind != "b" else np.astype(np.asarray(b) if not isinstance(b, Traced) else b, float)
 
 
 @implements(np.allclose)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -51,9 +52,20 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(found)
 
 
+def reduced_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    """The axes of a reduction: NumPy takes no list of them, and of an array without axes the first and the last."""
+    if axis is None or axis is NO_VALUE:
+        return tuple(range(-ndim, 0))
+    if ndim == 0 and type(axis) is not tuple:
+        return (axis_of(axis, 1),)[:0]
+    if type(axis) is list:
+        raise TypeError("'list' object cannot be interpreted as an integer")
+    return axes_of(axis, ndim)
+
+
 def axis_of(axis: Any, ndim: int) -> int:
     """One axis as a negative number."""
-    axis = int(axis)
+    axis = operator.index(axis)
     if not -ndim <= axis < ndim:
         raise np.exceptions.AxisError(axis, ndim)
     return axis - ndim if axis >= 0 else axis

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.traced import Traced
-from ..core.values import dtype_of, is_inexact
+from ..core.values import dtype_of, is_inexact, shape_of
 from ..ops import complex as parts
 from ..ops import indexing, selection
 from .registry import NO_VALUE, as_value, axis_of, deliver, given, implements, ndim_of
@@ -17,8 +17,10 @@ from .views import view_of
 @implements(np.where)
 def where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
     """`np.where`."""
-    if x is NO_VALUE:
+    if x is NO_VALUE and y is NO_VALUE:
         return np.nonzero(condition)
+    if x is NO_VALUE or y is NO_VALUE:
+        raise ValueError("either both or neither of x and y should be given")
     condition = as_value(condition)
     if isinstance(condition, Traced) and is_inexact(condition):
         condition = condition != 0  # its truth is piecewise constant
@@ -39,11 +41,27 @@ def clip(
     **rest: Any,
 ) -> Any:
     """`np.clip`; the slope is 1 at the bounds themselves."""
-    low = a_min if given(a_min) else min
-    high = a_max if given(a_max) else max
+    if a_min is NO_VALUE and a_max is NO_VALUE:
+        a_min, a_max = (None if bound is NO_VALUE else bound for bound in (min, max))
+    elif a_min is NO_VALUE or a_max is NO_VALUE:
+        raise TypeError(f"clip() missing 1 required positional argument: 'a_m{'in' if a_min is NO_VALUE else 'ax'}'")
+    elif min is not NO_VALUE or max is not NO_VALUE:
+        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+    low, high = a_min, a_max
+    a = as_value(a)
+    if dtype_of(a).kind not in "fc":
+        return deliver(_clipped(a, low, high), out)
     low = as_value(low) if given(low) else -np.inf
     high = as_value(high) if given(high) else np.inf
-    return deliver(selection.clip(as_value(a), low, high), out)
+    return deliver(selection.clip(a, low, high), out)
+
+
+def _clipped(a: Any, low: Any, high: Any) -> Any:
+    """Of integers: infinite bounds would make floating-point numbers of them."""
+    if not given(low) and not given(high):
+        return np.positive(a)
+    a = np.maximum(a, low) if given(low) else a
+    return np.minimum(a, high) if given(high) else a
 
 
 @implements(np.real)
@@ -60,7 +78,7 @@ def imag(val: Any) -> Any:
     """`np.imag`; a view."""
     val = as_value(val)
     if dtype_of(val).kind != "c":
-        return np.zeros_like(val) * 0.0
+        return np.zeros(shape_of(val), dtype_of(val))[()]
     return view_of(val, parts.imag, lambda base, new: np.astype(parts.real(base), dtype_of(base)) + 1j * new)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = N
     )
     if copy:
         return found.copy()
-    if copy is False and not np.may_share_memory(plain(found), plain(a)):
+    if copy is False and np.size(plain(a)) and not np.may_share_memory(plain(found), plain(a)):
         raise ValueError("Unable to avoid creating a copy while reshaping.")
     return found
 
@@ -39,9 +40,14 @@ def reshaped(a: Any, shape: tuple[int, ...], order: str = "C") -> Any:
     return ops.reshape(a, shape=shape)
 
 
+def lengths_of(shape: Any) -> tuple[int, ...]:
+    """A shape as NumPy takes it: a number, an array without axes, or a sequence of numbers."""
+    return tuple([operator.index(n) for n in shape]) if np.iterable(shape) else (operator.index(shape),)
+
+
 def _full_shape(shape: Any, a: Any) -> tuple[int, ...]:
     """The shape with its unknown length, written -1, found out."""
-    shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple([int(n) for n in shape])
+    shape = lengths_of(shape)
     size = int(np.prod(shape_of(a)))
     if -1 in shape:
         known = -int(np.prod(shape))
@@ -57,6 +63,7 @@ def _full_shape(shape: Any, a: Any) -> tuple[int, ...]:
 
 def _order(a: Any, order: str) -> str:
     """The order, C or F; A asks how the array lies in memory."""
+    order = "C" if order is None else order.upper() if isinstance(order, str) else order
     if order not in ("C", "F", "A"):
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
     flags = _example(a).flags
@@ -89,6 +96,7 @@ def transpose(a: Any, axes: Any = None) -> Any:
     """`np.transpose`."""
     a = as_value(a)
     n = ndim_of(a)
+    axes = (axes,) if isinstance(axes, (int, np.integer)) else axes
     axes = tuple(range(n - 1, -1, -1)) if axes is None else tuple([axis_of(x, n) + n for x in axes])
     if sorted(axes) != list(range(n)):
         raise ValueError("axes don't match array" if len(axes) != n else "repeated axis in transpose")
@@ -125,9 +133,10 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
 @implements(np.moveaxis)
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     """`np.moveaxis`."""
+    a = as_value(a)
     n = ndim_of(a)
-    sources = [axis_of(s, n) + n for s in (source if isinstance(source, (tuple, list)) else (source,))]
-    targets = [axis_of(d, n) + n for d in (destination if isinstance(destination, (tuple, list)) else (destination,))]
+    sources = [axis_of(s, n) + n for s in (source if np.iterable(source) else (source,))]
+    targets = [axis_of(d, n) + n for d in (destination if np.iterable(destination) else (destination,))]
     for name, found in (("source", sources), ("destination", targets)):
         if len(set(found)) != len(found):
             raise ValueError(f"repeated axis in `{name}` argument")
@@ -164,9 +173,9 @@ def squeeze(a: Any, axis: Any = None) -> Any:
 @implements(np.expand_dims)
 def expand_dims(a: Any, axis: Any) -> Any:
     """`np.expand_dims`."""
-    many = axis if isinstance(axis, (tuple, list)) else (axis,)
+    many = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     n = ndim_of(a) + len(many)
-    new = axes_of(axis, n)
+    new = axes_of(many, n)
     rest = iter(shape_of(a))
     return np.reshape(a, tuple([1 if i - n in new else next(rest) for i in range(n)]))
 
@@ -194,7 +203,7 @@ implements(np.atleast_3d)(_at_least(lambda: (1, 1, 1), lambda n: (1, n, 1), lamb
 @implements(np.broadcast_to)
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     """`np.broadcast_to`: nobody may write to the result, as one element stands in many places."""
-    shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple([int(n) for n in shape])
+    shape = lengths_of(shape)
     array = as_value(array)
     if shape == shape_of(array):
         return array

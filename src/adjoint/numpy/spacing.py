@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.values import dtype_of, raw, shape_of
 from .places import as_array
-from .registry import as_value, axis_of, implements, ndim_of
+from .registry import as_value, implements, ndim_of
 from .shapes import same_dtype
 
 
@@ -35,7 +35,7 @@ def linspace(
         spaced = np.concatenate(
             [spaced[:-1], np.reshape(np.broadcast_to(stop, shape_of(delta)), (1, *shape_of(delta)))]
         )
-    spaced = np.moveaxis(spaced, 0, axis) if axis_of(axis, ndim_of(spaced)) else spaced
+    spaced = np.moveaxis(spaced, 0, axis) if axis != 0 else spaced
     if dtype is not None and np.issubdtype(dtype, np.integer):
         spaced = np.floor(spaced)
     spaced = same_dtype(spaced, dtype or kind)
@@ -47,9 +47,9 @@ def logspace(
     start: Any, stop: Any, num: Any = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
 ) -> Any:
     """`np.logspace`."""
-    rank = max(ndim_of(as_value(v)) for v in (start, stop, base))
-    start, stop = (_with_rank(v, rank) for v in (start, stop))
     if ndim_of(as_value(base)):
+        rank = max(ndim_of(as_value(v)) for v in (start, stop, base))
+        start, stop = (_with_rank(v, rank) for v in (start, stop))
         base = np.expand_dims(_with_rank(base, rank), axis)
     powers = np.power(base, linspace(start, stop, num, endpoint, axis=axis))
     return same_dtype(powers, dtype)
@@ -57,7 +57,7 @@ def logspace(
 
 def _with_rank(x: Any, rank: int) -> Any:
     x = as_value(x)
-    return x if ndim_of(x) in (0, rank) else np.reshape(x, (1,) * (rank - ndim_of(x)) + shape_of(x))
+    return x if ndim_of(x) == rank else np.reshape(x, (1,) * (rank - ndim_of(x)) + shape_of(x))
 
 
 @implements(np.geomspace)
@@ -79,5 +79,5 @@ def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype
             middle = np.concatenate([spaced[1:-1], np.reshape(last, (1, *shape_of(last)))])
         spaced = np.concatenate([np.reshape(first, (1, *shape_of(first))), middle])
     spaced = spaced * sign
-    spaced = np.moveaxis(spaced, 0, axis) if axis else spaced
+    spaced = np.moveaxis(spaced, 0, axis) if axis != 0 else spaced
     return same_dtype(spaced, dtype or kind)

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import builtins
+import operator
 import warnings
 from typing import Any
 
 import numpy as np
 
-from ..core.errors import BatchError, message
-from ..core.traced import Traced
+from ..core.errors import BatchError, UnsupportedError, message
 from ..core.values import dtype_of, plain, raw, shape_of
 from ..ops.declare import CONSTANT, declare
 from ..ops.indexing import HOLE, unindex
 from ..rules.stacking import one_by_one
 from .products import result_dtype
-from .registry import NO_VALUE, as_value, deliver, given, implements, is_true, ndim_of
+from .registry import NO_VALUE, as_value, axes_of, deliver, given, implements, is_true, ndim_of
+from .shapes import same_dtype
 
 
 @implements(np.average)
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = NO_VALUE) -> Any:
     """`np.average`."""
     a = as_value(a)
+    axis = tuple(axis) if isinstance(axis, list) else axis
+    axes_of(axis, ndim_of(a))
     if weights is None:
         found = np.mean(a, axis, keepdims=is_true(keepdims))
-        scale: Any = np.asarray(_size(a) / max(_size(found), 1), dtype_of(found))
+        scale: Any = np.asarray(_size(a) / _size(found), dtype_of(found))
     else:
         weights = _spread_weights(as_value(weights), a, axis)
         dtype = result_dtype(a, weights) if dtype_of(a).kind in "fc" else result_dtype(a, weights, np.float64(0))
@@ -65,16 +68,27 @@ def cov(
     aweights: Any = None, *, dtype: Any = None,
 ) -> Any:  # fmt: skip
     """`np.cov`."""
-    x = _rows(as_value(m), rowvar)
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
+    m, y = as_value(m), None if y is None else as_value(y)
+    kinds = [dtype_of(v) for v in (m, y) if v is not None]
+    dtype = np.dtype(dtype) if given(dtype) else np.result_type(*kinds, np.float64)
+    if dtype.kind not in "fc":
+        raise TypeError(f"Cannot cast ufunc 'subtract' output to {dtype!r} with casting rule 'same_kind'")
+    x = same_dtype(_rows(m, turned=not rowvar and ndim_of(m) != 1), dtype)
+    if shape_of(x)[0] == 0:
+        return np.zeros((0, 0))
     if y is not None:
-        x = np.concatenate([x, _rows(as_value(y), rowvar)], 0)
-    if given(dtype):
-        x = np.astype(x, dtype)
-    elif dtype_of(x) != (wide := np.result_type(dtype_of(x), np.float64)):
-        x = np.astype(x, wide)
+        turned = not rowvar and ndim_of(y) == 2 and shape_of(y)[0] != 1
+        x = np.concatenate([x, same_dtype(_rows(y, turned=turned), dtype)], 0)
     weights = None if fweights is None else np.asarray(fweights, float)
     if aweights is not None:
         weights = as_value(aweights) if weights is None else weights * as_value(aweights)
+    for given_weights in (fweights, aweights):
+        if given_weights is not None and np.any(raw(as_value(given_weights)) < 0):
+            raise ValueError("weights cannot be negative")
+    if fweights is not None and np.any(raw(as_value(fweights)) != np.round(raw(as_value(fweights)))):
+        raise TypeError("fweights must be integer")
     ddof = (0 if bias else 1) if ddof is None else ddof
     mean, total = np.average(x, 1, weights, returned=True)
     total = total[0]
@@ -92,15 +106,15 @@ def cov(
     gap = x - mean[:, None]
     scaled = gap if weights is None else gap * weights
     found = (gap @ np.conjugate(np.transpose(scaled))) * np.true_divide(1, freedom)
-    return np.squeeze(found)
+    return np.squeeze(same_dtype(found, dtype) if weights is None else found)
 
 
-def _rows(m: Any, rowvar: bool) -> Any:
+def _rows(m: Any, *, turned: bool) -> Any:
+    """The data with a variable in each row."""
     if ndim_of(m) > 2:
         raise ValueError("m has more than 2 dimensions")
-    if ndim_of(m) < 2:
-        return np.reshape(m, (1, -1))
-    return m if rowvar or shape_of(m)[0] == 1 else np.transpose(m)
+    m = np.reshape(m, (1, -1)) if ndim_of(m) < 2 else m
+    return np.transpose(m) if turned else m
 
 
 @implements(np.corrcoef)
@@ -111,7 +125,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
         return c / c
     n = shape_of(c)[0]
     spread = np.sqrt(np.real(np.reshape(c, (n * n,))[:: n + 1]))
-    c = c / spread[:, None] / spread[None, :]
+    c = same_dtype(c / spread[:, None] / spread[None, :], dtype_of(c))
     if dtype_of(c).kind == "c":
         return np.clip(np.real(c), -1, 1) + 1j * np.clip(np.imag(c), -1, 1)
     return np.clip(c, -1, 1)
@@ -129,25 +143,59 @@ bin_of = declare(
 @implements(np.bincount)
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     """`np.bincount`; linear in the weights."""
-    length = max(int(np.max(raw(x))) + 1 if _size(x) else 0, int(minlength))
+    x, minlength = as_value(x), operator.index(minlength)
+    x = np.astype(x, int) if dtype_of(x).kind == "b" and ndim_of(x) else x
+    if ndim_of(x) != 1 or not np.can_cast(dtype_of(x), int, "safe"):
+        raise ValueError("object too deep for desired array, or no integers")
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    if _size(x) and np.any(raw(x) < 0):
+        raise ValueError("'list' argument must have no negative elements")
+    length = max(int(np.max(raw(x))) + 1 if _size(x) else 0, minlength)
     weights = np.ones(shape_of(x), int) if weights is None else np.astype(as_value(weights), float)
-    return unindex(weights, as_value(x), template=(HOLE,), shape=(length,))
+    if shape_of(weights) != shape_of(x):
+        raise ValueError("The weights and list don't have the same length.")
+    return unindex(weights, x, template=(HOLE,), shape=(length,))
 
 
 @implements(np.histogram)
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     """`np.histogram`: linear in the weights; the counts do not change with the data, the outermost edges may."""
-    a = np.reshape(as_value(a), (-1,))
-    edges = _edges(a, bins, range)
-    counts = _binned([a], [edges], weights)
+    a = as_value(a)
+    edges = np.histogram_bin_edges(a, bins, range, weights)
+    counts = _binned([np.reshape(a, (-1,))], [edges], weights)
     if density:
         counts = counts / np.diff(edges) / np.sum(counts)
     return counts, edges
 
 
+@implements(np.histogram_bin_edges)
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+    """`np.histogram_bin_edges`: the outermost edges are the smallest and the largest number, the rest lies between."""
+    a = as_value(a)
+    a = np.astype(a, np.uint8) if dtype_of(a).kind == "b" else a
+    _refuse_order(a)
+    if weights is not None and shape_of(as_value(weights)) != shape_of(a):
+        raise ValueError("weights should have the same shape as a.")
+    if isinstance(bins, str) and weights is not None:
+        raise TypeError("Automated estimation of the number of bins is not supported for weighted data")
+    return _edges(np.reshape(a, (-1,)), bins, range, same_precision=True)
+
+
+def _refuse_order(a: Any) -> None:
+    if dtype_of(a).kind == "c":
+        raise UnsupportedError(
+            message(
+                "A histogram of complex numbers has no meaning.", fix="Take  np.real(z),  np.imag(z)  or  np.abs(z)."
+            )
+        )
+
+
 @implements(np.histogram2d)
 def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     """`np.histogram2d`."""
+    if len(x) != len(y):
+        raise ValueError("x and y must have the same length.")
     if not isinstance(bins, (int, np.integer)) and len(bins) not in (1, 2):
         bins = [bins, bins]
     counts, edges = histogramdd([x, y], bins, range, density, weights)
@@ -159,13 +207,24 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = N
     """`np.histogramdd`."""
     if isinstance(sample, (list, tuple)):
         data = [as_value(part) for part in sample]
+        if any(ndim_of(part) > 1 for part in data):
+            raise ValueError("too many values to unpack (expected 2)")
+        data = [np.reshape(part, (-1,)) for part in data]
     else:
-        columns = np.reshape(sample, (-1, 1)) if ndim_of(sample) == 1 else sample
+        columns = np.reshape(sample, (-1, 1)) if ndim_of(sample) < 2 else sample
+        if ndim_of(columns) > 2:
+            raise ValueError("too many values to unpack (expected 2)")
         data = [columns[:, k] for k in builtins.range(shape_of(columns)[1])]
     count = len(data)
+    for part in data:
+        _refuse_order(part)
+    if not isinstance(bins, (int, np.integer)) and len(bins) != count:
+        raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
     bins = [bins] * count if isinstance(bins, (int, np.integer)) else bins
     ranges = [None] * count if range is None else range
     edges = [_edges(d, b, r) for d, b, r in zip(data, bins, ranges, strict=True)]
+    if weights is not None and shape_of(as_value(weights)) != shape_of(data[0]):
+        raise ValueError("The weights and list don't have the same length.")
     counts = _binned(data, edges, weights)
     wide = np.complex128 if dtype_of(counts).kind == "c" else np.float64
     counts = counts if dtype_of(counts) == wide else np.astype(counts, wide)
@@ -177,7 +236,7 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = N
     return counts, tuple(edges)
 
 
-def _edges(a: Any, bins: Any, range: Any) -> Any:
+def _edges(a: Any, bins: Any, range: Any, *, same_precision: bool = False) -> Any:
     if isinstance(bins, str):
         if np.shape(plain(a)) != shape_of(a):
             raise BatchError(
@@ -188,15 +247,32 @@ def _edges(a: Any, bins: Any, range: Any) -> Any:
                 )
             )
         bins = len(np.histogram_bin_edges(raw(a), bins, range)) - 1
-    if not isinstance(bins, (int, np.integer)):
-        return as_value(bins)
-    low, high = (np.min(a), np.max(a)) if range is None else range
-    if np.any(same := raw(low) == raw(high)):
-        low, high = np.where(same, low - 0.5, low), np.where(same, high + 0.5, high)
-    if not isinstance(low, Traced) and not isinstance(high, Traced):
+    if ndim_of(as_value(bins)):
+        return _ascending(as_value(bins))
+    bins = operator.index(bins)
+    if bins < 1:
+        raise ValueError("`bins` must be positive, when an integer")
+    empty = range is None and 0 in shape_of(a)
+    low, high = (0, 1) if empty else (np.min(a), np.max(a)) if range is None else range
+    if np.any(raw(low) > raw(high)):
+        raise ValueError("max must be larger than min in range parameter.")
+    if not np.all(np.isfinite(raw(low)) & np.isfinite(raw(high))):
+        raise ValueError(f"range of [{raw(low)}, {raw(high)}] is not finite")
+    if np.all(raw(low) == raw(high)):
+        low, high = low - 0.5, high + 0.5
+    elif np.any(raw(low) == raw(high)):
+        widened = np.where(low == high, 0.5, 0.0)
+        low, high = low - widened, high + widened
+    if not same_precision:
         return np.linspace(low, high, bins + 1)
-    steps = np.astype(np.arange(bins + 1) / bins, np.result_type(dtype_of(low), dtype_of(high), dtype_of(a)))
-    return np.where(steps == 1, high, low + steps * (high - low))
+    kind = result_dtype(low, high, a)
+    return np.linspace(low, high, bins + 1, dtype=kind if kind.kind == "f" else np.result_type(kind, float))
+
+
+def _ascending(edges: Any) -> Any:
+    if ndim_of(edges) > 1 or np.any(raw(edges)[..., :-1] > raw(edges)[..., 1:]):
+        raise ValueError("`bins` must increase monotonically, when an array")
+    return edges
 
 
 def _binned(data: list[Any], edges: list[Any], weights: Any) -> Any:

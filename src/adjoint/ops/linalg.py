@@ -226,9 +226,15 @@ def _pinv_jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], para
     if params["hermitian"]:
         da = hermitian_part(da)
     turned, moved = adjoint(out), adjoint(da)
-    outside = moved - (moved @ a) @ out
-    inside = moved - out @ (a @ moved)
-    return out @ (turned @ outside) - out @ da @ out + (inside @ turned) @ out
+    outside = moved - chained(moved, a, out)
+    inside = moved - chained(out, a, moved)
+    return chained(out, turned, outside) - chained(out, da, out) + chained(inside, turned, out)
+
+
+def chained(x: Value, y: Value, z: Value) -> Value:
+    """x @ y @ z in the order that costs less: of a long and thin matrix the square of its length is never made."""
+    (m, k), (n, r) = shape_of(x)[-2:], shape_of(z)[-2:]
+    return (x @ y) @ z if m * k * n + m * n * r <= k * n * r + m * k * r else x @ (y @ z)
 
 
 def check_finite(a: Any, where: str = "") -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.values import Value, dtype_of, may_hold, shape_of
+from ..core.values import Value, dtype_of, may_hold, shape_of, zeros_for
 from ..rules.opaque import Opaque
 from .declare import declare
 from .decompositions import Tangents, extended, free_columns, inverse_gaps, is_told_apart, is_turned, turn_to_real
@@ -52,6 +52,8 @@ def _whole(da: Value, u: Value, s: Value, vh: Value, same: Value, zero: Value) -
 def _jvp(tangents: Tangents, out: Any, args: Sequence[Value], params: dict) -> list[Value]:
     (u, s, vh), da = out, tangents[0]
     k = shape_of(s)[-1]
+    if k == 0:
+        return [zeros_for(part) for part in out]
     same, zero = _groups(da, s)
     du, ds, dvh = _whole(da, u, s, vh, same, zero)
     bad: Value = False
@@ -89,6 +91,8 @@ def _all_columns(bad: Value, zero: Value, basis: Value, k: int) -> Value:
 def _vjp(g: Any, out: Any, args: Sequence[Value], params: dict, needed: Sequence[bool]) -> list[Value]:
     (u, s, vh), (gu, gs, gvh) = out, g
     k = shape_of(s)[-1]
+    if k == 0:
+        return [zeros_for(args[0])]
     same, zero = _groups(args[0], s)
     found = transposed(lambda t: _whole(t, u, s, vh, same, zero), args[0], g)
     v = adjoint(vh)

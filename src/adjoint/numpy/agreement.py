@@ -1,0 +1,104 @@
+"""Where NumPy's own function is asked: for its error where ours fails, and for the dtype its keywords ask for.
+
+Ours are written for what can be differentiated. What NumPy refuses, and in which words, it knows best itself, so that
+a call which fails is made once more with plain arrays. Keywords such as `dtype=`, `initial=` or `casting=` are rare
+and have many cases: with them NumPy's function runs first, and the result has the dtype that it gives.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..core.traced import Traced
+from ..core.tree import flatten
+from ..core.values import dtype_of, plain, shape_of
+from .registry import FUNCTIONS
+
+ASKED = frozenset((
+    "dtype", "initial", "casting", "kind", "order", "stable", "min", "max", "correction", "rtol", "hermitian", "mode",
+    "nan", "posinf", "neginf", "equal_nan", "to_begin", "to_end", "return_indices", "minlength", "density",
+))  # fmt: skip
+"""Keywords with which NumPy is asked first."""
+
+WARNING = frozenset((
+    np.mean, np.var, np.std, np.nanmean, np.nanvar, np.nanstd, np.nanmax, np.nanmin, np.cov,
+    np.corrcoef, np.polyfit, np.linalg.pinv,
+))  # fmt: skip
+"""Functions that warn in Python, which would then be heard twice, or that are not worth doing twice: they look after
+these keywords themselves."""
+
+_first: dict[Any, int] = {}
+
+
+def is_asked(function: Any, args: Any, kwargs: Any) -> bool:
+    """Whether a call has, as a keyword or by its position, something that NumPy is to be asked about."""
+    if kwargs and not ASKED.isdisjoint(kwargs):
+        return function not in WARNING
+    return len(args) > 2 and len(args) > _first_asked(function) and function not in WARNING
+
+
+def _first_asked(function: Any) -> int:
+    """The place of the first parameter to be asked about."""
+    found = _first.get(function)
+    if found is None:
+        code = getattr(FUNCTIONS[function], "__code__", None)
+        names = code.co_varnames[: code.co_argcount] if code else ()
+        found = _first[function] = next((k for k, name in enumerate(names) if name in ASKED), 1000)
+    return found
+
+
+def asked(function: Any, ours: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """What ours gives, with the dtypes of NumPy's own result; first of all its errors."""
+    with np.errstate(all="ignore"):
+        theirs = flatten(_own(function, args, kwargs))[0]
+    found, rebuild = flatten(ours(*args, **kwargs))
+    if len(found) != len(theirs) or all(dtype_of(f) == dtype_of(t) for f, t in zip(found, theirs, strict=True)):
+        return rebuild(found)
+    return rebuild([_cast(f, dtype_of(t)) for f, t in zip(found, theirs, strict=True)])
+
+
+def _cast(x: Any, dtype: np.dtype) -> Any:
+    return np.astype(x, dtype) if isinstance(x, Traced) else np.asarray(x).astype(dtype)[()]
+
+
+def instead(function: Any, args: Any, kwargs: Any, error: Exception) -> Any:
+    """Ours has failed: raise what NumPy raises. A result without any traced element to depend on is NumPy's own."""
+    leaves = flatten((args, kwargs))[0]
+    if any(callable(x) and not isinstance(x, type) for x in leaves):
+        raise error
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            found = _own(function, args, kwargs)
+    except Exception as theirs:
+        _raise(theirs, error)
+    if any(0 not in shape_of(x) for x in leaves if isinstance(x, Traced)):
+        raise error
+    return found
+
+
+def _raise(theirs: Exception, ours: Exception) -> NoReturn:
+    if type(theirs) is type(ours):
+        raise ours
+    raise theirs.with_traceback(None) from None
+
+
+def _own(function: Any, args: Any, kwargs: Any) -> Any:
+    """NumPy's result for the plain arrays, inside vmap for those of the first example; nothing is written to them."""
+    leaves, rebuild = flatten((args, kwargs))
+    again, words = rebuild([_example(x) for x in leaves])
+    return function(*again, **words)
+
+
+def _example(x: Any) -> Any:
+    if not isinstance(x, Traced):
+        return x.copy() if isinstance(x, np.ndarray) else x
+    whole = plain(x)
+    lead = np.ndim(whole) - len(x.shape)
+    if not lead:
+        return whole.copy() if isinstance(whole, np.ndarray) else np.asarray(whole)[()]  # walks keep Python floats
+    return whole[(0,) * lead + (...,)] if whole.size else np.empty(x.shape, x.dtype)
