@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ir.failures import Failure
 from ..ir.program import GUARD, Program, Step
 from .emit import is_known
 from .indices import cuts
@@ -26,6 +27,8 @@ def sort_of(program: Program, step: Step) -> str | None:
     if any([not is_known(t.dtype) for t in types]):
         return None
     if step.primitive is GUARD:
+        if isinstance(step.params["expected"], Failure):
+            return None
         return CHECK if types[0].shape == () or types[0].size <= TINY else None
     name = step.primitive.name
     out = types[-1]

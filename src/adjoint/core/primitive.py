@@ -13,11 +13,13 @@ class Primitive:
 
     Calling it with plain values evaluates; with traced ones the innermost walk decides what to do. `on_arrays` is
     `evaluate` for arrays alone, without the cases that Python's numbers need. `inline` says that a captured program
-    should see the steps inside rather than this one.
+    should see the steps inside rather than this one. `fails_from` is the first of the arguments whose values decide
+    whether it raises, or how long its result is; None if no values do.
     """
 
     __slots__ = (
-        "derivative", "domain", "evaluate", "inline", "is_smooth", "multiple", "name", "note", "on_arrays", "stacking",
+        "derivative", "domain", "evaluate", "fails_from", "inline", "is_smooth", "multiple", "name", "note",
+        "on_arrays", "stacking",
     )  # fmt: skip
 
     def __init__(
@@ -32,6 +34,7 @@ class Primitive:
         note: str = "",
         inline: bool = False,
         on_arrays: Callable[..., Any] | None = None,
+        fails_from: int | None = None,
     ) -> None:
         self.name = name
         self.evaluate = evaluate
@@ -43,6 +46,7 @@ class Primitive:
         self.is_smooth = not derivative.is_zero and not multiple
         self.note = note
         self.inline = inline
+        self.fails_from = fails_from
 
     def __call__(self, *args: Any, **params: Any) -> Any:
         """Evaluate, or let the innermost walk among the arguments take the step."""

@@ -63,6 +63,8 @@ BLANK = Note(None, (), ())
 class Notebook(CaptureTrace):
     """The outer walk: a program of everything that is computed, with the value of each of its numbers."""
 
+    is_checked = False
+
     def __init__(self) -> None:
         super().__init__()
         self.values: dict[int, Any] = {}

@@ -11,8 +11,10 @@ from ..core.primitive import Primitive
 from ..core.trace import new_level
 from ..core.traced import CONSTANTS, Traced, snapshot
 from .bits import same_bits
+from .conditions import Checked, Conditions, Surroundings
 from .counts import Count
-from .program import GUARD, Program, Step, type_of
+from .failures import Failure, wording
+from .program import GUARD, PYTHON_NUMBERS, Program, Step, type_of
 
 NUMBERS = (bool, int, float, complex, np.generic)
 
@@ -25,14 +27,21 @@ class GuardRefusedError(Exception):
     """A decision was taken where a program must not have any: inside the body of a loop."""
 
 
+class NoStepError(Exception):
+    """What was to be a step turned out to be none: nothing is written down."""
+
+
 class CaptureTrace:
     """The outermost walk of a recording: its handles hold real values, and numbers of a `Program`."""
 
     __slots__ = (
-        "arrays", "foreign", "guards_allowed", "level", "lift", "numbers", "origins", "pinned", "program", "ranges",
+        "arrays", "failed", "foreign", "guards_allowed", "level", "lift", "numbers", "origins", "pinned", "program",
+        "ranges", "surroundings", "under_conditions", "unguarded",
     )  # fmt: skip
     lead = 0
     is_capture = True
+    is_checked = True
+    """Whether errors are part of what is written down: steps that raised, and those that have to be able to."""
 
     def __init__(self, *, guards: bool = True, lift: bool = False) -> None:
         self.level = new_level()
@@ -50,6 +59,13 @@ class CaptureTrace:
         """The inputs that each of Python's integers is computed from."""
         self.pinned: set[int] = set()
         """Python's integers among the inputs that the program relies on as they are."""
+        self.surroundings = Surroundings()
+        self.under_conditions: dict[Any, Checked] = {}
+        """Steps under conditions of the user's, so that equal ones are one primitive."""
+        self.failed = 0
+        """The identity of the error that a step raised last."""
+        self.unguarded = False
+        """Whether an error was raised that no guard stands for: if the function catches it, this is right only once."""
 
     def input(self, value: Any) -> Traced:
         """A fresh argument of the program."""
@@ -77,7 +93,17 @@ class CaptureTrace:
         for name, p in params.items():
             if isinstance(p, Traced) or (self.origins and type(p) in (tuple, list, slice)):
                 params = {**params, name: self._plain(p)}
-        out = primitive.evaluate(*values, **params)
+        conditions = self.conditions()
+        if conditions is not None and not all([type(v) in PYTHON_NUMBERS for v in values]):
+            return self._checked(conditions, primitive, numbers, values, params)
+        try:
+            out = primitive.evaluate(*values, **params)
+        except Exception as error:
+            self.raised(error, primitive, numbers, params)
+            raise
+        return self._written(primitive, numbers, params, out)
+
+    def _written(self, primitive: Any, numbers: list[int], params: dict[str, Any], out: Any) -> Any:
         if not primitive.multiple:
             return self.write(primitive, numbers, params, (out,))[0]
         return self.write(primitive, numbers, params, tuple(out))
@@ -89,6 +115,36 @@ class CaptureTrace:
         if type(p) is slice:
             return slice(self._plain(p.start), self._plain(p.stop), self._plain(p.step))
         return type(p)(map(self._plain, p)) if type(p) in (tuple, list) else p
+
+    def conditions(self) -> Conditions | None:
+        """The floating-point conditions and warnings that are errors here; None for none."""
+        return self.surroundings.conditions() if self.is_checked else None
+
+    def _checked(
+        self, conditions: Conditions, primitive: Any, numbers: list[int], values: list[Any], params: Any
+    ) -> Any:
+        """Take a step under conditions of the user's, and write down that they have to be looked at each time."""
+        step = self.under_conditions.setdefault((id(primitive), conditions), Checked(primitive, conditions))
+        try:
+            step.evaluate(*values, **params)
+        except Warning as error:  # made an error by the user, or only noted: a guard says that it is given
+            self.raised(error, step, numbers, params)
+            step = primitive
+        except Exception as error:
+            self.raised(error, step, numbers, params)
+            raise
+        return self._written(step, numbers, params, primitive.evaluate(*values, **params))
+
+    def raised(self, error: Exception, primitive: Any, numbers: Any, params: dict[str, Any]) -> None:
+        """Write down that a step raises: if the function goes on nevertheless, it relies on that."""
+        if not self.is_checked or self.failed == id(error) or isinstance(error, NoStepError):
+            return
+        self.failed = id(error)
+        if not self.guards_allowed:
+            self.unguarded = True
+            return
+        expected = Failure(primitive, params, type(error), wording(error))
+        self.program.steps.append(Step(GUARD, tuple(numbers), {"expected": expected}, (), user_line()))
 
     def unary(self, primitive: Primitive, x: Traced) -> Any:
         """`process`, under the name the operators use."""

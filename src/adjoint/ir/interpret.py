@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.values import LARGE
+from .failures import Failure
 from .program import GUARD, Program, Step, type_of
 
 
@@ -43,7 +44,7 @@ class Interpreter:
             for step, ufunc, reuse, dead in self._plan:
                 args = [values[a] for a in step.args]
                 if step.primitive is GUARD:
-                    if not holds(args[0], step.params["expected"]):
+                    if not is_met(args, step.params["expected"]):
                         return None
                 elif ufunc is not None:
                     values[step.outs[0]] = ufunc(*args, out=None if reuse is None else values[reuse])
@@ -70,6 +71,11 @@ def own(outputs: list[Any], others: Sequence[Any]) -> list[Any]:
                 outputs[k] = o = np.array(o)
             taken.append(o)
     return outputs
+
+
+def is_met(args: Sequence[Any], expected: Any) -> bool:
+    """Whether a guard holds: its one argument is as expected, or a step with these arguments raises."""
+    return expected.recurs(args) if isinstance(expected, Failure) else holds(args[0], expected)
 
 
 def holds(value: Any, expected: Any) -> bool:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .program import GUARD, Program, Step
+from .failures import may_fail
+from .program import Program, Step
 
 
 def simplified(program: Program) -> Program:
@@ -62,14 +63,27 @@ def _unchanged(program: Program, step: Step, args: tuple[int, ...]) -> int | Non
 
 
 def without_dead(program: Program) -> Program:
-    """Steps whose results nobody uses are left out; guards stay, with what they look at."""
+    """Steps whose results nobody uses are left out; guards stay, and what may raise, with what they look at."""
     needed = set(program.outputs)
     kept: list[Step] = []
+    bounds: set[Any] = set()
     for step in reversed(program.steps):
-        if step.primitive is GUARD or any(o in needed for o in step.outs):
+        places = _places(program, step)
+        if any(o in needed for o in step.outs) or (places not in bounds and may_fail(program, step)):
             needed.update(step.args)
             kept.append(step)
+            if places is not None:
+                bounds.add(places)
     return program.with_steps(kept[::-1])
+
+
+def _places(program: Program, step: Step) -> Any:
+    """For a step that reads or writes at places: which ones, of an array of which shape; several check them once."""
+    start = getattr(step.primitive, "fails_from", None)
+    if not start or "template" not in step.params:
+        return None
+    whole = step.params.get("shape", program.types[step.args[0]].shape)
+    return whole, step.args[start:], _key(step.params["template"])
 
 
 def _key(x: Any) -> Any:

@@ -51,7 +51,10 @@ class Step(NamedTuple):
 
 
 class Guard:
-    """The primitive of a step that computes nothing: it says that its argument has to be the `expected` value."""
+    """The primitive of a step that computes nothing: it says that its argument has to be the `expected` value.
+
+    If a `Failure` is expected, a step with these arguments has to raise.
+    """
 
     name = "guard"
     multiple = True

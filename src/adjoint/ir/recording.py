@@ -49,9 +49,11 @@ def is_dynamic(leaf: Any) -> bool:
 class Recording:
     """A program, what surrounds it, and how its outputs become the function's result."""
 
-    __slots__ = ("counts", "effects", "forms", "outputs", "pinned", "program", "restore", "watch")
+    __slots__ = ("counts", "effects", "forms", "is_for_once", "outputs", "pinned", "program", "restore", "watch")
 
     def __init__(self, program: Program, watch: Watch, outputs: list[Any], restore: Any, effects: Performance) -> None:
+        self.is_for_once = False
+        """Whether it may not be run again: the function caught an error that no guard stands for."""
         self.program = program
         self.effects = effects
         self.watch = watch
@@ -223,6 +225,7 @@ def _recorded(
     recording = Recording(capture.program, watch, places, restore, Performance(capture.program, effects))
     recording.counts = counts
     recording.pinned = frozenset([k for k in counts if handles[k].node in capture.pinned])
+    recording.is_for_once = capture.unguarded
     return recording, values, drawn, stirred
 
 

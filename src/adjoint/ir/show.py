@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .failures import Failure
 from .program import GUARD, Program
 
 
@@ -17,13 +18,19 @@ def show(program: Program) -> str:
     for step in program.steps:
         args = ", ".join(names.get(a, f"v{a}") for a in step.args)
         if step.primitive is GUARD:
-            lines.append(f"    guard {args} is {_short(step.params['expected'])}    # {step.line}")
+            lines.append(f"    guard {_guard(args, step.params['expected'])}    # {step.line}")
             continue
         params = "".join(f", {k}={_short(v)}" for k, v in step.params.items())
         results = ", ".join(f"v{o}: {program.types[o]}" for o in step.outs)
         lines.append(f"    {results} = {step.primitive.name}({args}{params})")
     results = ", ".join(names.get(o, f"v{o}") for o in program.outputs)
     return "\n".join([*lines, f"    return {results}"])
+
+
+def _guard(args: str, expected: Any) -> str:
+    if isinstance(expected, Failure):
+        return f"{expected.primitive.name}({args}) raises {expected.kind.__name__}"
+    return f"{args} is {_short(expected)}"
 
 
 def _constant(program: Program, number: int) -> str:

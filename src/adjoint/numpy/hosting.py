@@ -23,6 +23,7 @@ from ..core.traced import CONSTANTS, Traced, snapshot
 from ..core.tree import flatten
 from ..core.values import dtype_of, plain
 from ..ir.bits import same_bits
+from ..ir.capture import NoStepError
 from ..rules.opaque import Opaque
 from ..rules.stacking import one_by_one
 
@@ -82,7 +83,7 @@ class Hosted(Primitive):
     __slots__ = ("call",)
 
     def __init__(self, name: str, call: Callable[..., Any]) -> None:
-        super().__init__(name, call, derivative=UNKNOWN, stacking=one_by_one, multiple=True)
+        super().__init__(name, call, derivative=UNKNOWN, stacking=one_by_one, multiple=True, fails_from=0)
         self.call = call
 
     def __call__(self, *args: Any, **params: Any) -> Any:
@@ -98,19 +99,32 @@ def dispatched(name: str, function: Any, ours: Callable[..., Any], args: Any, kw
     capture = capture_of(leaves)
     if capture is None or not capture.guards_allowed or function in IN_PLACE or kwargs.get("out") is not None:
         return ours(*args, **kwargs)
-    if function in KEPT_WHOLE:
+    if function in KEPT_WHOLE or capture.conditions() is not None:
         found = hosted(name, function, args, kwargs)
-        return ours(*args, **kwargs) if found is NotImplemented else found
+        return _ours(capture, ours, args, kwargs) if found is NotImplemented else found
     if any(callable(x) and not isinstance(x, type) for x in leaves):
-        return ours(*args, **kwargs)
+        return _ours(capture, ours, args, kwargs)
     if function not in EXACT and all(dtype_of(x).kind not in "fc" for x in leaves if isinstance(x, Traced)):
         found = hosted(name, function, args, kwargs)
-        return ours(*args, **kwargs) if found is NotImplemented else found
+        return _ours(capture, ours, args, kwargs) if found is NotImplemented else found
     again, words = rebuild([plain(x) for x in leaves])
-    real = _kinds(function(*again, **words))
+    try:
+        real = _kinds(function(*again, **words))
+    except Exception:
+        hosted(name, function, args, kwargs)  # raises as well, and writes down that it does
+        raise
     with np.errstate(all="ignore"):
-        found = ours(*args, **kwargs)
+        found = _ours(capture, ours, args, kwargs)
     return found if _kinds(found) == real else hosted(name, function, args, kwargs)
+
+
+def _ours(capture: Any, ours: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Call our version of a function; an error that comes from no step is noted, as it may depend on values."""
+    try:
+        return ours(*args, **kwargs)
+    except Exception as error:
+        capture.unguarded = capture.unguarded or capture.failed != id(error)
+        raise
 
 
 def _kinds(result: Any) -> list[Any]:
@@ -168,5 +182,5 @@ def hosted(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> A
     return shape[0](list(found))
 
 
-class NotNumbersError(Exception):
+class NotNumbersError(NoStepError):
     """A function that was to be a step returned something a program cannot hold."""

@@ -112,7 +112,7 @@ def _whole(rounding: Any) -> Callable[[Traced], int]:
 
 def _is_key(x: Any) -> bool:
     """Whether a value is looked up in a dict or set by what it is: a number of a captured program."""
-    return type(x) is Traced and x.walk.is_capture and x.shape == ()
+    return isinstance(x, Traced) and x.walk.is_capture and x.shape == ()
 
 
 OPERATORS: dict[str, Callable[..., Any]] = {

@@ -103,6 +103,7 @@ eigh = declare(
     "eigh",
     _eigh,
     Opaque(_eigh_jvp, _eigh_vjp),
+    fails_from=0,
     multiple=True,
     note="for Hermitian perturbations; nan where a repeated eigenvalue's vectors are used one by one",
 )
@@ -151,11 +152,12 @@ def _independent(v: Value) -> Value:
     return poisoned(v, ~(condition(v) < limit))
 
 
-condition = declare("condition", np.linalg.cond, CONSTANT)
+condition = declare("condition", np.linalg.cond, CONSTANT, fails_from=0)
 eig = declare(
     "eig",
     lambda a: tuple(np.linalg.eig(a)),
     Opaque(_eig_jvp, _eig_vjp),
+    fails_from=0,
     multiple=True,
     note="nan for defective matrices, and where a repeated eigenvalue's vectors are used one by one",
 )

@@ -173,12 +173,14 @@ index = declare(
         pull_into=_read_into,
     ),
     stacking=_stack_index,
+    fails_from=1,
 )
 unindex = declare(
     "unindex",
     _unindex,
     Linear(lambda g, out, x, *arrays, template, shape: index(g, *arrays, template=template), structural=True),
     stacking=_stack_unindex,
+    fails_from=1,
     note="adds at repeated indices",
 )
 assign = declare(
@@ -186,11 +188,12 @@ assign = declare(
     _assign,
     Linear(_erased, _read_back, structural=True, pull_into=_write_into),
     stacking=_stack_assign,
+    fails_from=2,
     note="of several writes to one place the last counts",
 )
 
 
-last_writes = declare("last_writes", _last_writes, CONSTANT, stacking=one_by_one)
+last_writes = declare("last_writes", _last_writes, CONSTANT, stacking=one_by_one, fails_from=0)
 
 
 def _put_along(g: Value, places: Value, *, axis: int, length: int) -> Value:
@@ -211,11 +214,13 @@ take_along = declare(
         structural=True,
     ),
     stacking=all_batched,
+    fails_from=1,
 )
 put_along = declare(
     "put_along",
     _put_along,
     Linear(lambda g, out, x, places, *, axis, length: take_along(g, places, axis=axis), structural=True),
     stacking=all_batched,
+    fails_from=1,
     note="adds at repeated indices",
 )

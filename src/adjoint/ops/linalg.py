@@ -87,7 +87,7 @@ def _stack_solve(primitive: Any, values: Sequence[Value], batched: Sequence[bool
     return np.moveaxis(np.reshape(found, (shape[-2], *shape[:-2], shape[-1])), 0, -2)
 
 
-solve = declare("solve", np.linalg.solve, Opaque(_solve_jvp, _solve_vjp), stacking=_stack_solve)
+solve = declare("solve", np.linalg.solve, Opaque(_solve_jvp, _solve_vjp), stacking=_stack_solve, fails_from=0)
 
 
 def _inverse_vjp(g: Value, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]) -> list[Value]:
@@ -96,7 +96,10 @@ def _inverse_vjp(g: Value, out: Value, args: Sequence[Value], params: dict, need
 
 
 inv = declare(
-    "inv", np.linalg.inv, Opaque(lambda tangents, out, args, params: -(out @ tangents[0] @ out), _inverse_vjp)
+    "inv",
+    np.linalg.inv,
+    Opaque(lambda tangents, out, args, params: -(out @ tangents[0] @ out), _inverse_vjp),
+    fails_from=0,
 )
 
 
@@ -165,7 +168,7 @@ def _cofactors_jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value],
     return moved.node
 
 
-cofactors = declare("cofactors", _cofactors, Opaque(_cofactors_jvp))
+cofactors = declare("cofactors", _cofactors, Opaque(_cofactors_jvp), fails_from=0)
 det = declare(
     "det",
     np.linalg.det,
@@ -216,6 +219,7 @@ cholesky = declare(
     "cholesky",
     np.linalg.cholesky,
     Opaque(_cholesky_jvp, _cholesky_vjp),
+    fails_from=0,
     note="for Hermitian perturbations: gradients are Hermitian",
 )
 
@@ -255,6 +259,7 @@ pinv = declare(
     Opaque(lambda tangents, out, args, params: _pinv_jvp(tangents[:1], out, args, params)),
     stacking=lambda primitive, values, batched, params, size: aligned_pair(primitive, values, batched, params, size),
     note="for perturbations that keep the rank",
+    fails_from=0,
 )
 
 
@@ -272,6 +277,7 @@ matrix_rank = declare(
     CONSTANT,
     stacking=leading,
     note="piecewise constant: the derivative is 0",
+    fails_from=0,
 )
 
 
@@ -304,4 +310,5 @@ least_squares = declare(
     Opaque(_least_squares_jvp),
     stacking=one_by_one,
     note="the solution of np.linalg.lstsq",
+    fails_from=0,
 )

@@ -39,6 +39,7 @@ def matrix_function(name: str, note: str = "") -> Primitive:
             lambda tangents, out, args, params: along(args[0], tangents[0]),
             lambda g, out, args, params, needed: [along(swapped(args[0]), g)],
         ),
+        fails_from=0,
         note=note,
     )
     return primitive
@@ -117,5 +118,5 @@ def _triangular_vjp(
 
 
 triangular_solve = declare(
-    "triangular_solve", _triangular_solve, Opaque(_triangular_jvp, _triangular_vjp), stacking=aligned
+    "triangular_solve", _triangular_solve, Opaque(_triangular_jvp, _triangular_vjp), stacking=aligned, fails_from=0
 )

@@ -49,7 +49,9 @@ argpartition = declare(
     "argpartition", lambda x, *, kth, axis, kind: np.argpartition(x, kth, axis, kind), CONSTANT, stacking=leading
 )
 lexsort = declare("lexsort", lambda *keys, axis: np.lexsort(keys, axis), CONSTANT, stacking=one_by_one)
-searchsorted = declare("searchsorted", _search, CONSTANT, stacking=one_by_one)
-digitize = declare("digitize", lambda x, bins, *, right: np.digitize(x, bins, right), CONSTANT, stacking=one_by_one)
-nonzero = declare("nonzero", lambda x: np.stack(np.nonzero(x)), CONSTANT, stacking=_refuse)
-unique = declare("unique", _unique_places, CONSTANT, stacking=_refuse, multiple=True)
+searchsorted = declare("searchsorted", _search, CONSTANT, stacking=one_by_one, fails_from=2)
+digitize = declare(
+    "digitize", lambda x, bins, *, right: np.digitize(x, bins, right), CONSTANT, stacking=one_by_one, fails_from=1
+)
+nonzero = declare("nonzero", lambda x: np.stack(np.nonzero(x)), CONSTANT, stacking=_refuse, fails_from=0)
+unique = declare("unique", _unique_places, CONSTANT, stacking=_refuse, multiple=True, fails_from=0)

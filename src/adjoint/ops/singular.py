@@ -143,6 +143,7 @@ svd = declare(
     "svd",
     _svd,
     Opaque(_jvp, _vjp),
+    fails_from=0,
     multiple=True,
     note="a singular value has slope 0 at 0, as abs; nan where a repeated value's vectors are used one by one",
 )

@@ -283,8 +283,8 @@ def _by_key(primitive: Any, values: Sequence[Any], batched: Sequence[bool], para
     return (one_by_one if any(batched[1:]) else leading)(primitive, values, batched, params, size)
 
 
-_integers = declare("random_integers", _draw_integers, CONSTANT, stacking=one_by_one)
-_bernoulli = declare("random_bernoulli", _draw_bernoulli, CONSTANT, stacking=_by_key)
-_categorical = declare("random_categorical", _draw_categorical, CONSTANT, stacking=_by_key)
-_pick = declare("random_choice", _draw_pick, CONSTANT, stacking=one_by_one)
+_integers = declare("random_integers", _draw_integers, CONSTANT, stacking=one_by_one, fails_from=1)
+_bernoulli = declare("random_bernoulli", _draw_bernoulli, CONSTANT, stacking=_by_key, fails_from=1)
+_categorical = declare("random_categorical", _draw_categorical, CONSTANT, stacking=_by_key, fails_from=1)
+_pick = declare("random_choice", _draw_pick, CONSTANT, stacking=one_by_one, fails_from=1)
 _order = declare("random_order", lambda keys, *, n: np.argsort(words(keys, n)), CONSTANT)

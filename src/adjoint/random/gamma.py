@@ -173,7 +173,7 @@ def _slope(a: Any, x: Any) -> Any:
     return np.squeeze(x, -1) * (p * n + q * m) / (p + q)
 
 
-_drawn = declare("random_gamma", _draw, CONSTANT, stacking=one_by_one)
+_drawn = declare("random_gamma", _draw, CONSTANT, stacking=one_by_one, fails_from=1)
 
 # What was drawn stays what it is: only its derivative is put in here, so the laws of the catalogue do not apply.
 _path = Primitive(

@@ -173,6 +173,6 @@ def _fold(key: Any, data: Any) -> Any:
     return words(key, 2, region=FOLD, first=first)
 
 
-_seeded = declare("random_key", _seed, CONSTANT, stacking=one_by_one)
+_seeded = declare("random_key", _seed, CONSTANT, stacking=one_by_one, fails_from=0)
 _derived = declare("random_split", _split, CONSTANT)  # takes arrays of keys, as do the draws without parameters
-_folded = declare("random_fold_in", _fold, CONSTANT, stacking=one_by_one)
+_folded = declare("random_fold_in", _fold, CONSTANT, stacking=one_by_one, fails_from=1)

@@ -17,6 +17,7 @@ from ..core.nans import are_looked_for, looking_for_nans
 from ..core.traced import CONSTANTS, Traced
 from ..core.values import describe
 from ..ir.capture import ForeignValueError, is_captured
+from ..ir.conditions import floating_errors
 from ..ir.passes import simplified
 from ..ir.program import GUARD
 from ..ir.recording import Recording, is_dynamic, record
@@ -109,6 +110,8 @@ class Jitted:
         for leaf in call.leaves:
             if isinstance(leaf, Traced):
                 return self._inside(args, kwargs, call)
+        if errors := floating_errors():  # a recording under np.seterr(all="raise") is not for other times
+            call = call._replace(key=(*call.key, ("np.errstate", errors)))
         paths = self._paths.get(call.key, ())
         found = self._attempted(call, paths) if paths else None
         if found is None:
@@ -201,6 +204,8 @@ class Jitted:
         self._numbers.note(call, recording)
         if recording.watch.unwatchable:
             self._give_up(recording.watch.unwatchable, "Pass what it needs as arguments.")
+            return result
+        if recording.is_for_once:
             return result
         self._recordings += 1
         statics = frozenset([k % max(len(args), 1) for k in self.static_argnums]) | self.static_argnames

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..core.careful import Cotangent, pull_parts
 from ..core.primitive import Primitive
 from ..core.reverse import ReverseTrace, all_finite
@@ -66,7 +68,7 @@ def call_inside(jitted: Any, call: Call) -> Any:
     def derived(*about: Any, make: Callable[[], Callable[..., Any]]) -> Any:
         return jitted.derived((kind, *about), make)
 
-    rule = JitRule(flat, derived)
+    rule = JitRule(flat, derived, np.errstate(**np.geterr()))
     step = Primitive("jit", evaluate, derivative=rule, stacking=stacked, multiple=True)
     found = step(*[call.leaves[k] for k in places])
     return shapes[-1](list(found))
@@ -75,13 +77,15 @@ def call_inside(jitted: Any, call: Call) -> Any:
 class JitRule(Opaque):
     """The rules of a jitted function."""
 
-    __slots__ = ("derived", "flat")
+    __slots__ = ("derived", "flat", "outside")
     by_parts = True
 
-    def __init__(self, flat: Flat, derived: Any) -> None:
+    def __init__(self, flat: Flat, derived: Any, outside: Any) -> None:
         super().__init__(self._push, self._pull)
         self.flat = flat
         self.derived = derived
+        self.outside = outside
+        """The floating-point conditions where it was called: rules are silent, but here the function runs once more."""
 
     def _push(self, tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Any:
         moves, flat = tuple([t is not None for t in tangents]), self.flat
@@ -94,7 +98,8 @@ class JitRule(Opaque):
 
             return pushed
 
-        found = self.derived("jvp", moves, make=make)(tuple(args), tuple([t for t in tangents if t is not None]))
+        function = self.outside(self.derived("jvp", moves, make=make))
+        found = function(tuple(args), tuple([t for t in tangents if t is not None]))
         return [t if is_inexact(o) else None for t, o in zip(found, out, strict=True)]
 
     def _pull(
@@ -114,7 +119,7 @@ class JitRule(Opaque):
 
             return pulled
 
-        function = self.derived("vjp", needed, arrived, make=make)
+        function = self.outside(self.derived("vjp", needed, arrived, make=make))
         found = iter(function(tuple(args), tuple([c for c, a in zip(g, arrived, strict=True) if a])))
         return [next(found) if need else None for need in needed]
 
@@ -129,7 +134,7 @@ class JitRule(Opaque):
         trace = ReverseTrace()
         inputs = [trace.input(a) if need else a for a, need in zip(args, needed, strict=True)]
         with silenced():
-            results = run(self.flat, inputs, {})
+            results = run(self.outside(self.flat), inputs, {})
         seeds = [
             (r.node, c)
             for r, c in zip(results, g, strict=True)

@@ -41,6 +41,8 @@ def captured(fun: Callable[..., Iterable[Value]], examples: Sequence[Value]) -> 
     capture = CaptureTrace(guards=False, lift=True)
     with noted(capture):
         leaves = run(fun, [capture.input(x) for x in examples], {})
+    if capture.unguarded:  # an error that the function caught: a decision
+        raise GuardRefusedError
     program = capture.program
     program.outputs = [capture.number_of(snapshot(x))[0] for x in leaves]
     capture.settle()

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import BatchError, InputError, message
+from ..core.errors import AdjointError, BatchError, InputError, message
 from ..core.traced import Traced
-from ..core.values import describe, dtype_of, shape_of
+from ..core.values import cannot_branch, describe, dtype_of, shape_of
 from ..ir.capture import GuardRefusedError
 from . import (
     loop_cond,
@@ -77,15 +77,17 @@ def scan(
     if is_off() and n:
         with contextlib.suppress(BatchError):
             return scan_unrolled(f, carry, restore, items, restore_items, n, reverse)
+    how: dict[str, Any] = {"reverse": bool(reverse), "memory": budget}
     try:
         step, carry = stable(body, carry, [leading_example(x) for x in items], "scan")
-    except GuardRefusedError:
+        if every and n:
+            found = in_segments(step, carry, items, n, every, **how)
+        else:
+            found = loop_scan.apply(step, carry, items, length=n, **how)
+    except Exception as error:
+        if not _is_for_python(error) or (n == 0 and not isinstance(error, GuardRefusedError)):
+            raise
         return scan_unrolled(f, carry, restore, items, restore_items, n, reverse)
-    how: dict[str, Any] = {"reverse": bool(reverse), "memory": budget}
-    if every and n:
-        found = in_segments(step, carry, items, n, every, **how)
-    else:
-        found = loop_scan.apply(step, carry, items, length=n, **how)
     last, ys = split(found, len(carry))
     return restore(last), body.restore(ys)
 
@@ -164,9 +166,11 @@ def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Any
     try:
         of_body, carry = stable(step, carry, [], "while_loop")
         of_cond = condition(cond, carry, restore)
-    except GuardRefusedError:
-        return while_unrolled(cond, body, carry, restore)
-    return restore(list(loop_while.apply(of_cond, of_body, (), (), carry)[:-1]))
+        return restore(list(loop_while.apply(of_cond, of_body, (), (), carry)[:-1]))
+    except Exception as error:
+        if not _is_for_python(error, *carry):
+            raise
+    return while_unrolled(cond, body, carry, restore)
 
 
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
@@ -192,10 +196,12 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
             return true_fun(*operands) if pred else false_fun(*operands)
     try:
         bodies, leaves, restore = branches((false_fun, true_fun), operands, "cond")
-    except GuardRefusedError:
-        return true_fun(*operands) if pred else false_fun(*operands)
-    chosen = pred if dtype_of(pred).kind == "b" else pred != 0
-    return restore(list(loop_cond.apply(chosen, bodies, leaves)))
+        chosen = pred if dtype_of(pred).kind == "b" else pred != 0
+        return restore(list(loop_cond.apply(chosen, bodies, leaves)))
+    except Exception as error:
+        if not _is_for_python(error, pred):
+            raise
+    return true_fun(*operands) if pred else false_fun(*operands)
 
 
 def switch(index: Any, functions: Sequence[Callable[..., Any]], *operands: Any) -> Any:
@@ -240,9 +246,29 @@ def switch(index: Any, functions: Sequence[Callable[..., Any]], *operands: Any) 
             return functions[int(place)](*operands)
     try:
         bodies, leaves, restore = branches(functions, operands, "switch")
-    except GuardRefusedError:
-        return functions[int(place)](*operands)
-    return restore(list(loop_cond.apply(place, bodies, leaves)))
+        return restore(list(loop_cond.apply(place, bodies, leaves)))
+    except Exception as error:
+        if not _is_for_python(error, place):
+            raise
+    return functions[int(place)](*operands)
+
+
+def _is_for_python(error: Exception, *decided: Any) -> bool:
+    """Whether to take every step by Python, which may branch on the values it decides by, and catch what is raised.
+
+    Refusals of the library stay; any other error may be one that the function itself wants to catch.
+    """
+    if isinstance(error, GuardRefusedError):
+        return not isinstance(error, AdjointError)
+    return not isinstance(error, AdjointError) and not any([cannot_branch(x) or _is_batch(x) for x in decided])
+
+
+def _is_batch(x: Any) -> bool:
+    while isinstance(x, Traced):
+        if x.walk.lead:
+            return True
+        x = x.value
+    return False
 
 
 def _checked_budget(every: int | None, memory: int | None) -> tuple[int, int]:

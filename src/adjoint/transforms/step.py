@@ -88,7 +88,13 @@ def one_by_one(flat: Flat, in_axes: tuple[int | None, ...], size: int) -> Flat:
 def _step(name: str, flat: Flat, derivative: Opaque, mapping: Mapping) -> Primitive:
     inline = mapping is all_at_once  # NumPy code: a captured program sees the steps inside
     return Primitive(
-        name, flat, derivative=derivative, stacking=partial(_stacked, mapping), multiple=True, inline=inline
+        name,
+        flat,
+        derivative=derivative,
+        stacking=partial(_stacked, mapping),
+        multiple=True,
+        inline=inline,
+        fails_from=0,
     )
 
 

@@ -81,7 +81,14 @@ def _signature(
         marks.append(Result(o.place))
     result = _result(recording.restore(marks))
     made = Signature(
-        trees, tuple(outputs), result, watches_of(recording.watch), native.captured, tuple(kwargs), native.release_gil
+        trees,
+        tuple(outputs),
+        result,
+        watches_of(recording.watch),
+        native.captured,
+        tuple(kwargs),
+        native.release_gil,
+        calm=True,
     )
     return made, order
 

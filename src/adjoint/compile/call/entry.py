@@ -79,6 +79,8 @@ class _Writer(ArgumentWriter):
     def write(self, kernel: str) -> list[Any]:
         signature = self.signature
         self.owned = 0
+        if signature.calm:
+            self.require(self.call("adjoint_calm"))
         for watch in signature.watches:
             self.watch(watch)
         self.count()

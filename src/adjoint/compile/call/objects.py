@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.compile.call import conditions
 from adjoint.compile.call.helpers import text
 from adjoint.compile.emit import LLVM_TYPES
 
@@ -87,7 +88,7 @@ def _numpy_layout() -> bool:
         and peek(address + DTYPE) == id(array.dtype)
         and peek(address + FLAGS) & 0xFFFFFFFF == array.flags.num
     )
-    return fields and all([_dtype_layout(np.dtype(name)) for name in LLVM_TYPES])
+    return fields and conditions.has_layout() and all([_dtype_layout(np.dtype(name)) for name in LLVM_TYPES])
 
 
 def _dtype_layout(dtype: np.dtype) -> bool:
@@ -124,6 +125,7 @@ HELPERS = {
     "adjoint_dict_is": "i1 {}(ptr, ptr)",
     "adjoint_holds": "i1 {}(ptr, ptr)",
     "adjoint_integer": "i1 {}(ptr, ptr)",
+    "adjoint_calm": "i1 {}()",
     "adjoint_new_array": "ptr {}(ptr, i32, ptr, i32)",
     "adjoint_new_tuple": "ptr {}(ptr, ptr, i64)",
     "adjoint_new_list": "ptr {}(ptr, ptr, i64)",
@@ -146,6 +148,7 @@ PYTHON = {
     "PyDict_Size": "i64 {}(ptr)",
     "PyDict_Next": "i32 {}(ptr, ptr, ptr, ptr)",
     "PyDict_GetItemWithError": "ptr {}(ptr, ptr)",
+    "PyContextVar_Get": "i32 {}(ptr, ptr, ptr)",
     "PyDict_New": "ptr {}()",
     "PyDict_SetItem": "i32 {}(ptr, ptr, ptr)",
     "PyTuple_New": "ptr {}(i64)",
@@ -183,7 +186,7 @@ def helpers(slow_offset: int) -> Any:
         "list_items": LIST_ITEMS,
     } | {name: globals()[name] for name in ("DATA", "AXES", "SHAPE", "STRIDES", "DTYPE", "FLAGS", "DTYPE_WORD")}
     declared = [f"declare {PYTHON[name].format('@' + python_symbol(name))}" for name in PYTHON]
-    code = Code("\n".join(declared) + text(constants), level=0, keep=False)
+    code = Code("\n".join(declared) + text(constants) + conditions.text(), level=0, keep=False)
     for name in HELPERS:
         add_symbol(name, code.address(name))
     # never freed: callables may outlive this module when the interpreter ends

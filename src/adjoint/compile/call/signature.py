@@ -222,7 +222,7 @@ class Signature:
 
     `keywords` names the last of the arguments, given by keyword in this order. `captured` arrays are checked as by
     `ArrayIs`, and their data pointers go to the kernel between the inputs and the outputs. `release_gil` lets other
-    threads run during the kernel.
+    threads run during the kernel. `calm` says that no floating-point condition may be an error where it is called.
     """
 
     arguments: tuple[Any, ...]
@@ -232,6 +232,7 @@ class Signature:
     captured: tuple[np.ndarray, ...] = ()
     keywords: tuple[str, ...] = ()
     release_gil: bool = False
+    calm: bool = False
 
 
 def leaves(tree: Any) -> Iterator[Any]:
