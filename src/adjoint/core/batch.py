@@ -6,7 +6,7 @@ from typing import Any
 
 from .primitive import Primitive
 from .trace import new_level, peel
-from .traced import Traced
+from .traced import Ended, Traced
 
 
 class BatchTrace:
@@ -32,3 +32,13 @@ class BatchTrace:
     def unary(self, primitive: Primitive, x: Traced) -> Any:
         """`process`, under the name the operators use."""
         return self.process(primitive, (x,), {})
+
+    def end(self) -> None:
+        """From now on a handle of this walk is its value: the array of the whole batch."""
+        self.__class__ = EndedBatch
+
+
+class EndedBatch(Ended, BatchTrace):
+    """A batch that has been evaluated."""
+
+    __slots__ = ()

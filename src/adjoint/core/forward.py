@@ -7,7 +7,7 @@ from typing import Any
 
 from .primitive import Primitive
 from .trace import new_level, peel, quiet
-from .traced import Traced
+from .traced import Ended, Traced
 from .values import Value, ieee, is_inexact
 
 
@@ -36,12 +36,22 @@ class ForwardTrace:
             return Traced(out, self, tangent)
         return tuple([self._output(o, t) for o, t in zip(out, tangent, strict=True)])
 
+    def end(self) -> None:
+        """From now on a handle of this walk is its value."""
+        self.__class__ = EndedForward
+
     def _output(self, value: Value, tangent: Value | None) -> Value:
         return value if tangent is None or not is_inexact(value) else Traced(value, self, tangent)
 
     def unary(self, primitive: Primitive, x: Traced) -> Any:
         """`process`, under the name the operators use."""
         return self.process(primitive, (x,), {})
+
+
+class EndedForward(Ended, ForwardTrace):
+    """A forward walk that has ended."""
+
+    __slots__ = ()
 
 
 @quiet

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .traced import Traced
+from .traced import Traced, settled
 
 
 class Primitive:
@@ -51,9 +51,14 @@ class Primitive:
     def __call__(self, *args: Any, **params: Any) -> Any:
         """Evaluate, or let the innermost walk among the arguments take the step."""
         top: Any = None
+        level = 0
         for a in args:
-            if isinstance(a, Traced) and (top is None or a.walk.level > top.level):
-                top = a.walk
+            if isinstance(a, Traced):
+                walk = a.walk
+                if walk.level > level:
+                    top, level = walk, walk.level
+                elif not walk.level:  # a buffer, or kept from a walk that has ended: what is under it decides
+                    return self(*[settled(a) for a in args], **params)
         if top is None:
             return self.evaluate(*args, **params)
         return top.process(self, args, params)

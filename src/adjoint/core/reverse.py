@@ -12,7 +12,7 @@ import numpy as np
 
 from .primitive import Primitive
 from .trace import new_level
-from .traced import FLOAT64, Traced, snapshot
+from .traced import FLOAT64, Ended, Traced, snapshot
 from .values import LARGE, Value, fit, is_inexact, raw
 
 Node = tuple[Any, Sequence[int | None], Sequence[Value], Value, dict[str, Any]]
@@ -72,6 +72,18 @@ class ReverseTrace(list[Node]):
             return Traced(out, self, place)
         return tuple([self._output(place, k, o) for k, o in enumerate(out)])
 
+    def end(self) -> None:
+        """Forget the steps; from now on a handle of this walk is its value."""
+        self.__class__ = EndedReverse
+        self.clear()
+
+    def handed_over(self) -> ReverseTrace:
+        """The same steps in a walk that nobody has a handle of, to be walked back later; this one has ended."""
+        kept = ReverseTrace()
+        kept.extend(self)
+        self.end()
+        return kept
+
     def _output(self, place: int, k: int, value: Value) -> Value:
         if not is_inexact(value):
             return value
@@ -85,6 +97,12 @@ class ReverseTrace(list[Node]):
         value = x.value
         out = primitive.on_arrays(value) if type(value) is ARRAY else primitive.evaluate(value)
         return _recorded(self, primitive, (x.node,), (value,), out)
+
+
+class EndedReverse(Ended, ReverseTrace):
+    """A reverse walk that has ended: an empty trace."""
+
+    __slots__ = ()
 
 
 def _recorded(trace: ReverseTrace, primitive: Primitive, parents: Any, values: Any, out: Value) -> Traced:

@@ -35,6 +35,9 @@ class Trace(Protocol):
     def unary(self, primitive: Any, x: Traced) -> Any:
         """`process` for an elementwise function of one argument of this walk."""
 
+    def end(self) -> None:
+        """Let go of what was recorded: from now on a handle of this walk is its value (see `Ended`)."""
+
 
 def peel(trace: Any, x: Any) -> Any:
     """The argument as the next walk out should see it."""
@@ -46,7 +49,7 @@ def peel(trace: Any, x: Any) -> Any:
 def is_differentiated(x: Any) -> bool:
     """Whether a value belongs to a derivative further out (a batch or a capture alone does not count)."""
     while isinstance(x, Traced):
-        if not x.walk.lead and not x.walk.is_capture:
+        if x.walk.level and not x.walk.lead and not x.walk.is_capture:
             return True
         x = x.value
     return False

@@ -55,27 +55,70 @@ class Traced(Array):
             self.value, self.walk, self.node = other, CONSTANTS, None
 
 
+def settled(x: Any) -> Any:
+    """The value without handles that stand for nothing more: buffers, and those of walks that have ended."""
+    while isinstance(x, Traced) and not x.walk.level:
+        x = x.value
+    return x
+
+
 def snapshot(x: Any) -> Any:
     """The value as it is now: a later assignment to the handle, or to the plain array, does not reach it."""
-    if isinstance(x, Traced):
-        return x.value if x.walk is CONSTANTS else Traced(x.value, x.walk, x.node)
-    return x
+    x = settled(x)
+    return Traced(x.value, x.walk, x.node) if isinstance(x, Traced) else x
 
 
 class Constants:
     """The walk that does nothing: its handles are buffers, made by `np.zeros_like(x)`, waiting for an assignment."""
 
+    __slots__ = ()
     level = 0
     lead = 0
     is_capture = False
 
     def process(self, primitive: Any, args: Any, params: Any) -> Any:
         """Evaluate without the handles."""
-        return primitive(*[a.value if isinstance(a, Traced) else a for a in args], **params)
+        return primitive(*[settled(a) for a in args], **params)
 
     def unary(self, primitive: Any, x: Traced) -> Any:
         """`process`, under the name the operators use."""
-        return primitive(x.value)
+        return primitive(settled(x))
 
 
 CONSTANTS: Any = Constants()
+
+
+class Ended(Constants):
+    """What a walk becomes when it has ended, so that a handle somebody has kept is no more than its value.
+
+    Each walk has a subclass of its own and of this one, and `end` makes it the walk's class: nothing that a walk under
+    way does has to ask whether it has ended.
+    """
+
+    __slots__ = ()
+
+    def end(self) -> None:
+        """It has ended already."""
+
+
+OWN: Any = object()
+"""The node of a handle that was kept from a walk, and whose array is its own by now: see `released`."""
+
+
+def is_kept(x: Any) -> bool:
+    """Whether a handle has been kept from a walk that has ended, so that the value under it should be used instead."""
+    walk = x.walk
+    return not walk.level and walk is not CONSTANTS
+
+
+def released(x: Any) -> Any:
+    """What a handle stands for that was kept from a walk that has ended: its value, or a handle of a walk further out.
+
+    An array becomes the handle's own, with the first use: a pullback may still rely on the one that was recorded.
+    """
+    if type(x) is not Traced:
+        return x.release()
+    if x.node is not OWN:
+        value = snapshot(x)
+        x.value, x.node = value.copy() if type(value) is np.ndarray else value, OWN
+    return settled(x)

@@ -17,7 +17,7 @@ import numpy as np
 from ..core.errors import user_frames
 from ..core.primitive import Primitive
 from ..core.reverse import INPUT, OUTPUT, Node, ReverseTrace
-from ..core.traced import Traced
+from ..core.traced import Ended, Traced, snapshot
 from ..ir.capture import CaptureTrace
 from ..ir.program import Step
 from ..rules.opaque import Opaque
@@ -90,10 +90,25 @@ class Notebook(CaptureTrace):
         number, value = self.number_of(x)
         return self.write(NAMED, [number], {}, (value,))[0]  # type: ignore[no-any-return]
 
+    def end(self) -> None:
+        """From now on a handle of this walk is its value; what was written down stays with the twin."""
+        self.__class__ = EndedNotebook
+
+    def twin(self) -> Notebook:
+        """A notebook that goes on where this one stops."""
+        new = Notebook()
+        new.program, new.foreign, new.arrays, new.numbers = self.program, self.foreign, self.arrays, self.numbers
+        new.values, new.producers = self.values, self.producers
+        return new
+
     def value(self, number: int) -> Any:
         """The value of a number of the program."""
         found = self.values.get(number, self)
         return self.program.constants[number] if found is self else found
+
+
+class EndedNotebook(Ended, Notebook):
+    """A notebook that has ended."""
 
 
 class Named:
@@ -158,6 +173,11 @@ class Recorder(ReverseTrace):
         """`process`: the outer walk has to see this primitive, not what it is evaluated with."""
         return self.process(primitive, (x,), {})
 
+    def end(self) -> None:
+        """From now on a handle of this walk is its value."""
+        self.__class__ = EndedRecorder
+        self.clear()
+
     def finish(self) -> None:
         """Look a last time at the functions that were run: they keep their variables for as long as they are held."""
         for frame in self._frames.values():
@@ -185,6 +205,35 @@ class Recorder(ReverseTrace):
     def _know_array(self, name: str, x: Any) -> None:
         if type(x) is np.ndarray and x.ndim and name.isidentifier():
             self.arrays.setdefault(id(x), (x, name))
+
+
+class EndedRecorder(Ended, Recorder):
+    """A recorder that has ended."""
+
+
+def handed_over(notebook: Notebook, trace: Recorder, outputs: list[Any]) -> tuple[Notebook, Recorder, list[Any]]:
+    """The same steps and results in walks that the user's function has no handle of; what it has kept is plain now.
+
+    An explanation goes on to compute with what was recorded, long after the function has returned.
+    """
+    again, twin = notebook.twin(), Recorder(BLANK)
+    twin.__dict__.update(trace.__dict__)
+
+    def moved(x: Any) -> Any:
+        if type(x) in (list, tuple):
+            return type(x)([moved(part) for part in x])
+        x = snapshot(x)
+        if not isinstance(x, Traced):
+            return x
+        walk = twin if x.walk is trace else again if x.walk is notebook else x.walk
+        return Traced(moved(x.value), walk, x.node)
+
+    nodes = [(primitive, parents, moved(args), moved(out), params) for primitive, parents, args, out, params in trace]
+    list.extend(twin, nodes)
+    outputs = [moved(o) for o in outputs]
+    trace.end()
+    notebook.end()
+    return again, twin, outputs
 
 
 def _place(frame: FrameType) -> Place:

@@ -20,7 +20,7 @@ from ..core.values import Value, describe, dtype_of, plain, shape_of
 from ..ir.capture import ForeignValueError
 from ..transforms.grad import check_places
 from ..transforms.recording import checked_input, finished, output_leaves, own_copy, presented, run
-from .notebook import BLANK, Notebook, Recorder
+from .notebook import BLANK, Notebook, Recorder, handed_over
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,7 @@ def record(
     inputs = [own_copy(checked_input(leaves[k], "explain")) for k in moving]
     notebook, trace = Notebook(), Recorder()
     call = list(leaves)
+    walks = trace, notebook
     for k, x in zip(moving, inputs, strict=True):
         call[k] = trace.input(notebook.input(own_copy(x)))
     trace.notes[:] = [BLANK] * len(inputs)  # inputs stand nowhere
@@ -82,11 +83,14 @@ def record(
         result = run(fun, rebuild(call), kwargs)
         trace.finish()
         arrays = _settled(notebook, trace)
+        found, restore = output_leaves(result, "explain")
+        notebook, trace, outputs = handed_over(notebook, trace, found)
     except ForeignValueError:
         raise UnsupportedError(_inside()) from None
     finally:
         trace.forget()
-    outputs, restore = output_leaves(result, "explain")
+        for walk in walks:
+            walk.end()
     if not outputs:
         raise OutputError(
             message(

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.errors import user_line
 from ..core.primitive import Primitive
 from ..core.trace import new_level
-from ..core.traced import CONSTANTS, Traced, snapshot
+from ..core.traced import Ended, Traced, settled, snapshot
 from .bits import same_bits
 from .conditions import Checked, Conditions, Surroundings
 from .counts import Count
@@ -160,12 +160,9 @@ class CaptureTrace:
     def number_of(self, a: Any) -> tuple[int, Any]:
         """The number of an argument in the program, and its real value."""
         if isinstance(a, Traced):
-            a = a if type(a) is Traced else a.current()  # type: ignore[attr-defined]
-            if a.walk is self:
-                return a.node, a.value
-            if a.walk is not CONSTANTS:
-                return self._foreign(snapshot(a))
-            a = a.value
+            a = settled(a if type(a) is Traced else a.current())  # type: ignore[attr-defined]
+            if isinstance(a, Traced):
+                return (a.node, a.value) if a.walk is self else self._foreign(snapshot(a))
         return self.constant(a), a
 
     def captured(self, array: np.ndarray) -> Traced:
@@ -231,6 +228,17 @@ class CaptureTrace:
         line = why or user_line()
         self.program.steps.append(Step(GUARD, (number,), {"expected": frozen(value)}, (), line))
         return value
+
+    def end(self) -> None:
+        """Let go of the program, which whoever made the recording has; a handle that was kept is its value."""
+        self.__class__ = EndedCapture
+        self.program, self.foreign, self.arrays, self.numbers = Program(), [], {}, {}
+
+
+class EndedCapture(Ended, CaptureTrace):
+    """A recording that is done."""
+
+    __slots__ = ()
 
 
 def frozen(value: Any) -> Any:

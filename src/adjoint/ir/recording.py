@@ -180,13 +180,31 @@ def _settled(run: Run, *call: Any, **how: Any) -> tuple[Recording, list[Any], st
 
 
 def _recorded(
-    run: Run, fun: Any, leaves: list[Any], rebuild: Any, extra: Any, *, lift: bool, counts: Counts, exactly: bool
+    run: Run, fun: Any, leaves: list[Any], rebuild: Any, extra: Any, **how: Any
+) -> tuple[Recording, list[Any], str, str]:
+    capture = CaptureTrace()
+    try:
+        return _written(capture, run, fun, leaves, rebuild, extra, **how)
+    finally:
+        capture.end()
+
+
+def _written(
+    capture: CaptureTrace,
+    run: Run,
+    fun: Any,
+    leaves: list[Any],
+    rebuild: Any,
+    extra: Any,
+    *,
+    lift: bool,
+    counts: Counts,
+    exactly: bool,
 ) -> tuple[Recording, list[Any], str, str]:
     watch = look(fun, *extra, with_arrays=False)
     tells = tells_handles_apart(watch.functions())
     if counts and tells:
         raise LooksAtNumbersError
-    capture = CaptureTrace()
     clones = Clones(capture, calls=not tells)
     original, fun = fun, clones.of(fun) if lift else fun
     watch.arrays = look(fun, *extra).arrays  # those that the copy still sees as they are

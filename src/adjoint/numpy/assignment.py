@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.errors import AssignmentError, BatchError, DerivativeDroppedError, message
 from ..core.primitive import Primitive
-from ..core.traced import CONSTANTS, Traced, snapshot
+from ..core.traced import CONSTANTS, Traced, is_kept, released, snapshot
 from ..core.values import describe, dtype_of, plain, shape_of, spread
 from ..ir.counts import Count
 from ..ops import indexing
@@ -57,6 +57,8 @@ def _plain_slice(s: slice) -> slice:
 
 def getitem(self: Traced, key: Any) -> Any:
     """`x[key]`."""
+    if is_kept(self):
+        return released(self)[key]
     template, arrays, basic = split_key(key)
     if not basic:
         found = indexing.index(self, *arrays, template=template)
@@ -89,6 +91,9 @@ def setitem(self: Traced, key: Any, value: Any) -> None:
     """`x[key] = value`."""
     value = snapshot(as_value(value))
     template, arrays, _ = split_key(key)
+    if is_kept(self) and not any([isinstance(v, Traced) for v in (value, *arrays)]):
+        released(self)[key] = value
+        return
     check_writable(self)
     check_cast(self, value)
     if type(self) is Traced and self.walk is CONSTANTS and not any([isinstance(v, Traced) for v in (value, *arrays)]):
@@ -110,7 +115,7 @@ def check_target(target: Any, value: Any) -> None:
     """Refuse to store a value where it would lose its derivative, or where NumPy does not let it be stored."""
     if isinstance(target, Traced):
         check_writable(target)
-    elif isinstance(value, Traced) and value.walk is not CONSTANTS:
+    elif isinstance(value, Traced) and value.walk.level:
         raise DerivativeDroppedError(
             message(
                 "A traced value cannot be stored into a plain array without losing its derivative.",

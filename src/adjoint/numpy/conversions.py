@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..core.errors import BatchError, DerivativeDroppedError, message
-from ..core.traced import CONSTANTS, Traced
+from ..core.traced import PYTHON, Traced, settled
 from ..core.values import describe, plain, raw
 
 PLAIN = "Wrap a solver or compiled code with  ad.custom_rule;  write  ad.value(x)  if no derivative is wanted."
@@ -59,8 +59,8 @@ def refuse(x: Traced, into: str, what: str) -> NoReturn:
 
 def to_float(self: Traced) -> float:
     """`float(x)`, `math.sin(x)`, `plain[0] = x`."""
-    if self.walk is CONSTANTS:
-        return float(self.value)
+    if not self.walk.level:
+        return float(settled(self))
     if self.walk.is_capture:
         return float(_guarded(self))
     refuse(self, "float", "a Python float")
@@ -68,8 +68,8 @@ def to_float(self: Traced) -> float:
 
 def to_complex(self: Traced) -> complex:
     """`complex(x)`."""
-    if self.walk is CONSTANTS:
-        return complex(self.value)
+    if not self.walk.level:
+        return complex(settled(self))
     if self.walk.is_capture:
         return complex(_guarded(self))
     refuse(self, "complex", "a Python complex number")
@@ -77,8 +77,8 @@ def to_complex(self: Traced) -> complex:
 
 def to_array(self: Traced, dtype: Any = None, copy: Any = None) -> Any:
     """`np.asarray(x)` from compiled code or from a name imported before tracing began."""
-    if self.walk is CONSTANTS:
-        return np.array(self.value, dtype)
+    if not self.walk.level:
+        return np.array(settled(self), dtype)
     if self.walk.is_capture:
         return np.array(_guarded(self), dtype)
     refuse(self, "array", "a plain array")
@@ -86,16 +86,21 @@ def to_array(self: Traced, dtype: Any = None, copy: Any = None) -> Any:
 
 def to_bytes(self: Traced, protocol: Any) -> Any:
     """`pickle.dumps(x)`, also on the way to another process."""
-    if self.walk is CONSTANTS:
-        return self.value.__reduce_ex__(protocol)
+    if not self.walk.level:
+        return _bytes_of(settled(self), protocol)
     if self.walk.is_capture:
-        return _guarded(self).__reduce_ex__(protocol)
+        return _bytes_of(_guarded(self), protocol)
     refuse(self, "bytes", "bytes")
+
+
+def _bytes_of(value: Any, protocol: Any) -> Any:
+    """How a plain value is put together again; Python's numbers leave that to pickle."""
+    return (type(value), (value,)) if type(value) in PYTHON else value.__reduce_ex__(protocol)
 
 
 def to_text(self: Traced) -> str:
     """Prints show the value: they are for eyes."""
-    return f"Traced({plain(self)!r})"
+    return f"Traced({plain(self)!r})" if self.walk.level else repr(settled(self))
 
 
 def formatted(self: Traced, spec: str) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..core.errors import UnsupportedError, is_library, message
 from ..core.primitive import Primitive
-from ..core.traced import CONSTANTS, Traced, snapshot
+from ..core.traced import Traced, snapshot
 from ..core.tree import flatten
 from ..core.values import dtype_of, plain
 from ..ir.bits import same_bits
@@ -136,7 +136,7 @@ def capture_of(leaves: Sequence[Any]) -> Any:
     """The capturing walk that all traced values among these belong to directly, or None."""
     capture = None
     for x in leaves:
-        if isinstance(x, Traced) and x.walk is not CONSTANTS:
+        if isinstance(x, Traced) and x.walk.level:
             if not x.walk.is_capture:
                 return None
             capture = x.walk

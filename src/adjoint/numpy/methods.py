@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import AssignmentError, UnsupportedError, message
-from ..core.traced import CONSTANTS, Traced
+from ..core.traced import CONSTANTS, Traced, is_kept, released, settled
 from ..core.values import describe
 from ..ir.capture import is_captured
 from ..ops.shape import astype as astype_primitive
@@ -43,6 +43,8 @@ def transpose(self: Traced, *axes: Any) -> Any:
 
 def astype(self: Traced, dtype: Any, *args: Any, **kwargs: Any) -> Any:
     """`x.astype(np.float32)`; integers and booleans are constants."""
+    if is_kept(self):
+        return np.asarray(released(self)).astype(dtype, *args, **kwargs)
     dtype = np.dtype(dtype)
     if dtype == self.dtype:
         return own_copy(self)
@@ -82,6 +84,8 @@ def resize(self: Traced, *new_shape: Any, refcheck: bool = True) -> None:
 
 def view(self: Traced, dtype: Any = None, type: Any = None) -> Any:
     """`x.view()`: another handle of the same elements; as another dtype their bits have no derivative."""
+    if is_kept(self):
+        return released(self).view(*[k for k in (dtype, type) if k is not None])
     wanted = {name: kind for name, kind in (("dtype", dtype), ("type", type)) if kind is not None}
     if wanted and self.walk is CONSTANTS:
         return self.value.view(**wanted)
@@ -98,6 +102,8 @@ def view(self: Traced, dtype: Any = None, type: Any = None) -> Any:
 
 def item(self: Traced, *args: Any) -> Any:
     """`x.item()`: still traced, so nothing is lost."""
+    if is_kept(self):
+        return np.asarray(settled(self)).item(*args)
     if not args:
         if self.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
@@ -114,6 +120,8 @@ def _python(x: Any) -> Any:
 
 def tolist(self: Traced) -> Any:
     """`x.tolist()`: nested lists of traced numbers."""
+    if not self.walk.level:
+        return np.asarray(settled(self)).tolist()
     return (
         _python(self)
         if self.shape == ()
@@ -138,6 +146,11 @@ def length(self: Traced) -> int:
 def contains(self: Traced, value: Any) -> bool:
     """`v in x`."""
     return bool(np.any(self == value))
+
+
+def copy(self: Any, order: str = "C") -> Any:
+    """`x.copy()`: of a handle that was kept from a walk that has ended, a copy of its value."""
+    return np.copy(released(self)) if isinstance(self, Traced) and is_kept(self) else own_copy(self)
 
 
 class Flat:
@@ -205,14 +218,14 @@ METHODS: dict[str, Any] = {
     "__iter__": iterate,
     "__len__": length,
     "__contains__": contains,
-    "__copy__": lambda self: own_copy(self),
-    "__deepcopy__": lambda self, memo: own_copy(self),
+    "__copy__": lambda self: copy(self),
+    "__deepcopy__": lambda self, memo: copy(self),
     "astype": astype,
     "conj": lambda self: np.conjugate(self),
     "conjugate": lambda self: np.conjugate(self),
-    "copy": lambda self, order="C": own_copy(self),
+    "copy": copy,
     "fill": fill,
-    "flatten": lambda self, order="C": own_copy(np.reshape(self, (-1,), order)),
+    "flatten": lambda self, order="C": copy(np.reshape(self, (-1,), order)),
     "item": item,
     "partition": partition,
     "reshape": reshape,
@@ -227,7 +240,9 @@ METHODS: dict[str, Any] = {
     "size": property(lambda self: int(np.prod(self.shape))),
     "itemsize": property(lambda self: self.dtype.itemsize),
     "nbytes": property(lambda self: self.size * self.dtype.itemsize),
-    "flat": property(Flat, lambda self, value: fill_flat(self, value)),
+    "flat": property(
+        lambda self: released(self).flat if is_kept(self) else Flat(self), lambda self, value: fill_flat(self, value)
+    ),
     "real": property(lambda self: np.real(self), lambda self, value: set_part(self.real, value)),
     "imag": property(lambda self: np.imag(self), lambda self, value: set_part(self.imag, value)),
 }
@@ -247,8 +262,8 @@ def _plain_attribute(name: str) -> property:
     """What has no traced counterpart (`flags`, `tobytes`): of a constant, the plain array's own."""
 
     def read(self: Traced) -> Any:
-        if self.walk is CONSTANTS:
-            return getattr(self.value, name)
+        if not self.walk.level:
+            return getattr(np.asarray(settled(self)), name)
         raise AttributeError(f"a traced array has no attribute {name!r}; ad.value(x) is the plain array")
 
     return property(read)

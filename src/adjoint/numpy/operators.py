@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.primitive import Primitive
 from ..core.reverse import binary_operators
-from ..core.traced import Traced
+from ..core.traced import Traced, is_kept
 from ..core.values import is_python
 from ..ops.arithmetic import add, divide, multiply, negative, positive, power, square, subtract
 from ..ops.contraction import matmul
@@ -111,8 +111,8 @@ def _whole(rounding: Any) -> Callable[[Traced], int]:
 
 
 def _is_key(x: Any) -> bool:
-    """Whether a value is looked up in a dict or set by what it is: a number of a captured program."""
-    return isinstance(x, Traced) and x.walk.is_capture and x.shape == ()
+    """Whether a value is looked up in a dict or set by what it is: a number of a captured program, or a plain one."""
+    return isinstance(x, Traced) and (x.walk.is_capture or is_kept(x)) and x.shape == ()
 
 
 OPERATORS: dict[str, Callable[..., Any]] = {

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import UnsupportedError, message
-from ..core.traced import CONSTANTS, Traced, snapshot
+from ..core.traced import Traced, is_kept, released, snapshot
 from ..core.tree import flatten
 from ..core.values import dtype_of, is_python
 from ..ops.declare import UFUNCS
 from ..ops.shape import astype
 from .agreement import asked, instead, is_asked
 from .hosting import dispatched, hosted, is_users
-from .registry import FUNCTIONS
+from .registry import FUNCTIONS, deliver
 from .topics import implementation_of, primitive_of
 from .ufuncs import METHODS, call_with_keywords
 
@@ -25,6 +25,8 @@ SEQUENCES = frozenset((list, tuple))
 
 def array_ufunc(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """A universal function was called with a traced argument."""
+    if is_kept(self):
+        return _without_kept(getattr(ufunc, method), inputs, kwargs)
     if self.walk.is_capture and method != "at" and is_users(sys._getframe(1)):
         function = ufunc if method == "__call__" else getattr(ufunc, method)
         ours = functools.partial(_universal, self, ufunc, method)
@@ -56,6 +58,8 @@ def _universal(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: An
 
 def array_function(self: Traced, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """A NumPy function was called with a traced argument."""
+    if is_kept(self):
+        return _without_kept(function, args, kwargs)
     implementation = FUNCTIONS.get(function) or implementation_of(function)
     if implementation is None:
         return _plainly(function, args, kwargs)
@@ -69,13 +73,22 @@ def array_function(self: Traced, function: Any, types: Any, args: Any, kwargs: A
         return instead(function, args, kwargs, error)
 
 
+def _without_kept(function: Any, args: Any, kwargs: Any) -> Any:
+    """Call a function again on the values of handles that were kept from walks that have ended."""
+    out = kwargs.pop("out", None)
+    leaves, rebuild = flatten((args, kwargs))
+    plain_args, plain_kwargs = rebuild([released(x) if isinstance(x, Traced) and is_kept(x) else x for x in leaves])
+    found = function(*plain_args, **plain_kwargs)
+    return deliver(found, out)
+
+
 def _plainly(function: Any, args: Any, kwargs: Any) -> Any:
     """Call a function without a rule if only buffers of constants are among its arguments; else refuse."""
     found = hosted(_name(function), function, args, kwargs)
     if found is not NotImplemented:
         return found
     leaves, rebuild = flatten((args, kwargs))
-    if any(isinstance(x, Traced) and x.walk is not CONSTANTS for x in leaves):
+    if any(isinstance(x, Traced) and x.walk.level for x in leaves):
         raise UnsupportedError(
             message(
                 f"{_name(function)} has no derivative rule.",

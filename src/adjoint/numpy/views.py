@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.batch import BatchTrace, EndedBatch
 from ..core.errors import AssignmentError, message
-from ..core.traced import CONSTANTS, Traced, snapshot
+from ..core.traced import CONSTANTS, Traced, is_kept, released, settled, snapshot
 from ..core.values import describe, plain
 from ..ops.shape import astype
 
@@ -47,25 +48,50 @@ class View(Traced):
 
     def become(self, other: Any) -> None:
         """Write through to the base, and so on to the array that owns the elements."""
+        if self.base is self._handle or isinstance(self.walk, EndedBatch):
+            alone = Traced(None, CONSTANTS, None)
+            alone.become(snapshot(other))
+            self._be_alone(alone)
+            return
         new, target = snapshot(other), self
         while type(target) is View:
             new, target = snapshot(target.write(snapshot(target.base), new, *target.key)), target.base  # type: ignore[assignment]
         target.become(new)
+
+    def release(self) -> Any:
+        """The elements, once the walk has ended: of the array that the base has of its own from then on."""
+        if is_kept(self.root):
+            released(self.root)
+        return settled(self.current())
+
+    def _be_alone(self, handle: Traced) -> None:
+        """Share elements with nobody: that the base of a batch has one axis more than it shows is known to its walk."""
+        self.base = self.root = self._handle = handle
+        self._seen, self._node = handle.value, handle.node
 
     def _is_stale(self) -> bool:
         return self.root.value is not self._seen or self.root.node is not self._node
 
     def _read_again(self) -> None:
         """Read from the nearest base that is up to date; a loop, as views of views may be thousands deep."""
+        walk, handle = self.root.walk, self._handle
+        again = BatchTrace(walk.size) if isinstance(walk, EndedBatch) else None
+        if again is None and handle is not None and isinstance(handle.walk, EndedBatch):
+            self._be_alone(handle)
+            return
         stale: list[View] = []
         base: Any = self
         while type(base) is View and base._is_stale():
             stale.append(base)
             base = base.base
+        plain_walk = walk if is_kept(self.root) else CONSTANTS
         for view in reversed(stale):
-            found = view.read(snapshot(view.base), *view.key)
-            view._handle = found if isinstance(found, Traced) else Traced(found, CONSTANTS, None)
+            base = snapshot(view.base) if again is None else Traced(view.base.value, again, None)
+            found = view.read(base, *view.key)
+            view._handle = found if isinstance(found, Traced) else Traced(found, plain_walk, None)
             view._seen, view._node = self.root.value, self.root.node
+        if again is not None:
+            again.end()
 
 
 def view_of(base: Any, read: Read, write: Write) -> Any:

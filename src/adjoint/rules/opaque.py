@@ -51,9 +51,12 @@ class Opaque:
             return self.vjp(g, out, args, params, needed)
         trace = ReverseTrace()
         tangents = [trace.input(zeros_for(a)) if need else None for a, need in zip(args, needed, strict=True)]
-        result = self.jvp(tangents, out, args, params)  # type: ignore[misc]
-        pairs = zip(result, g, strict=True) if primitive.multiple else [(result, g)]
-        found = iter(pull(trace, _seeds(trace, pairs), sum(needed)))
+        try:
+            result = self.jvp(tangents, out, args, params)  # type: ignore[misc]
+            pairs = zip(result, g, strict=True) if primitive.multiple else [(result, g)]
+            found = iter(pull(trace, _seeds(trace, pairs), sum(needed)))
+        finally:
+            trace.end()
         return [next(found) if need else None for need in needed]
 
     def pull_careful(
@@ -69,9 +72,12 @@ class Opaque:
         outs = out if primitive.multiple else [out]
         g = [trace.input(zeros_for(o)) for o in outs]
         needed = [t is not None for t in tangents]
-        found = self.vjp(list(g) if primitive.multiple else g[0], out, args, params, needed)  # type: ignore[misc]
-        pairs = [(f, t) for f, t in zip(found, tangents, strict=True) if f is not None and t is not None]
-        moved = pull(trace, _seeds(trace, pairs), len(g))
+        try:
+            found = self.vjp(list(g) if primitive.multiple else g[0], out, args, params, needed)  # type: ignore[misc]
+            pairs = [(f, t) for f, t in zip(found, tangents, strict=True) if f is not None and t is not None]
+            moved = pull(trace, _seeds(trace, pairs), len(g))
+        finally:
+            trace.end()
         result = [zeros_for(o) if m is None else m for m, o in zip(moved, outs, strict=True)]
         return result if primitive.multiple else result[0]
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..core.errors import InputError, OutputError, message
 from ..core.nans import are_looked_for, looking_for_nans
 from ..core.reverse import ReverseTrace
-from ..core.traced import Traced
+from ..core.traced import Traced, settled
 from ..core.tree import LEAVES, flatten
 from ..core.values import describe, dtype_of, numpy_number, plain, shape_of
 from .holomorphic import holomorphic as holomorphic_derivative
@@ -101,31 +101,35 @@ def value_and_grad(
         if are_looked_for():
             return looking_for_nans(value_and_gradient, args, kwargs)
         trace = ReverseTrace()
-        if place < len(args) and type(args[place]) in LEAVES:
-            given, rebuild = [args[place]], None
-            inputs = [checked_input(given[0], "grad")]
-            call = list(args)
-            call[place] = trace.input(inputs[0])
-        else:
-            chosen = _chosen(args, argnums)
-            given, rebuild = flatten(chosen)
-            inputs = checked_inputs(given, (chosen,) if isinstance(argnums, int) else chosen, "grad")
-            call = _replaced(args, argnums, rebuild([trace.input(x) for x in inputs]))
-        trace.is_numpy = float not in map(type, given)
-        out = run(fun, call, kwargs)
-        if has_aux:
-            out, aux = pair(out)
-        if isinstance(out, Traced) and out.walk is trace:
-            seeds, value = [(out.node, 1.0)], out.value
-        else:
-            seeds, value = [], finished(_number(out), trace)
-        if type(value) is not float:
-            _check_scalar(value)
-        elif rebuild is not None or type(inputs[0]) is not float:
-            value = numpy_number(value, inputs)
-        if isinstance(value, Traced) and all([type(plain(x)) in (float, np.float64) for x in inputs]):
-            value = of_kind(value, 0.0)
-        found = pulled_back(trace, seeds, inputs)
+        try:
+            if place < len(args) and type(args[place]) in LEAVES:
+                given, rebuild = [settled(args[place])], None
+                inputs = [checked_input(given[0], "grad")]
+                call = list(args)
+                call[place] = trace.input(inputs[0])
+            else:
+                chosen = _chosen(args, argnums)
+                leaves, rebuild = flatten(chosen)
+                given = [settled(x) for x in leaves]
+                inputs = checked_inputs(given, (chosen,) if isinstance(argnums, int) else chosen, "grad")
+                call = _replaced(args, argnums, rebuild([trace.input(x) for x in inputs]))
+            trace.is_numpy = float not in map(type, given)
+            out = run(fun, call, kwargs)
+            if has_aux:
+                out, aux = pair(out)
+            if isinstance(out, Traced) and out.walk is trace:
+                seeds, value = [(out.node, 1.0)], out.value
+            else:
+                seeds, value = [], finished(_number(out), trace)
+            if type(value) is not float:
+                _check_scalar(value)
+            elif rebuild is not None or type(inputs[0]) is not float:
+                value = numpy_number(value, inputs)
+            if isinstance(value, Traced) and all([type(plain(x)) in (float, np.float64) for x in inputs]):
+                value = of_kind(value, 0.0)
+            found = pulled_back(trace, seeds, inputs)
+        finally:
+            trace.end()
         if rebuild is None:
             g = presented(found[0], given[0])
         else:

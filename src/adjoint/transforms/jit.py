@@ -14,7 +14,7 @@ from typing import Any
 
 from ..core.errors import InputError, is_library, message
 from ..core.nans import are_looked_for, looking_for_nans
-from ..core.traced import CONSTANTS, Traced
+from ..core.traced import Traced, settled
 from ..core.values import describe
 from ..ir.capture import ForeignValueError, is_captured
 from ..ir.conditions import floating_errors
@@ -163,9 +163,8 @@ class Jitted:
     def _inside(self, args: Any, kwargs: Any, call: Call) -> Any:
         """Inside another walk: part of the recording under way, or one step with rules that are jitted too."""
         traced = [x for x in call.leaves if isinstance(x, Traced)]
-        if any(x.walk is CONSTANTS for x in traced):
-            plain = [x.value if isinstance(x, Traced) and x.walk is CONSTANTS else x for x in call.leaves]
-            args, kwargs = call.rebuild(plain)
+        if not all(x.walk.level for x in traced):
+            args, kwargs = call.rebuild([settled(x) for x in call.leaves])
             return self.on_plain(*args, **kwargs)
         if any(is_captured(x) for x in traced):
             return self.fun(*args, **kwargs)

@@ -133,14 +133,17 @@ class JitRule(Opaque):
                 return [None if c is None else Cotangent(c) for c in found]
         trace = ReverseTrace()
         inputs = [trace.input(a) if need else a for a, need in zip(args, needed, strict=True)]
-        with silenced():
-            results = run(self.outside(self.flat), inputs, {})
-        seeds = [
-            (r.node, c)
-            for r, c in zip(results, g, strict=True)
-            if c is not None and isinstance(r, Traced) and r.walk is trace
-        ]
-        parts = iter(pull_parts(trace, seeds, sum(needed)))
+        try:
+            with silenced():
+                results = run(self.outside(self.flat), inputs, {})
+            seeds = [
+                (r.node, c)
+                for r, c in zip(results, g, strict=True)
+                if c is not None and isinstance(r, Traced) and r.walk is trace
+            ]
+            parts = iter(pull_parts(trace, seeds, sum(needed)))
+        finally:
+            trace.end()
         return [next(parts) if need else None for need in needed]
 
 

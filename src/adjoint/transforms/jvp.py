@@ -12,7 +12,7 @@ from ..core.errors import TangentError, message
 from ..core.forward import ForwardTrace, pushed
 from ..core.nans import are_looked_for, looking_for_nans
 from ..core.reverse import INPUT, OUTPUT
-from ..core.traced import Traced, snapshot
+from ..core.traced import Traced, settled, snapshot
 from ..core.tree import flatten, same_structure
 from ..core.values import Value, cast, describe, dtype_of, plain, shape_of, zeros_for
 from ..ir.interpret import own
@@ -45,11 +45,15 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
     if are_looked_for():
         return looking_for_nans(functools.partial(jvp, fun, has_aux=has_aux), (primals, tangents), {})
     walk = ForwardTrace()
-    given, rebuild = flatten(tuple(primals))
+    leaves, rebuild = flatten(tuple(primals))
+    given = [settled(x) for x in leaves]
     moves = checked_tangents(tuple(primals), tuple(tangents), given, "jvp")
     inputs = checked_inputs(given, tuple(primals), "jvp")
     traced = [Traced(x, walk, t) for x, t in zip(inputs, moves, strict=True)]
-    result = run(fun, rebuild(traced), {})
+    try:
+        result = run(fun, rebuild(traced), {})
+    finally:
+        walk.end()
     aux = None
     if has_aux:
         result, aux = pair(result)
@@ -162,10 +166,8 @@ def push(recording: Recording, tangents: list[Value]) -> list[Value]:
         if any(m is not None for m in moves):
             moved[place] = pushed(primitive, moves, out, args, params)
     results = [
-        _as_value(moved[o.node], v)
-        if isinstance(o, Traced) and o.walk is trace and moved[o.node] is not None
-        else zeros_for(v)
-        for o, v in zip(recording.outputs, recording.values, strict=True)
+        zeros_for(v) if place is None or moved[place] is None else _as_value(moved[place], v)
+        for place, v in zip(recording.places, recording.values, strict=True)
     ]
     return own(results, tangents)
 

@@ -39,15 +39,18 @@ class Body(NamedTuple):
 def captured(fun: Callable[..., Iterable[Value]], examples: Sequence[Value]) -> Body:
     """What a function of leaves does, as a program; it may not decide anything by the values of its arguments."""
     capture = CaptureTrace(guards=False, lift=True)
-    with noted(capture):
-        leaves = run(fun, [capture.input(x) for x in examples], {})
-    if capture.unguarded:  # an error that the function caught: a decision
-        raise GuardRefusedError
-    program = capture.program
-    program.outputs = [capture.number_of(snapshot(x))[0] for x in leaves]
-    capture.settle()
+    try:
+        with noted(capture):
+            leaves = run(fun, [capture.input(x) for x in examples], {})
+        if capture.unguarded:  # an error that the function caught: a decision
+            raise GuardRefusedError
+        program, foreign = capture.program, capture.foreign
+        program.outputs = [capture.number_of(snapshot(x))[0] for x in leaves]
+        capture.settle()
+    finally:
+        capture.end()
     arrays = [(n, c) for n, c in program.constants.items() if isinstance(c, np.ndarray)]
-    outside = [(number, value) for value, number in capture.foreign] + arrays
+    outside = [(number, value) for value, number in foreign] + arrays
     program = simplified(program)
     _refuse_ragged(program)
     used = {a for step in program.steps for a in step.args} | set(program.outputs)

@@ -118,7 +118,7 @@ class Scan(Primitive):
 def is_recorded(x: Value) -> bool:
     """Whether a reverse walk is under a value."""
     while isinstance(x, Traced):
-        if isinstance(x.walk, ReverseTrace):
+        if isinstance(x.walk, ReverseTrace) and x.walk.level:
             return True
         x = x.value
     return False

@@ -11,7 +11,7 @@ from ..core.careful import pull_careful
 from ..core.errors import AdjointError, InputError, OutputError, TangentError, message
 from ..core.reverse import ReverseTrace, all_finite, pull
 from ..core.trace import is_differentiated, quiet
-from ..core.traced import CONSTANTS, FLOAT64, Traced, snapshot
+from ..core.traced import FLOAT64, Traced, snapshot
 from ..core.tree import flatten, paths
 from ..core.values import Value, cannot_branch, cast, describe, dtype_of, plain, shape_of, zeros_for
 from ..ir.capture import is_captured
@@ -98,9 +98,7 @@ def own_copy(x: Value) -> Value:
 def finished(x: Any, trace: Any) -> Any:
     """A result as the caller should see it: without this trace's handle."""
     if isinstance(x, Traced):
-        if x.walk is trace or x.walk is CONSTANTS:
-            return x.value
-        return snapshot(x)
+        return snapshot(x.value if x.walk is trace else x)
     return x
 
 

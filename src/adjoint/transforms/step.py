@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.errors import DerivativeDroppedError, message
 from ..core.primitive import Primitive
-from ..core.traced import CONSTANTS, Traced
+from ..core.traced import Traced, settled
 from ..core.tree import flatten
 from ..core.values import Value, dtype_of, plain
 from ..numpy.views import own_copy
@@ -130,15 +130,15 @@ def _spread_tangents(tangents: Sequence[Value], batched: Sequence[bool], size: i
 def _walks(x: Value) -> list[Any]:
     found = []
     while isinstance(x, Traced):
-        found.append(x.walk)
+        if x.walk.level:
+            found.append(x.walk)
         x = x.value
     return found
 
 
 def _without_strangers(x: Value, own: set[int], name: str) -> Value:
     """A result that depends on walks other than those of the arguments has used a traced value from outside."""
-    if isinstance(x, Traced) and x.walk is CONSTANTS:
-        return x.value
+    x = settled(x)
     if all(id(walk) in own for walk in _walks(x)):
         return x
     raise DerivativeDroppedError(

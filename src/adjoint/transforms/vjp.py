@@ -11,7 +11,7 @@ import numpy as np
 from ..core.errors import TangentError, message
 from ..core.nans import are_looked_for, looking_for_nans
 from ..core.reverse import ReverseTrace
-from ..core.traced import Traced
+from ..core.traced import Traced, settled
 from ..core.tree import flatten, same_structure
 from ..core.values import Value, dtype_of, numpy_number, shape_of
 from .recording import (
@@ -30,21 +30,27 @@ from .recording import (
 class Recording:
     """A function's trace at one point: walked back with cotangents, or forward with tangents, as often as wanted."""
 
-    __slots__ = ("aux", "given", "inputs", "outputs", "rebuild", "shape", "trace", "values")
+    __slots__ = ("aux", "given", "inputs", "places", "rebuild", "shape", "trace", "values")
 
     def __init__(self, fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, walk: str) -> None:
-        self.trace = ReverseTrace()
-        self.given, self.rebuild = flatten(primals)
-        self.trace.is_numpy = float not in map(type, self.given)
+        trace = ReverseTrace()
+        leaves, self.rebuild = flatten(primals)
+        self.given = [settled(x) for x in leaves]
+        trace.is_numpy = float not in map(type, self.given)
         self.inputs = [own_copy(x) for x in checked_inputs(self.given, primals, walk)]
-        result = run(fun, self.rebuild([self.trace.input(x) for x in self.inputs]), {})
+        try:
+            result = run(fun, self.rebuild([trace.input(x) for x in self.inputs]), {})
+        finally:
+            self.trace = trace.handed_over()
         self.aux = None
         if has_aux:
             result, aux = pair(result)
             leaves, unflatten = flatten(aux)
-            self.aux = unflatten([finished(leaf, self.trace) for leaf in leaves])
-        self.outputs, self.shape = output_leaves(result, walk)
-        self.values = [numpy_number(finished(o, self.trace), self.inputs) for o in self.outputs]
+            self.aux = unflatten([finished(leaf, trace) for leaf in leaves])
+        outputs, self.shape = output_leaves(result, walk)
+        self.values = [numpy_number(finished(o, trace), self.inputs) for o in outputs]
+        self.places = [o.node if isinstance(o, Traced) and o.walk is trace else None for o in outputs]
+        """Where in the trace each leaf of the result is; None for one that does not depend on the inputs."""
 
     def value(self) -> Any:
         """What the function returned; a copy, as the trace keeps the original."""
@@ -52,11 +58,7 @@ class Recording:
 
     def pull(self, cotangents: list[Value]) -> list[Value]:
         """The cotangents of the input leaves, given those of the output leaves."""
-        seeds = [
-            (o.node, g)
-            for o, g in zip(self.outputs, cotangents, strict=True)
-            if isinstance(o, Traced) and o.walk is self.trace
-        ]
+        seeds = [(place, g) for place, g in zip(self.places, cotangents, strict=True) if place is not None]
         return pulled_back(self.trace, seeds, self.inputs)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.batch import BatchTrace
 from ..core.errors import BatchError, message
 from ..core.nans import are_looked_for, looking_for_nans
-from ..core.traced import CONSTANTS, Traced, snapshot
+from ..core.traced import Traced, snapshot
 from ..core.tree import flatten
 from ..core.values import Value, describe, shape_of, spread
 from .recording import output_leaves, run
@@ -22,7 +22,7 @@ def vmap(
 ) -> Callable[..., Any]:
     """A function that maps `fun` over an axis of its arguments, evaluating all examples at once.
 
-    vmap(f)(xs) == stack([f(x) for x in xs]).
+    vmap(f)(xs) == stack([f(x) for x in xs]). A value that `fun` keeps elsewhere is the whole batch afterwards.
 
     Parameters
     ----------
@@ -70,10 +70,13 @@ def _mapped_at_once(
     call: Callable[[list[Any]], Any], leaves: list[Any], axes: list[int | None], size: int, out_axes: Any
 ) -> Any:
     walk = BatchTrace(size)
-    result = call([_batched(x, axis, walk) for x, axis in zip(leaves, axes, strict=True)])
-    outputs, shape = output_leaves(result, "vmap")
-    places = _axes_for_leaves((out_axes,), (shape(outputs),))
-    return shape([_writable(_unbatched(o, axis, walk)) for o, axis in zip(outputs, places, strict=True)])
+    try:
+        result = call([_batched(x, axis, walk) for x, axis in zip(leaves, axes, strict=True)])
+        outputs, shape = output_leaves(result, "vmap")
+        places = _axes_for_leaves((out_axes,), (shape(outputs),))
+        return shape([_writable(_unbatched(o, axis, walk)) for o, axis in zip(outputs, places, strict=True)])
+    finally:
+        walk.end()
 
 
 def _batched(x: Any, axis: int | None, walk: BatchTrace) -> Any:
@@ -84,8 +87,6 @@ def _batched(x: Any, axis: int | None, walk: BatchTrace) -> Any:
 
 
 def _unbatched(x: Value, axis: int | None, walk: BatchTrace) -> Value:
-    if isinstance(x, Traced) and x.walk is CONSTANTS:
-        x = x.value
     if isinstance(x, Traced) and x.walk is walk:
         if axis is None:
             raise BatchError(
@@ -96,9 +97,10 @@ def _unbatched(x: Value, axis: int | None, walk: BatchTrace) -> Value:
                 )
             )
         return np.moveaxis(x.value, 0, axis)
+    x = snapshot(x)
     if axis is None:
         return x
-    x = snapshot(x) if isinstance(x, Traced) else np.asarray(x)
+    x = x if isinstance(x, Traced) else np.asarray(x)
     return np.moveaxis(spread(x, (walk.size, *shape_of(x))), 0, axis)
 
 
