@@ -16,7 +16,7 @@ import numpy as np
 from .errors import NanError, message, user_line
 from .primitive import Primitive
 from .trace import new_level, peel
-from .traced import Traced
+from .traced import Ended, Traced
 from .tree import flatten
 from .values import describe, is_inexact
 
@@ -97,15 +97,31 @@ class NanTrace:
         """`process`, under the name the operators use."""
         return self.process(primitive, (x,), {})
 
+    def end(self) -> None:
+        """From now on a handle of this walk is its value."""
+        self.__class__ = EndedNans
+
+
+class EndedNans(Ended, NanTrace):
+    """A walk that looked for nans and has ended."""
+
+    __slots__ = ()
+
 
 def looking_for_nans(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of a call, unless it has a nan."""
     walk = NanTrace()
     leaves, rebuild = flatten((args, kwargs))
     handles = [_input(walk, x) for x in leaves]
+    result: Any = None
     with _not_again():
         words = rebuild(handles)
-        return _unwrapped(walk, function(*words[0], **words[1]))
+        try:
+            result = function(*words[0], **words[1])
+            return _unwrapped(walk, result)
+        finally:
+            if not any([_is_later(x) for x in flatten(result)[0]]):
+                walk.end()
 
 
 def _input(walk: NanTrace, x: Any) -> Any:
@@ -136,7 +152,7 @@ def _checked(walk: NanTrace, x: Any) -> Any:
             what = f"The first nan was made by {origin.step}." if origin.step else "A nan was there from the start."
             raise NanError(message(what, at=origin.line, got=origin.operands))
         return x.value
-    if callable(x) and not isinstance(x, Traced):  # a pullback, which is called later
+    if _is_later(x):
 
         def later(*args: Any, **kwargs: Any) -> Any:
             with _not_again():
@@ -144,6 +160,11 @@ def _checked(walk: NanTrace, x: Any) -> Any:
 
         return later
     return x
+
+
+def _is_later(x: Any) -> bool:
+    """Whether a result is a pullback, which is called later."""
+    return callable(x) and not isinstance(x, Traced)
 
 
 def _has_nan(x: Any) -> bool:

@@ -13,12 +13,14 @@ class Primitive:
 
     Calling it with plain values evaluates; with traced ones the innermost walk decides what to do. `on_arrays` is
     `evaluate` for arrays alone, without the cases that Python's numbers need. `inline` says that a captured program
-    should see the steps inside rather than this one. `fails_from` is the first of the arguments whose values decide
+    should see the steps inside rather than this one, `is_operator` that it is what one of Python's operators does,
+    which makes Python's numbers of Python's numbers. `fails_from` is the first of the arguments whose values decide
     whether it raises, or how long its result is; None if no values do.
     """
 
     __slots__ = (
-        "derivative", "domain", "evaluate", "fails_from", "inline", "is_smooth", "multiple", "name", "note",
+        "derivative", "domain", "evaluate", "fails_from", "inline", "is_operator", "is_smooth", "multiple", "name",
+        "note",
         "on_arrays", "stacking",
     )  # fmt: skip
 
@@ -47,6 +49,7 @@ class Primitive:
         self.note = note
         self.inline = inline
         self.fails_from = fails_from
+        self.is_operator = False
 
     def __call__(self, *args: Any, **params: Any) -> Any:
         """Evaluate, or let the innermost walk among the arguments take the step."""

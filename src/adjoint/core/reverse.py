@@ -13,7 +13,7 @@ import numpy as np
 from .primitive import Primitive
 from .trace import new_level
 from .traced import FLOAT64, Ended, Traced, snapshot
-from .values import LARGE, Value, fit, is_inexact, raw
+from .values import LARGE, Value, fit, is_inexact, is_python, raw
 
 Node = tuple[Any, Sequence[int | None], Sequence[Value], Value, dict[str, Any]]
 """(primitive, places of the arguments in the trace, their values, the result, parameters)."""
@@ -25,7 +25,7 @@ class ReverseTrace(list[Node]):
     Nodes name their arguments by place, so a long program is a flat list and nothing here recurses.
     """
 
-    __slots__ = ("is_numpy", "level")
+    __slots__ = ("has_numpys", "is_numpy", "kinds", "level")
     lead = 0
     is_capture = False
 
@@ -34,6 +34,10 @@ class ReverseTrace(list[Node]):
         self.is_numpy = False
         """Whether no input is a Python number. Then traced numbers, which are Python floats here because those are
         quicker, stand for NumPy's, which do not give way to the precision of an array."""
+        self.has_numpys = False
+        """Whether any number may be NumPy's; if not, every number is Python's."""
+        self.kinds: dict[int, bool] = {}
+        """Whether the number at a place is Python's, as far as it is known: see `is_python_at`."""
 
     def input(self, value: Value) -> Traced:
         """A fresh independent variable."""
@@ -58,13 +62,14 @@ class ReverseTrace(list[Node]):
                 outermost = outermost and not isinstance(a, Traced)
             parents.append(node)
             values.append(a)
-        if has_number and self.is_numpy and len(values) > 1:
-            values = with_precision(values, parents)
+        if has_number and len(values) > 1:
+            values = with_precision(self, values, parents)
         out = primitive.evaluate(*values, **params) if outermost else primitive(*values, **params)
         if derivative.is_zero:
             return out
         if type(out) is FLOAT:
             out = float(out)
+            self.has_numpys = True
         kept, kept_out = derivative.keep(primitive, parents, values, out)
         self.append((primitive, parents, kept, kept_out, params))
         place = len(self) - 1
@@ -84,11 +89,46 @@ class ReverseTrace(list[Node]):
         self.end()
         return kept
 
+    def note_kinds(self, given: Sequence[Any]) -> None:
+        """Say what the inputs were given as: NumPy's numbers are Python floats in here."""
+        kinds = set(map(type, given))
+        self.is_numpy = float not in kinds and not any([issubclass(kind, Traced) for kind in kinds])
+        self.has_numpys = kinds != PURE
+        if FLOAT in kinds and not self.is_numpy:
+            self.kinds.update({k: False for k, x in enumerate(given) if type(x) is FLOAT})
+
+    def is_python_at(self, place: int) -> bool:
+        """Whether a number is Python's: an input that was one, or what Python's operators made of such numbers.
+
+        Asked for a comparison or a rounding, seldom enough to look it up in what was recorded.
+        """
+        if self.is_numpy or not self.has_numpys:
+            return not self.is_numpy
+        known, waiting = self.kinds, [place]
+        while waiting:
+            k = waiting[-1]
+            primitive, parents, values, out, _ = self[k]
+            if primitive is INPUT:
+                known.setdefault(k, is_python(out))
+            elif primitive is OUTPUT or not primitive.is_operator:
+                known.setdefault(k, False)
+            elif k not in known:
+                unknown = [p for p in parents if p is not None and p not in known]
+                if unknown:
+                    waiting += unknown
+                    continue
+                known[k] = all([
+                    is_python(v) if p is None else known[p] for p, v in zip(parents, values, strict=True)
+                ])  # fmt: skip
+            waiting.pop()
+        return known[place]
+
     def _output(self, place: int, k: int, value: Value) -> Value:
         if not is_inexact(value):
             return value
         if type(value) is FLOAT:
             value = float(value)
+            self.has_numpys = True
         self.append((OUTPUT, (place,), (), value, {"k": k}))
         return Traced(value, self, len(self) - 1)
 
@@ -116,7 +156,7 @@ def _recorded(trace: ReverseTrace, primitive: Primitive, parents: Any, values: A
 
 
 def binary_operators(
-    primitive: Primitive, prepared: Callable[[Any], Any], captured: Callable[[Any, Any, Any], Any]
+    primitive: Primitive, prepared: Callable[[Any, Any], Any], captured: Callable[[Any, Any, Any], Any]
 ) -> tuple[Operator, Operator]:
     """`x op y` for a traced x, and its reflection: `process`, the short way where the other operand is nothing unusual.
 
@@ -130,7 +170,7 @@ def binary_operators(
             self = self.current()
         walk, kind = self.walk, type(other)
         if type(walk) is not ReverseTrace or kind not in QUICK or (kind is Traced and other.walk is not walk):
-            other = prepared(other)
+            other = prepared(other, self)
             if other is NotImplemented:
                 return other
             found = primitive(self, other)
@@ -140,8 +180,8 @@ def binary_operators(
         x, node = self.value, None
         if kind is Traced:
             node, other = other.node, other.value
-            if walk.is_numpy and type(x) is not type(other):
-                x, other = with_precision([x, other], (self.node, node))
+            if type(x) is not type(other):
+                x, other = with_precision(walk, [x, other], (self.node, node))
         out = evaluate(x, other)
         return _recorded(walk, primitive, (self.node, node), (x, other), out)
 
@@ -150,7 +190,7 @@ def binary_operators(
             self = self.current()
         walk = self.walk
         if type(walk) is not ReverseTrace or type(other) not in NUMBERS:
-            other = prepared(other)
+            other = prepared(other, self)
             if other is NotImplemented:
                 return other
             found = primitive(other, self)
@@ -162,19 +202,37 @@ def binary_operators(
     return forward, reflected
 
 
-def with_precision(values: list[Value], parents: Sequence[int | None]) -> list[Value]:
-    """The values with traced numbers as NumPy's, if they meet an array of lower precision."""
+def comparison(python: Callable[[Any, Any], Any], general: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """`x < y` for a traced x, the short way for one number beside a plain one: Python's truth value, or NumPy's."""
+
+    def compare(self: Any, other: Any) -> Any:
+        if type(self) is Traced and type(other) in NUMBERS:
+            walk, x = self.walk, self.value
+            if type(x) is float and type(walk) is ReverseTrace:
+                found = python(x, other)
+                return found if walk.is_python_at(self.node) else np.bool(found)
+        return general(self, other)
+
+    return compare
+
+
+def with_precision(trace: ReverseTrace, values: list[Value], parents: Sequence[int | None]) -> list[Value]:
+    """The values with traced numbers as NumPy's, where they are, if they meet an array of lower precision."""
     if not any([getattr(v, "dtype", FLOAT64) in LOW for v in values]):
         return values
-    return [FLOAT(v) if type(v) is float and p is not None else v for v, p in zip(values, parents, strict=True)]
+    return [
+        FLOAT(v) if type(v) is float and p is not None and not trace.is_python_at(p) else v
+        for v, p in zip(values, parents, strict=True)
+    ]
 
 
 LOW = frozenset(map(np.dtype, ("float16", "float32", "complex64")))
-NUMBERS = frozenset((float, int))
+NUMBERS = frozenset((float, int, bool))
 FLOAT = np.float64
 ARRAY = np.ndarray
 Operator = Callable[[Any, Any], Any]
-QUICK = frozenset((Traced, float, int, np.ndarray))
+PURE = frozenset((float,))
+QUICK = frozenset((Traced, float, int, bool, np.ndarray))
 NO_PARAMS: dict[str, Any] = {}
 
 

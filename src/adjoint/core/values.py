@@ -65,8 +65,18 @@ def plain(x: Value) -> Value:
 
 
 def is_python(x: Value) -> bool:
-    """Whether the value is a number of Python's, not of NumPy's, under every walk."""
-    return type(plain(x)) in PYTHON
+    """Whether the value is a number of Python's, not of NumPy's, under every walk.
+
+    In a reverse walk NumPy's numbers are Python floats too, which are quicker, so it is asked where they come from.
+    """
+    if type(plain(x)) not in PYTHON:
+        return False
+    while isinstance(x, Traced):
+        walk: Any = x.walk
+        if walk.level and hasattr(walk, "is_python_at"):
+            return walk.is_python_at(x.node)
+        x = x.value
+    return True
 
 
 def describe(x: Value) -> str:
@@ -97,11 +107,12 @@ def ieee(x: Value) -> Value:
 
 
 def numpy_number(x: Value, inputs: list[Value]) -> Value:
-    """A result as NumPy's code would give it: inside a walk numbers are Python floats, which are quicker."""
-    if type(x) is float:
+    """A result of the inputs' kind: Python floats in, Python floats out; else a number is NumPy's."""
+    if isinstance(x, float):
         for i in inputs:
             if type(i) is not float:
                 return np.float64(x)
+        return float(x)
     return x
 
 

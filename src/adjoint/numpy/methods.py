@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.errors import AssignmentError, UnsupportedError, message
 from ..core.traced import CONSTANTS, Traced, is_kept, released, settled
-from ..core.values import describe
+from ..core.values import describe, is_python
 from ..ir.capture import is_captured
 from ..ops.shape import astype as astype_primitive
 from ..ops.shape import constant_astype
@@ -153,6 +153,21 @@ def copy(self: Any, order: str = "C") -> Any:
     return np.copy(released(self)) if isinstance(self, Traced) and is_kept(self) else own_copy(self)
 
 
+def conjugate(self: Traced) -> Any:
+    """`x.conj()`, `x.conjugate()`; a real number of Python's is its own."""
+    return self if self.dtype.kind != "c" and is_python(self) else np.conjugate(self)
+
+
+def imaginary(self: Traced) -> Any:
+    """`x.imag`; of a real number of Python's it is 0.0."""
+    return 0.0 if self.dtype.kind == "f" and is_python(self) else np.imag(self)
+
+
+def is_integer(self: Traced) -> bool:
+    """`x.is_integer()`, of a number: a decision, as `x == int(x)` is."""
+    return bool(self == np.floor(self))
+
+
 class Flat:
     """`x.flat`: the elements in order, for reading, writing and iterating."""
 
@@ -221,8 +236,9 @@ METHODS: dict[str, Any] = {
     "__copy__": lambda self: copy(self),
     "__deepcopy__": lambda self, memo: copy(self),
     "astype": astype,
-    "conj": lambda self: np.conjugate(self),
-    "conjugate": lambda self: np.conjugate(self),
+    "conj": conjugate,
+    "conjugate": conjugate,
+    "is_integer": is_integer,
     "copy": copy,
     "fill": fill,
     "flatten": lambda self, order="C": copy(np.reshape(self, (-1,), order)),
@@ -243,8 +259,11 @@ METHODS: dict[str, Any] = {
     "flat": property(
         lambda self: released(self).flat if is_kept(self) else Flat(self), lambda self, value: fill_flat(self, value)
     ),
-    "real": property(lambda self: np.real(self), lambda self, value: set_part(self.real, value)),
-    "imag": property(lambda self: np.imag(self), lambda self, value: set_part(self.imag, value)),
+    "real": property(
+        lambda self: conjugate(self) if is_python(self) else np.real(self),
+        lambda self, value: set_part(self.real, value),
+    ),
+    "imag": property(imaginary, lambda self, value: set_part(self.imag, value)),
 }
 
 

@@ -2,64 +2,75 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..core.primitive import Primitive
-from ..core.reverse import binary_operators
-from ..core.traced import Traced, is_kept
+from ..core.reverse import binary_operators, comparison
+from ..core.traced import PYTHON, Traced, is_kept
 from ..core.values import is_python
 from ..ops.arithmetic import add, divide, multiply, negative, positive, power, square, subtract
 from ..ops.contraction import matmul
 from ..ops.declare import UFUNCS
 from ..ops.selection import absolute
-from ..ops.shape import item
 from .conversions import decided, refuse_batch
+from .python_numbers import captured as _captured
+from .python_numbers import inverted, of_numbers, rounded
 from .registry import as_value
 
 OPERANDS = (Traced, np.ndarray, np.generic, float, int, complex, list, tuple)
 
 
-def _binary(primitive: Primitive) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _binary(primitive: Primitive, python: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
     if primitive.derivative.is_zero:
-        return _constant(primitive, swap=False), _constant(primitive, swap=True)
+        return _constant(primitive, python, swap=False), _constant(primitive, python, swap=True)
+    primitive.is_operator = True
     return binary_operators(primitive, _operand, _captured)
 
 
-def _operand(x: Any) -> Any:
-    """Lists become arrays; Python's numbers stay, as NumPy lets them take the other operand's precision."""
+def _operand(x: Any, other: Any) -> Any:
+    """Lists become arrays, beside NumPy's numbers; Python's numbers stay: they take the other's precision."""
     if not isinstance(x, OPERANDS):
         return NotImplemented
-    return as_value(x) if isinstance(x, (list, tuple)) else x
+    if isinstance(x, (list, tuple)):
+        return NotImplemented if is_python(other) else as_value(x)  # [0] * n repeats the list
+    return x
 
 
 def _unary(primitive: Primitive) -> Callable[[Traced], Any]:
-    def operator(self: Any) -> Any:
+    primitive.is_operator = True
+
+    def operate(self: Any) -> Any:
         if type(self) is not Traced:
             self = self.current()
         return self.walk.unary(primitive, self)
 
-    return operator
+    return operate
 
 
-def _constant(primitive: Primitive, *, swap: bool = False) -> Callable[[Traced, Any], Any]:
-    def operator(self: Traced, other: Any) -> Any:
-        other = _operand(other)
+def _constant(primitive: Primitive, python: Callable[[Any, Any], Any], *, swap: bool = False) -> Callable[..., Any]:
+    def operate(self: Traced, other: Any) -> Any:
+        other = _operand(other, self)
         if other is NotImplemented:
             return other
-        found = primitive(other, self) if swap else primitive(self, other)
-        return _captured(found, self, other) if self.walk.is_capture else found
+        x, y = (other, self) if swap else (self, other)
+        if type(self.value) in NOT_ARRAYS and is_python(self) and is_python(other):
+            return of_numbers(python, primitive, x, y)
+        found = primitive(x, y)
+        return _captured(found, x, y) if self.walk.is_capture else found
 
-    return operator
+    return operate
 
 
-def _captured(found: Any, x: Any, y: Any) -> Any:
-    """What an operator gives in a captured program: of two Python numbers a Python number, as without a program."""
-    if is_python(x) and is_python(y) and isinstance(found, Traced) and not is_python(found):
-        return item(found)
-    return found
+def _comparison(primitive: Primitive, python: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    return comparison(python, _constant(primitive, python))
+
+
+NOT_ARRAYS = frozenset((Traced, *PYTHON))
+"""What may be under the handle of a Python number."""
 
 
 def _power(self: Traced, other: Any) -> Any:
@@ -68,7 +79,7 @@ def _power(self: Traced, other: Any) -> Any:
     return _general_power(self, other)
 
 
-_general_power, _reflected_power = _binary(power)
+_general_power, _reflected_power = _binary(power, operator.pow)
 _square = _unary(square)
 
 
@@ -92,22 +103,21 @@ def _int(self: Traced) -> int:
 
 def _index(self: Traced) -> int:
     refuse_batch(self, "an integer", "Use  np.take(x, index)  instead of Python's index.")
-    return int(decided(self).__index__())
+    return operator.index(decided(self))
 
 
 def _round(self: Traced, ndigits: int | None = None) -> Any:
     if ndigits is None:
         return _whole(np.rint)(self)
-    found = np.round(self, ndigits)
-    return _captured(found, self, ndigits) if self.walk.is_capture else found
+    return rounded(self, ndigits) if is_python(self) else np.round(self, ndigits)
 
 
 def _whole(rounding: Any) -> Callable[[Traced], int]:
-    def operator(self: Traced) -> int:
+    def operate(self: Traced) -> int:
         refuse_batch(self, "an integer", f"Use  np.{rounding.__name__}(x).")
         return int(rounding(decided(self)))
 
-    return operator
+    return operate
 
 
 def _is_key(x: Any) -> bool:
@@ -130,13 +140,13 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "__round__": _round,
     "__floor__": _whole(np.floor),
     "__ceil__": _whole(np.ceil),
-    "__invert__": lambda self: UFUNCS[np.invert](self),
-    "__eq__": _constant(UFUNCS[np.equal]),
-    "__ne__": _constant(UFUNCS[np.not_equal]),
-    "__lt__": _constant(UFUNCS[np.less]),
-    "__le__": _constant(UFUNCS[np.less_equal]),
-    "__gt__": _constant(UFUNCS[np.greater]),
-    "__ge__": _constant(UFUNCS[np.greater_equal]),
+    "__invert__": lambda self: inverted(self) if is_python(self) else UFUNCS[np.invert](self),
+    "__eq__": _comparison(UFUNCS[np.equal], operator.eq),
+    "__ne__": _comparison(UFUNCS[np.not_equal], operator.ne),
+    "__lt__": _comparison(UFUNCS[np.less], operator.lt),
+    "__le__": _comparison(UFUNCS[np.less_equal], operator.le),
+    "__gt__": _comparison(UFUNCS[np.greater], operator.gt),
+    "__ge__": _comparison(UFUNCS[np.greater_equal], operator.ge),
     "__hash__": lambda self: hash(decided(self)) if _is_key(self) else id(self),
 }
 for _name, _primitive in {
@@ -153,7 +163,8 @@ for _name, _primitive in {
     "lshift": UFUNCS[np.left_shift],
     "rshift": UFUNCS[np.right_shift],
 }.items():
-    OPERATORS[f"__{_name}__"], OPERATORS[f"__r{_name}__"] = _binary(_primitive)
+    _python = getattr(operator, {"and": "and_", "or": "or_"}.get(_name, _name))
+    OPERATORS[f"__{_name}__"], OPERATORS[f"__r{_name}__"] = _binary(_primitive, _python)
 
 for _name, _operator in OPERATORS.items():
     setattr(Traced, _name, _operator)

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import UnsupportedError, message
-from ..core.traced import Traced, is_kept, released, snapshot
+from ..core.primitive import Primitive
+from ..core.reverse import ReverseTrace
+from ..core.traced import CONSTANTS, Traced, is_kept, released, snapshot
 from ..core.tree import flatten
 from ..core.values import dtype_of, is_python
 from ..ops.declare import UFUNCS
 from ..ops.shape import astype
 from .agreement import asked, instead, is_asked
 from .hosting import dispatched, hosted, is_users
+from .python_numbers import made_by_numpy
 from .registry import FUNCTIONS, deliver
 from .topics import implementation_of, primitive_of
 from .ufuncs import METHODS, call_with_keywords
@@ -25,13 +28,29 @@ SEQUENCES = frozenset((list, tuple))
 
 def array_ufunc(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """A universal function was called with a traced argument."""
-    if is_kept(self):
+    walk: Any = self.walk
+    if type(walk) is ReverseTrace and type(self) is Traced and len(inputs) == 1 and method == "__call__" and not kwargs:
+        primitive = UFUNCS.get(ufunc)
+        if primitive is not None and primitive.is_smooth:
+            return _recorded(walk, primitive, self)
+    if not walk.level and walk is not CONSTANTS:
         return _without_kept(getattr(ufunc, method), inputs, kwargs)
-    if self.walk.is_capture and method != "at" and is_users(sys._getframe(1)):
+    if walk.is_capture and method != "at" and is_users(sys._getframe(1)):
         function = ufunc if method == "__call__" else getattr(ufunc, method)
         ours = functools.partial(_universal, self, ufunc, method)
         return dispatched(_name(function), function, ours, inputs, kwargs)
     return _universal(self, ufunc, method, *inputs, **kwargs)
+
+
+def _recorded(walk: ReverseTrace, primitive: Primitive, x: Traced) -> Traced:
+    """The most frequent case: a smooth function of one argument in the reverse walk."""
+    found = walk.unary(primitive, x)
+    kind = type(found.value)
+    if kind is float and not primitive.is_operator:
+        walk.has_numpys = True
+    elif kind is not np.ndarray:
+        made_by_numpy(found)
+    return found
 
 
 def _universal(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -46,11 +65,11 @@ def _universal(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: An
     if method == "__call__" and not kwargs:
         if len(inputs) == 1:
             if primitive.is_smooth and type(self) is Traced:
-                return self.walk.unary(primitive, self)
-            return primitive(self)
+                return made_by_numpy(self.walk.unary(primitive, self))
+            return made_by_numpy(primitive(self))
         if type(inputs[0]) is np.ndarray and inputs[1] is self and primitive.is_smooth and len(inputs) == 2:
             return self.walk.process(primitive, inputs, {})
-        return primitive(*[np.array(x) if type(x) in SEQUENCES else x for x in inputs])
+        return made_by_numpy(primitive(*[np.array(x) if type(x) in SEQUENCES else x for x in inputs]))
     if method == "__call__":
         return call_with_keywords(primitive, ufunc, inputs, kwargs)
     return METHODS[method](primitive, ufunc, inputs, kwargs)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.traced import PYTHON, Traced
 from ..rules.elementwise import Elementwise
 from ..rules.linear import Linear
 from ..rules.selecting import Selecting
@@ -87,10 +88,19 @@ copysign = elementwise(
 )
 heaviside = selecting(np.heaviside, lambda: 0.0, lambda x: pick(x == 0, 1.0, 0.0))
 nextafter = selecting(np.nextafter, lambda: 1.0, lambda: 0.0)
+
+
+def _remainder(x: Any, y: Any) -> Any:
+    """Python's own operator for its numbers, also inside other walks: the same, and a Python number."""
+    if isinstance(x, Traced) or isinstance(y, Traced) or (type(x) in PYTHON and type(y) in PYTHON and y != 0):
+        return x % y
+    return np.remainder(x, y)
+
+
 remainder = elementwise(
     np.remainder,
     partials=[lambda: 1.0, lambda x, y: -np.floor_divide(x, y)],
-    evaluate=lambda x, y: np.remainder(x, y),
+    evaluate=_remainder,
     domain=[REAL, (0.25, math.inf)],
 )
 fmod = elementwise(

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.batch import BatchTrace
 from ..core.errors import BatchError, InputError, message
-from ..core.traced import CONSTANTS, Traced
+from ..core.traced import Traced, settled
 from ..core.tree import flatten
 from ..core.values import dtype_of, shape_of
 from ..transforms.recording import output_leaves, run
@@ -70,8 +70,11 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
                 fix="Call the function itself, or give what it decides by as a plain Python number.",
             )
         ) from error
-    outputs, shape = output_leaves(result, "eval_shape")
-    return shape([_shape(x) for x in outputs])
+    else:
+        outputs, shape = output_leaves(result, "eval_shape")
+        return shape([_shape(x) for x in outputs])
+    finally:
+        walk.end()
 
 
 def _without_examples(x: Any, walk: BatchTrace) -> Any:
@@ -82,6 +85,5 @@ def _without_examples(x: Any, walk: BatchTrace) -> Any:
 
 
 def _shape(x: Any) -> Shape:
-    if isinstance(x, Traced) and x.walk is CONSTANTS:
-        x = x.value
+    x = settled(x)
     return Shape(shape_of(x), dtype_of(x))

@@ -103,7 +103,8 @@ def value_and_grad(
         trace = ReverseTrace()
         try:
             if place < len(args) and type(args[place]) in LEAVES:
-                given, rebuild = [settled(args[place])], None
+                x = args[place]
+                given, rebuild = [settled(x) if type(x) is Traced else x], None
                 inputs = [checked_input(given[0], "grad")]
                 call = list(args)
                 call[place] = trace.input(inputs[0])
@@ -113,7 +114,8 @@ def value_and_grad(
                 given = [settled(x) for x in leaves]
                 inputs = checked_inputs(given, (chosen,) if isinstance(argnums, int) else chosen, "grad")
                 call = _replaced(args, argnums, rebuild([trace.input(x) for x in inputs]))
-            trace.is_numpy = float not in map(type, given)
+            if rebuild is not None or type(given[0]) is not float:
+                trace.note_kinds(given)
             out = run(fun, call, kwargs)
             if has_aux:
                 out, aux = pair(out)
@@ -128,16 +130,16 @@ def value_and_grad(
             if isinstance(value, Traced) and all([type(plain(x)) in (float, np.float64) for x in inputs]):
                 value = of_kind(value, 0.0)
             found = pulled_back(trace, seeds, inputs)
+            if has_aux:
+                leaves, unflatten = flatten(aux)
+                aux = unflatten([finished(leaf, trace) for leaf in leaves])
         finally:
             trace.end()
         if rebuild is None:
             g = presented(found[0], given[0])
         else:
             g = rebuild([presented(c, x) for c, x in zip(found, given, strict=True)])
-        if has_aux:
-            leaves, unflatten = flatten(aux)
-            return (value, unflatten([finished(leaf, trace) for leaf in leaves])), g
-        return value, g
+        return ((value, aux), g) if has_aux else (value, g)
 
     return value_and_gradient
 

@@ -14,7 +14,7 @@ from ..core.nans import are_looked_for, looking_for_nans
 from ..core.reverse import INPUT, OUTPUT
 from ..core.traced import Traced, settled, snapshot
 from ..core.tree import flatten, same_structure
-from ..core.values import Value, cast, describe, dtype_of, plain, shape_of, zeros_for
+from ..core.values import Value, cast, describe, dtype_of, numpy_number, plain, shape_of, zeros_for
 from ..ir.interpret import own
 from .recording import checked_inputs, finished, of_kind, output_leaves, pair, run
 from .vjp import Recording
@@ -48,23 +48,26 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
     leaves, rebuild = flatten(tuple(primals))
     given = [settled(x) for x in leaves]
     moves = checked_tangents(tuple(primals), tuple(tangents), given, "jvp")
-    inputs = checked_inputs(given, tuple(primals), "jvp")
+    inputs = [
+        np.float64(x) if type(x) is float and type(g) is not float else x  # as given: arithmetic goes by the kind
+        for x, g in zip(checked_inputs(given, tuple(primals), "jvp"), given, strict=True)
+    ]
     traced = [Traced(x, walk, t) for x, t in zip(inputs, moves, strict=True)]
     try:
         result = run(fun, rebuild(traced), {})
+        aux = None
+        if has_aux:
+            result, aux = pair(result)
+            leaves, unflatten = flatten(aux)
+            aux = unflatten([finished(leaf, walk) for leaf in leaves])
+        outputs, shape = output_leaves(result, "jvp")
+        values = [numpy_number(finished(o, walk), inputs) for o in outputs]
+        moved = [
+            o.node if isinstance(o, Traced) and o.walk is walk and o.node is not None else zeros_for(v)
+            for o, v in zip(outputs, values, strict=True)
+        ]
     finally:
         walk.end()
-    aux = None
-    if has_aux:
-        result, aux = pair(result)
-        leaves, unflatten = flatten(aux)
-        aux = unflatten([finished(leaf, walk) for leaf in leaves])
-    outputs, shape = output_leaves(result, "jvp")
-    values = [finished(o, walk) for o in outputs]
-    moved = [
-        o.node if isinstance(o, Traced) and o.walk is walk and o.node is not None else zeros_for(v)
-        for o, v in zip(outputs, values, strict=True)
-    ]
     results = own(values + [_as_value(t, v) for t, v in zip(moved, values, strict=True)], inputs + moves)
     both = shape(results[: len(values)]), shape(results[len(values) :])
     return (*both, aux) if has_aux else both

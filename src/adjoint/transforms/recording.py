@@ -13,7 +13,7 @@ from ..core.reverse import ReverseTrace, all_finite, pull
 from ..core.trace import is_differentiated, quiet
 from ..core.traced import FLOAT64, Traced, snapshot
 from ..core.tree import flatten, paths
-from ..core.values import Value, cannot_branch, cast, describe, dtype_of, plain, shape_of, zeros_for
+from ..core.values import Value, cannot_branch, cast, describe, dtype_of, is_python, plain, shape_of, zeros_for
 from ..ir.capture import is_captured
 from ..numpy.constructors import depth, enter, leave
 from ..ops.shape import item
@@ -98,7 +98,8 @@ def own_copy(x: Value) -> Value:
 def finished(x: Any, trace: Any) -> Any:
     """A result as the caller should see it: without this trace's handle."""
     if isinstance(x, Traced):
-        return snapshot(x.value if x.walk is trace else x)
+        value = snapshot(x.value if x.walk is trace else x)
+        return np.float64(value) if type(value) is float and not is_python(x) else value
     return x
 
 

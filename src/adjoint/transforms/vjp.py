@@ -36,21 +36,21 @@ class Recording:
         trace = ReverseTrace()
         leaves, self.rebuild = flatten(primals)
         self.given = [settled(x) for x in leaves]
-        trace.is_numpy = float not in map(type, self.given)
+        trace.note_kinds(self.given)
         self.inputs = [own_copy(x) for x in checked_inputs(self.given, primals, walk)]
         try:
             result = run(fun, self.rebuild([trace.input(x) for x in self.inputs]), {})
+            self.aux = None
+            if has_aux:
+                result, aux = pair(result)
+                leaves, unflatten = flatten(aux)
+                self.aux = unflatten([finished(leaf, trace) for leaf in leaves])
+            outputs, self.shape = output_leaves(result, walk)
+            self.values = [numpy_number(finished(o, trace), self.inputs) for o in outputs]
+            self.places = [o.node if isinstance(o, Traced) and o.walk is trace else None for o in outputs]
+            """Where in the trace each leaf of the result is; None for one that does not depend on the inputs."""
         finally:
             self.trace = trace.handed_over()
-        self.aux = None
-        if has_aux:
-            result, aux = pair(result)
-            leaves, unflatten = flatten(aux)
-            self.aux = unflatten([finished(leaf, trace) for leaf in leaves])
-        outputs, self.shape = output_leaves(result, walk)
-        self.values = [numpy_number(finished(o, trace), self.inputs) for o in outputs]
-        self.places = [o.node if isinstance(o, Traced) and o.walk is trace else None for o in outputs]
-        """Where in the trace each leaf of the result is; None for one that does not depend on the inputs."""
 
     def value(self) -> Any:
         """What the function returned; a copy, as the trace keeps the original."""

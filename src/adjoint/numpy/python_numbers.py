@@ -1,0 +1,72 @@
+"""Python's numbers inside a walk: what its operators make of them is what Python makes of them, not what NumPy does.
+
+`True + True` is 2, `~True` is -2, `x > 0` is a bool that indexes a list, and `round(2.675, 2)` is 2.67. Two things are
+NumPy's for both kinds, as derivatives need them: a division by zero is infinite or nan, and so is an overflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.primitive import Primitive
+from ..core.reverse import ReverseTrace
+from ..core.traced import Traced
+from ..core.values import dtype_of, is_python, plain
+from ..ir.capture import is_captured
+from ..ops.declare import CONSTANT, declare
+from ..ops.shape import item
+
+
+def of_numbers(python: Callable[[Any, Any], Any], primitive: Primitive, x: Any, y: Any) -> Any:
+    """An operator without a derivative (a comparison, `//`, `&`) on two of Python's numbers."""
+    if is_captured(x) or is_captured(y):
+        return captured(primitive(x, y), x, y)
+    try:
+        return python(plain(x), plain(y))
+    except ZeroDivisionError:
+        return float(primitive.evaluate(plain(x), plain(y)))
+
+
+def captured(found: Any, x: Any, y: Any) -> Any:
+    """What an operator gives in a captured program: of two Python numbers a Python number, as without a program."""
+    if isinstance(found, Traced) and is_python(x) and is_python(y) and not is_python(found):
+        return item(found)
+    return found
+
+
+def _rounded(x: Any, *, digits: int) -> float:
+    return round(float(x), digits)
+
+
+round_number = declare("round_number", _rounded, CONSTANT, note="correctly rounded in decimals, as Python does")
+
+
+def rounded(x: Traced, digits: Any) -> Any:
+    """`round(x, digits)`: Python rounds the decimal number correctly, NumPy scales and so rounds twice."""
+    if dtype_of(x).kind in "bi":
+        return captured(np.round(x, digits), x, digits)
+    return round_number(x, digits=int(digits))
+
+
+def inverted(x: Traced) -> Any:
+    """`~x` of Python's integers and truth values."""
+    if dtype_of(x).kind not in "bi":
+        raise TypeError(f"bad operand type for unary ~: {type(plain(x)).__name__!r}")
+    return -1 - x  # type: ignore[operator]
+
+
+def made_by_numpy(found: Any) -> Any:
+    """The result of a universal function, which is NumPy's number even where it was computed with a Python float."""
+    x = found
+    while isinstance(x, Traced):
+        walk: Any = x.walk
+        if isinstance(walk, ReverseTrace):
+            walk.has_numpys = True
+            walk.kinds[x.node] = False
+        elif type(x.value) is float and not walk.is_capture:
+            x.value = np.float64(x.value)
+        x = x.value
+    return found
