@@ -158,6 +158,11 @@ def conjugate(self: Traced) -> Any:
     return self if self.dtype.kind != "c" and is_python(self) else np.conjugate(self)
 
 
+def real(self: Traced) -> Any:
+    """`x.real`; a real number of Python's is its own."""
+    return self if self.dtype.kind != "c" and is_python(self) else np.real(self)
+
+
 def imaginary(self: Traced) -> Any:
     """`x.imag`; of a real number of Python's it is 0.0."""
     return 0.0 if self.dtype.kind == "f" and is_python(self) else np.imag(self)
@@ -260,7 +265,7 @@ METHODS: dict[str, Any] = {
         lambda self: released(self).flat if is_kept(self) else Flat(self), lambda self, value: fill_flat(self, value)
     ),
     "real": property(
-        lambda self: conjugate(self) if is_python(self) else np.real(self),
+        real,
         lambda self, value: set_part(self.real, value),
     ),
     "imag": property(imaginary, lambda self, value: set_part(self.imag, value)),

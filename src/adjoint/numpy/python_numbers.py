@@ -15,9 +15,9 @@ from ..core.primitive import Primitive
 from ..core.reverse import ReverseTrace
 from ..core.traced import Traced
 from ..core.values import dtype_of, is_python, plain
-from ..ir.capture import is_captured
+from ..ir.capture import CaptureTrace, is_captured
 from ..ops.declare import CONSTANT, declare
-from ..ops.shape import item
+from ..ops.shape import astype, item
 
 
 def of_numbers(python: Callable[[Any, Any], Any], primitive: Primitive, x: Any, y: Any) -> Any:
@@ -68,5 +68,8 @@ def made_by_numpy(found: Any) -> Any:
             walk.kinds[x.node] = False
         elif type(x.value) is float and not walk.is_capture:
             x.value = np.float64(x.value)
-        x = x.value
+        inner = x.value
+        if isinstance(inner, Traced) and type(inner.walk) is CaptureTrace and type(inner.value) is float:
+            x.value = astype(inner, dtype=np.dtype(float))
+        x = inner
     return found

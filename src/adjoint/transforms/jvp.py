@@ -14,7 +14,7 @@ from ..core.nans import are_looked_for, looking_for_nans
 from ..core.reverse import INPUT, OUTPUT
 from ..core.traced import Traced, settled, snapshot
 from ..core.tree import flatten, same_structure
-from ..core.values import Value, cast, describe, dtype_of, numpy_number, plain, shape_of, zeros_for
+from ..core.values import Value, cast, describe, dtype_of, plain, shape_of, zeros_for
 from ..ir.interpret import own
 from .recording import checked_inputs, finished, of_kind, output_leaves, pair, run
 from .vjp import Recording
@@ -61,7 +61,7 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
             leaves, unflatten = flatten(aux)
             aux = unflatten([finished(leaf, walk) for leaf in leaves])
         outputs, shape = output_leaves(result, "jvp")
-        values = [numpy_number(finished(o, walk), inputs) for o in outputs]
+        values = [finished(o, walk) for o in outputs]
         moved = [
             o.node if isinstance(o, Traced) and o.walk is walk and o.node is not None else zeros_for(v)
             for o, v in zip(outputs, values, strict=True)
