@@ -18,15 +18,22 @@ from .capture import CaptureTrace
 from .executed import Executed
 from .program import KINDS
 from .reach import codes_in, is_foreign, names_of
+from .varying import can_be_copied, parts_of, reaches
 
 
 class Clones:
     """The copies made for one recording."""
 
-    def __init__(self, capture: CaptureTrace, *, calls: bool = False) -> None:
+    def __init__(
+        self, capture: CaptureTrace, *, calls: bool = False, variables: dict[tuple[int, Any], Any] | None = None
+    ) -> None:
         self.capture = capture
         self.calls = calls
         """Whether calls of `float` and its like go to versions that take handles."""
+        self.variables = variables or {}
+        """Handles of captured numbers, by their places."""
+        self._owners = frozenset([owner for owner, _ in self.variables])
+        self._objects: list[tuple[Any, dict[str, Any]]] = []
         self._made: dict[int, tuple[Any, Any]] = {}
         self._handles: list[tuple[Traced, np.ndarray]] = []
         self._cells: list[tuple[types.CellType, Any, str]] = []
@@ -44,13 +51,23 @@ class Clones:
         if kind is types.FunctionType:
             return self._function(x)
         if kind is types.MethodType:
-            return self._kept(x, types.MethodType(self.of(x.__func__), x.__self__))
+            return self._kept(x, types.MethodType(self.of(x.__func__), self.of(x.__self__)))
         if kind is functools.partial:
             words = {k: self.of(v) for k, v in x.keywords.items()}
             return self._kept(x, functools.partial(self.of(x.func), *map(self.of, x.args), **words))
-        if kind in (list, tuple, dict) and _holds_arrays(x):
+        if kind in (list, tuple, dict) and (_holds_arrays(x) or self._reaches_variables(x)):
             return self._container(x)
+        if can_be_copied(x) and self._reaches_variables(x):
+            return self._object(x)
         return x
+
+    @property
+    def has_objects(self) -> bool:
+        """Whether objects were copied."""
+        return bool(self._objects)
+
+    def _reaches_variables(self, x: Any) -> bool:
+        return bool(self._owners) and reaches(x, self._owners)
 
     def changed(self) -> str:
         """What the recorded function has changed besides its result, in words; empty if nothing."""
@@ -65,6 +82,9 @@ class Clones:
             flat = [x for pair in now for x in pair] if isinstance(container, dict) else now
             if len(flat) != len(was) or any([a is not b for a, b in zip(flat, was, strict=True)]):
                 return f"a captured {type(container).__name__}"
+        for x, held in self._objects:
+            if vars(x).keys() != held.keys() or any([vars(x)[k] is not v for k, v in held.items()]):
+                return f"an attribute of a {type(x).__name__}"
         for _, overlay, start in self._globals.values():
             for name in overlay.keys() | start.keys():
                 if overlay.get(name, self) is not start.get(name, self):
@@ -90,12 +110,23 @@ class Clones:
         self._handles.append((handle, x))
         return handle
 
+    def _held(self, owner: Any, key: Any, value: Any) -> Any:
+        """What stands for the content of a variable."""
+        handle = self.variables.get((id(owner), key)) if self._owners else None
+        return self.of(value) if handle is None else handle
+
+    def _object(self, x: Any) -> Any:
+        made = self._kept(x, object.__new__(type(x)))
+        vars(made).update({k: self._held(vars(x), k, v) for k, v in vars(x).items()})
+        self._objects.append((made, dict(vars(made))))
+        return made
+
     def _container(self, x: Any) -> Any:
         if type(x) is dict:
-            made: Any = {k: self.of(v) for k, v in x.items()}
+            made: Any = {k: self._held(x, k, v) for k, v in x.items()}
             self._containers.append((made, [part for pair in made.items() for part in pair]))
         else:
-            made = type(x)([self.of(v) for v in x])
+            made = type(x)([self._held(x, k, v) for k, v in enumerate(x)])
             if type(x) is list:
                 self._containers.append((made, list(made)))
         return self._kept(x, made)
@@ -105,11 +136,11 @@ class Clones:
 
         A function that no array is behind stays itself, so that who compares functions finds them the same.
         """
-        if not _reaches_arrays(f, calls=self.calls):
+        if not _reaches_arrays(f, calls=self.calls) and not self._reaches_variables(f):
             return self._kept(f, f)
         cells = tuple([types.CellType() for _ in f.__closure__ or ()])
         names = set() if is_foreign(f.__code__.co_filename) else names_of(f.__code__)
-        overlay = self._overlay(f.__globals__) if names else f.__globals__
+        overlay = self._overlay(f.__globals__) if names or id(f.__globals__) in self._owners else f.__globals__
         code, needed = redirected(f) if self.calls and names else (f.__code__, {})
         for name, version in needed.items():
             overlay[name] = self._globals[id(f.__globals__)][2][name] = version
@@ -124,11 +155,11 @@ class Clones:
                 content = old.cell_contents
             except ValueError:  # not filled yet
                 continue
-            new.cell_contents = self.of(content)
+            new.cell_contents = self._held(old, None, content)
             self._cells.append((new, new.cell_contents, name))
         for name in names:
             if name in f.__globals__:
-                new_value = self.of(f.__globals__[name])
+                new_value = self._held(f.__globals__, name, f.__globals__[name])
                 overlay[name] = self._globals[id(f.__globals__)][2][name] = new_value
         return made
 
@@ -136,6 +167,9 @@ class Clones:
         known = self._globals.get(id(module))
         if known is None:
             known = self._globals[id(module)] = (module, dict(module), dict(module))
+            for (owner, name), handle in self.variables.items():  # also those that are found by text
+                if owner == id(module):
+                    known[1][name] = known[2][name] = handle
         return known[1]
 
 
@@ -174,29 +208,6 @@ def looks_at_types(fun: Any) -> bool:
 
 def _mentions_arrays(code: types.CodeType) -> bool:
     return not is_foreign(code.co_filename) and "ndarray" in names_of(code)
-
-
-def parts_of(x: Any) -> list[Any]:
-    """What an object that can be copied holds."""
-    if type(x) is types.FunctionType:
-        cells = [_content(cell) for cell in x.__closure__ or ()]
-        names = set() if is_foreign(x.__code__.co_filename) else names_of(x.__code__)
-        used = [x.__globals__[name] for name in names if name in x.__globals__]
-        return [*cells, *used, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
-    if type(x) is types.MethodType:
-        return [x.__func__]
-    if type(x) is functools.partial:
-        return [x.func, *x.args, *x.keywords.values()]
-    if type(x) in (list, tuple):
-        return list(x)
-    return list(x.values()) if type(x) is dict else []
-
-
-def _content(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # not filled yet
-        return None
 
 
 def _holds_arrays(x: Any) -> bool:

@@ -24,6 +24,8 @@ from typing import Any
 import numpy as np
 
 MISSING: Any = object()
+ANY: Any = object()
+"""Stands for what may change."""
 COMPARED = frozenset([int, str, bytes, bool, type(None), type(...), type(NotImplemented)])
 EXACT = COMPARED | {float, complex}
 """Types whose objects never change; equal floats may differ in the sign of zero."""
@@ -47,6 +49,7 @@ TRANSPARENT: tuple[Any, ...] = (
     type({}.items()),
     types.MappingProxyType,
     types.CellType,
+    functools.partial,
     super,
     np.ufunc,
 )
@@ -243,7 +246,7 @@ def is_number(x: Any) -> bool:
 
 def same(now: Any, was: Any) -> bool:
     """Whether a variable still holds the same object, or a number that cannot be told from it."""
-    if now is was:
+    if now is was or was is ANY:
         return True
     kind = type(was)
     if type(now) is not kind or not is_number(was):

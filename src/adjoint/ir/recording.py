@@ -8,8 +8,8 @@ import functools
 import os
 import threading
 import types
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,13 +19,14 @@ from ..core.tree import flatten
 from .capture import CaptureTrace, ForeignValueError
 from .chance import Chance
 from .clone import Clones, looks_at_types
-from .counts import LooksAtNumbersError, tells_handles_apart
+from .counts import LooksAtNumbersError, Number, is_count, tells_handles_apart
 from .effects import Performance, also_in_failure, noted
 from .executed import Tracking
 from .interpret import own
 from .looking import look
 from .program import KINDS, Program
 from .reach import is_foreign
+from .varying import Variable, asks_which, kind_of, left_out, numbers_in, still_read
 from .watch import Watch
 
 SETTLING = 3
@@ -46,10 +47,27 @@ def is_dynamic(leaf: Any) -> bool:
     return isinstance(leaf, DYNAMIC) and not (isinstance(leaf, np.generic) and leaf.dtype.kind not in KINDS)
 
 
+class Numbers(NamedTuple):
+    """Python's numbers that are to be inputs, of which a program else relies on the values."""
+
+    leaves: Counts = frozenset()
+    """Places of integers and truth values among the leaves of the arguments."""
+    variables: tuple[Variable, ...] = ()
+    """Captured numbers."""
+
+    def __bool__(self) -> bool:
+        return bool(self.leaves or self.variables)
+
+
+NONE = Numbers()
+
+
 class Recording:
     """A program, what surrounds it, and how its outputs become the function's result."""
 
-    __slots__ = ("counts", "effects", "forms", "is_for_once", "outputs", "pinned", "program", "restore", "watch")
+    __slots__ = (
+        "counts", "effects", "forms", "is_for_once", "outputs", "pinned", "program", "restore", "variables", "watch",
+    )  # fmt: skip
 
     def __init__(self, program: Program, watch: Watch, outputs: list[Any], restore: Any, effects: Performance) -> None:
         self.is_for_once = False
@@ -66,6 +84,19 @@ class Recording:
         """Leaves that are inputs although they are Python's integers or truth values."""
         self.pinned: Counts = frozenset()
         """Leaves that are inputs, but which the program relies on as they were: they chose a shape or a place."""
+
+        self.variables: tuple[tuple[Variable, Any, bool], ...] = ()
+        """Captured numbers that are read at every run, of which kind, and whether the program relies on them."""
+
+    def captured_numbers(self) -> list[Any] | None:
+        """The captured numbers as they are now, which are the last inputs; None if one is no longer of its kind."""
+        found: list[Any] = []
+        for variable, kind, _ in self.variables:
+            value = variable.read()
+            if kind_of(value) != kind:
+                return None
+            found += numbers_in(value)
+        return found
 
     def is_valid(self) -> bool:
         """Whether everything the recording relies on is still as it was."""
@@ -122,26 +153,29 @@ def record(
     rebuild: Any,
     *extra: Any,
     counts: Counts = frozenset(),
+    variables: Sequence[Variable] = (),
     exactly: bool = False,
 ) -> tuple[Recording, Any]:
     """Call `fun` on handles; the recording, and the result of this very call.
 
-    `counts` are the places of leaves that are to be inputs although they are Python's integers or truth values. A
-    function that does not take their handles gets the numbers. The recording relies on everything that can be reached,
-    or `exactly` on what has been used; that takes longer to find out.
+    `counts` are the places of leaves that are to be inputs although they are Python's integers or truth values, and
+    `variables` captured numbers that are to be inputs. A function that does not take their handles gets the numbers.
+    The recording relies on everything that can be reached, or `exactly` on what has been used; that takes longer to
+    find out.
     """
-    if counts:
+    for inputs in dict.fromkeys([Numbers(counts, tuple(variables)), Numbers(counts)]):
         try:
-            return _checked(run, fun, leaves, rebuild, extra, counts, exactly)
+            return _checked(run, fun, leaves, rebuild, extra, inputs, exactly)
         except ForeignValueError:
             raise
-        except Exception:  # noqa: S110  (with the numbers themselves, it raises what is due)
-            pass
-    return _checked(run, fun, leaves, rebuild, extra, frozenset(), exactly)
+        except Exception:  # with the numbers themselves, it raises what is due
+            if not inputs:
+                raise
+    return _checked(run, fun, leaves, rebuild, extra, NONE, exactly)
 
 
 def _checked(
-    run: Run, fun: Any, leaves: list[Any], rebuild: Any, extra: Any, counts: Counts, exactly: bool
+    run: Run, fun: Any, leaves: list[Any], rebuild: Any, extra: Any, counts: Numbers, exactly: bool
 ) -> tuple[Recording, Any]:
     lift = not looks_at_types(fun)
     try:
@@ -198,19 +232,30 @@ def _written(
     extra: Any,
     *,
     lift: bool,
-    counts: Counts,
+    counts: Numbers,
     exactly: bool,
 ) -> tuple[Recording, list[Any], str, str]:
     watch = look(fun, *extra, with_arrays=False)
     tells = tells_handles_apart(watch.functions())
     if counts and tells:
         raise LooksAtNumbersError
-    clones = Clones(capture, calls=not tells)
-    original, fun = fun, clones.of(fun) if lift else fun
-    watch.arrays = look(fun, *extra).arrays  # those that the copy still sees as they are
     handles = [
-        capture.count(x) if k in counts else capture.input(x) if is_dynamic(x) else x for k, x in enumerate(leaves)
+        capture.count(x) if k in counts.leaves else capture.input(x) if is_dynamic(x) else x
+        for k, x in enumerate(leaves)
     ]
+    captured = {v: _number(capture, now) for v in counts.variables if kind_of(now := v.read()) is not None}
+    clones = Clones(capture, calls=not tells, variables={v.place: h for v, h in captured.items()})
+    original, fun = fun, clones.of(fun) if lift else fun
+    others = extra
+    if captured:
+        others = [clones.of(x) if any([x is leaf for leaf in leaves]) else x for x in extra]
+        handles = [h if isinstance(h, Traced) else clones.of(h) for h in handles]
+    seen = look(fun, *others)
+    watch.arrays = seen.arrays  # those that the copy still sees as they are
+    if captured:
+        if not lift or still_read(seen, captured) or (clones.has_objects and asks_which(watch.functions())):
+            raise LooksAtNumbersError
+        left_out(watch, captured)
     args, kwargs = rebuild(handles)
     given, _ = flatten((args, kwargs))
     tracking = Tracking() if exactly or watch.meets_packages else None
@@ -224,7 +269,8 @@ def _written(
     if tracking is not None or any([state.growing for state in watch.states]):  # caches may be fuller than before
         executed = tracking.executed if tracking else None
         watch = look(original, *extra, with_arrays=False, executed=clones.originals(executed))
-        watch.arrays = look(fun, *extra, executed=executed).arrays
+        watch.arrays = look(fun, *others, executed=executed).arrays
+        left_out(watch, captured)
     _check_arguments(fun, given, flatten((args, kwargs))[0], handles, leaves)
     outputs, restore = flatten(result)
     places: list[Any] = []
@@ -241,10 +287,31 @@ def _written(
     capture.settle()
     values += [v for effect in effects for v in effect.values]
     recording = Recording(capture.program, watch, places, restore, Performance(capture.program, effects))
-    recording.counts = counts
-    recording.pinned = frozenset([k for k in counts if handles[k].node in capture.pinned])
+    recording.counts = counts.leaves
+    recording.pinned = frozenset([k for k in counts.leaves if handles[k].node in capture.pinned])
+    recording.variables = tuple([(v, kind_of(_plain(h)), _is_pinned(capture, h)) for v, h in captured.items()])
     recording.is_for_once = capture.unguarded
     return recording, values, drawn, stirred
+
+
+def _number(capture: CaptureTrace, value: Any) -> Any:
+    """The handle of a captured number, or handles of a tuple of them."""
+    if type(value) is tuple:
+        return tuple([_number(capture, item) for item in value])
+    if is_count(value):
+        return capture.count(value)
+    handle = capture.input(value)
+    return Number(value, capture, handle.node) if type(value) is float else handle
+
+
+def _plain(handle: Any) -> Any:
+    return tuple(map(_plain, handle)) if type(handle) is tuple else handle.value
+
+
+def _is_pinned(capture: CaptureTrace, handle: Any) -> bool:
+    if type(handle) is tuple:
+        return any([_is_pinned(capture, h) for h in handle])
+    return handle.node in capture.pinned
 
 
 ANYTHING = (str, bytes, bool, int, type(None), enum.Enum, type, np.dtype, np.generic, np.ndarray, slice, range)

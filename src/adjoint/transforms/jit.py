@@ -9,7 +9,7 @@ import threading
 import types
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..core.errors import InputError, is_library, message
@@ -21,9 +21,10 @@ from ..ir.conditions import floating_errors
 from ..ir.passes import simplified
 from ..ir.program import GUARD
 from ..ir.recording import Recording, is_dynamic, record
+from ..ir.varying import Variable
 from .jit_keys import Call, Static, taken_apart
 from .jit_native import executable, kind_of_jitted
-from .jit_numbers import Numbers
+from .jit_numbers import Captured, Numbers
 from .jit_show import Lowered, Stats, stats_of
 from .jit_step import call_inside
 from .recording import run
@@ -47,7 +48,8 @@ class Path:
     ) -> None:
         self.recording = recording
         self.program = simplified(recording.program)
-        self.executable, self.entry = executable(self.program, call.inputs, recording, call if given else None, given)
+        inputs = [*call.inputs, *(recording.captured_numbers() or ())]
+        self.executable, self.entry = executable(self.program, inputs, recording, call if given else None, given)
 
 
 class Jitted:
@@ -68,6 +70,7 @@ class Jitted:
         self._paths: dict[Any, tuple[Path, ...]] = {}
         self._statics: set[Any] = set()
         self._numbers = Numbers()
+        self._captured = Captured()
         self._changes: Counter[Any] = Counter()
         self._derived: dict[Any, Jitted] = {}
         self._eager: dict[Any, str] = {}
@@ -174,10 +177,11 @@ class Jitted:
         """The first path whose guards hold, with its outputs; an error may come from a branch not to be taken."""
         dynamic = call.inputs
         for k, path in enumerate(paths):
-            if not path.recording.is_valid():
+            captured = path.recording.captured_numbers()
+            if captured is None or not path.recording.is_valid():
                 continue
             try:
-                found = path.executable.run(dynamic)
+                found = path.executable.run([*dynamic, *captured])
             except Exception:  # noqa: S112  (the function itself, called next, raises it where it is due)
                 continue
             if found is not None:
@@ -192,15 +196,18 @@ class Jitted:
         """Record one more path. Nothing is locked meanwhile, as the function may wait for others that are jitted."""
         if call.counts and len(paths) >= MAX_PATHS:
             return self._record_without_counts(args, kwargs, call)
+        exactly = any([not p.recording.is_valid() for p in paths])  # perhaps because of something that is not used
+        if self._captured.note_changes([p.recording for p in paths]):
+            self._paths[call.key] = paths = tuple([p for p in paths if p.recording.is_valid()])
         if self._is_too_much(call, paths):
             return self.fun(*args, **kwargs)
-        exactly = any([not p.recording.is_valid() for p in paths])  # perhaps because of something that is not used
-        recording, result = _recorded(self.fun, call, exactly=exactly)
+        recording, result = _recorded(self.fun, call, self._captured.inputs, exactly=exactly)
         if recording.counts != call.counts:
             self._numbers.fix(call, call.counts)
             call = call.without_counts()
             paths = self._paths.get(call.key, ())
         self._numbers.note(call, recording)
+        self._captured.note(recording)
         if recording.watch.unwatchable:
             self._give_up(recording.watch.unwatchable, "Pass what it needs as arguments.")
             return result
@@ -270,11 +277,14 @@ class Jitted:
         warnings.warn(f"{name!r} {what}\n  {fix}", RuntimeWarning, stacklevel=level)
 
 
-def _recorded(fun: Any, call: Call, *, exactly: bool = False) -> tuple[Recording, Any]:
+def _recorded(
+    fun: Any, call: Call, variables: Sequence[Variable] = (), *, exactly: bool = False
+) -> tuple[Recording, Any]:
     """The recording of a call, and its result."""
     from ..numpy import python_calls as python_calls  # not before something is recorded
 
-    return record(run, fun, call.leaves, call.rebuild, *_watched(call), counts=call.counts, exactly=exactly)
+    inputs: dict[str, Any] = {"counts": call.counts, "variables": variables}
+    return record(run, fun, call.leaves, call.rebuild, *_watched(call), **inputs, exactly=exactly)
 
 
 def _watched(call: Call) -> list[Any]:

@@ -1,8 +1,9 @@
-"""Which of Python's integers and truth values among the arguments of a function are inputs of its programs.
+"""Which of Python's numbers that are no inputs by themselves are inputs of a function's programs.
 
-At first none is: a program may rely on their values, so that shapes and loops are known. One that differs between two
-calls which are alike otherwise becomes an input. If the programs rely on its value all the same, because it chooses a
-shape or the number of rounds, it goes back to having a recording for each value.
+At first no integer or truth value among the arguments is, and no captured number: a program may rely on their values,
+so that shapes and loops are known. One that differs between calls which are alike otherwise becomes an input. If the
+programs rely on its value all the same, because it chooses a shape or the number of rounds, it goes back to having a
+recording for each value.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections import Counter
 from typing import Any
 
 from ..ir.recording import Recording
+from ..ir.varying import Variable, changed_numbers, kind_of
 from .jit_keys import Call
 
 PINNED = 2
@@ -54,3 +56,40 @@ class Numbers:
         """Let these numbers be part of what is recorded from now on."""
         kind = call.loose
         self._fixed[kind] = self._fixed.get(kind, frozenset()) | places
+
+
+CHANGES = 2
+"""Changes of a captured number, before it becomes an input: it may be set to and fro between two."""
+
+
+class Captured:
+    """What is known of the numbers that one function captures."""
+
+    def __init__(self) -> None:
+        self.inputs: tuple[Variable, ...] = ()
+        self._changes: Counter[Variable] = Counter()
+        self._pinned: Counter[Variable] = Counter()
+        self._fixed: set[Variable] = set()
+        self._free: set[Variable] = set()
+
+    def note_changes(self, recordings: list[Recording]) -> list[Variable]:
+        """Learn from recordings that no longer hold; the variables that are inputs from now on."""
+        changed = {v for r in recordings for v in changed_numbers(r.watch)} - self._fixed - set(self.inputs)
+        self._changes.update(changed)
+        new = [v for v in changed if self._changes[v] >= CHANGES]
+        self.inputs += tuple(new)
+        return new
+
+    def note(self, recording: Recording) -> None:
+        """Learn from a recording what it makes of its inputs."""
+        taken = {v: relied_on for v, _, relied_on in recording.variables}
+        for v in self.inputs:
+            if v not in taken:
+                self._fixed |= {v} if kind_of(v.read()) is not None else set()
+            elif not taken[v]:
+                self._free.add(v)
+            else:
+                self._pinned[v] += 1
+                if self._pinned[v] >= PINNED and v not in self._free:
+                    self._fixed.add(v)
+        self.inputs = tuple([v for v in self.inputs if v not in self._fixed])

@@ -37,7 +37,7 @@ def call_inside(jitted: Any, call: Call) -> Any:
     dynamic = frozenset(places)
     fixed, rebuild = tuple([None if k in dynamic else x for k, x in enumerate(call.leaves)]), call.rebuild
     shapes: list[Any] = []
-    kind = call.loose
+    kind, fun = call.loose, jitted.fun
 
     def arguments(values: Sequence[Value]) -> tuple[Any, dict[str, Any]]:
         full = list(fixed)
@@ -47,7 +47,7 @@ def call_inside(jitted: Any, call: Call) -> Any:
 
     def whole(*values: Value) -> Any:
         args, kwargs = arguments(values)
-        return jitted.fun(*args, **kwargs)
+        return fun(*args, **kwargs)
 
     def flat(*values: Value) -> tuple[Value, ...]:
         return tuple(output_leaves(whole(*values), "jit")[0])

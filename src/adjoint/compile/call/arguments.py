@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from adjoint.compile.call.signature import (
 )
 from adjoint.compile.emit import Emitter, Module, memory_type
 from adjoint.compile.engine import python_symbol
+from adjoint.ir.holding import ANY
 from adjoint.ir.reach import VERSION
 
 ARRAYS_INLINE = 8
@@ -145,7 +147,8 @@ class ArgumentWriter(Emitter):
                 given = f"ptr {self.object(mapping)}", f"ptr {self.places(keys)}", f"i64 {len(keys)}", "i1 false"
                 self.require(self.call("adjoint_values", *given, f"ptr {block}"))
                 for i, value in enumerate(values):
-                    self.require_same(self.load("ptr", block, 8 * i), value)
+                    if value is not ANY:
+                        self.require_same(self.load("ptr", block, 8 * i), value)
             case Holds(check):
                 self.require(self.call("adjoint_holds", f"ptr {self.object(check)}", f"ptr {self.object(True)}"))
             case AttributeIs(owner, attribute, value):
@@ -157,7 +160,8 @@ class ArgumentWriter(Emitter):
                 if items:
                     first = self.load("ptr", there, objects.LIST_ITEMS)
                     for i, item in enumerate(items):
-                        self.require_same(self.load("ptr", first, 8 * i), item)
+                        if item is not ANY:
+                            self.require_same(self.load("ptr", first, 8 * i), item)
             case ArrayIs(array):
                 self.array(array_of(array), self.object(array))
             case _:
@@ -169,6 +173,23 @@ class ArgumentWriter(Emitter):
         if value is None:
             same = self.op(f"or i1 {same}, {self.op(f'icmp eq ptr {pointer}, null')}")
         self.require(same)
+
+    def variables(self) -> list[str]:
+        """Read captured numbers into memory of the entry's own, as inputs of the kernel."""
+        for variable in self.signature.variables:
+            owner, key = self.object(variable.owner), variable.key
+            if isinstance(variable.owner, types.CellType):
+                pointer = self.load("ptr", owner, objects.VALUE)
+            elif isinstance(variable.owner, list):
+                size = self.load("i64", owner, objects.VALUE)
+                self.require(self.op(f"icmp ugt i64 {size}, {key}"))
+                pointer = self.load("ptr", self.load("ptr", owner, objects.LIST_ITEMS), 8 * key)
+            else:
+                pointer = self.call("adjoint_item", f"ptr {owner}", f"ptr {self.object(key)}")
+            self.require(self.op(f"icmp ne ptr {pointer}, null"))
+            self.argument(variable.leaf, pointer)
+        found, self.inputs, self.leaves = self.inputs, [], []
+        return found
 
     def count(self) -> None:
         """Check the number of arguments, and their names if they have some."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from .signature import (
     Signature,
     Static,
     Tuple,
+    VariableOf,
 )
 from .signature import leaves as each_leaf
 from .watching import watches_of
@@ -49,7 +50,7 @@ def _reordered(native: Native, order: list[int]) -> str:
     """The kernel for arguments that come in another order: a dict's own, not that of its sorted keys."""
     if order == sorted(order):
         return native.main
-    rest = range(len(order), len(order) + len(native.captured) + len(native.outputs))
+    rest = range(len(order), len(native.signature.arguments) + len(native.captured) + len(native.outputs))
     given = ", ".join([f"ptr %a{k}" for k in (*order, *rest)])
     passed = ", ".join([f"ptr %a{k}" for k in (*range(len(order)), *rest)])
     body = f"  %r = call i32 @{native.main}({passed})\n  ret i32 %r"
@@ -68,6 +69,8 @@ def _signature(
     trees = tuple([met.static(k, x) if k in statics else _argument(x, met) for k, x in given])
     if met.count != len(leaves):
         raise _OddError
+    rest = iter(kinds[met.inputs :])
+    variables = tuple([VariableOf(v.owner, v.key, _leaf(kind, rest)) for v, kind, _ in recording.variables])
     number = {id(kind): k for k, kind in enumerate(kinds)}
     order = [number[id(leaf)] for tree in trees for leaf in each_leaf(tree) if id(leaf) in number]
     outputs = list(native.outputs)
@@ -89,8 +92,14 @@ def _signature(
         tuple(kwargs),
         native.release_gil,
         calm=True,
+        variables=variables,
     )
     return made, order
+
+
+def _leaf(kind: Any, kinds: Iterator[Any]) -> Any:
+    """What is expected in a variable that holds a number, or a tuple of them."""
+    return Tuple(tuple([_leaf(k, kinds) for k in kind])) if type(kind) is tuple else next(kinds)
 
 
 def _constant(leaf: Fixed) -> Constant:
@@ -107,7 +116,7 @@ class _Leaves:
     def __init__(self, leaves: Sequence[Any], counts: Counts, kinds: list[Any]) -> None:
         self.leaves, self.counts, self.kinds = leaves, counts, kinds
         self.count = 0
-        self._inputs = 0
+        self.inputs = 0
 
     def static(self, name: Any, x: Any) -> Static:
         """An argument that is declared static: by position it leaves a None behind, by name nothing."""
@@ -122,10 +131,10 @@ class _Leaves:
         self.count += 1
         if k not in self.counts and not is_dynamic(x):
             return Static(x)
-        kind = self.kinds[self._inputs]
+        kind = self.kinds[self.inputs]
         if type(kind) is NumpyScalar and isinstance(x, np.ndarray):
-            kind = self.kinds[self._inputs] = Array(kind.dtype, ())
-        self._inputs += 1
+            kind = self.kinds[self.inputs] = Array(kind.dtype, ())
+        self.inputs += 1
         return kind
 
 

@@ -1,6 +1,18 @@
 """The text of the helpers that compare what a recording relies on with what it was; these may run Python code."""
 
 COMPARISONS = r"""
+; what a dict has under a key, or null
+define ptr @adjoint_item(ptr %mapping, ptr %key) {
+  %got = call ptr @PyDict_GetItemWithError(ptr %mapping, ptr %key)
+  %missing = icmp eq ptr %got, null
+  br i1 %missing, label %clear, label %end
+clear:
+  call void @PyErr_Clear()
+  br label %end
+end:
+  ret ptr %got
+}
+
 define i1 @adjoint_item_is(ptr %mapping, ptr %key, ptr %value) {
   %got = call ptr @PyDict_GetItemWithError(ptr %mapping, ptr %key)
   %missing = icmp eq ptr %got, null

@@ -2,7 +2,7 @@
 
 An entry has CPython's vectorcall signature. In this order, so that nothing it has looked at can change under its hands:
 
-1. watches, which may run Python code;
+1. watches, which may run Python code; captured numbers, which are copied;
 2. arguments, with code that only reads: types, dtypes, shapes, strides, sizes, keys;
 3. new arrays, and references to whatever is returned as it came;
 4. the kernel, without the GIL if so wished; arrays are then held, as other threads may drop them;
@@ -83,11 +83,12 @@ class _Writer(ArgumentWriter):
             self.require(self.call("adjoint_calm"))
         for watch in signature.watches:
             self.watch(watch)
+        variables = self.variables()
         self.count()
         for i, tree in enumerate(signature.arguments):
             self.argument(tree, self.load("ptr", "%args", 8 * i))
         captured = [self.captured(array) for array in signature.captured]
-        self.outputs([*self.inputs, *captured], kernel)
+        self.outputs([*self.inputs, *variables, *captured], kernel)
         self.finish()
         return self.objects
 

@@ -119,6 +119,7 @@ HELPERS = {
     "adjoint_array": "ptr {}(ptr, ptr)",
     "adjoint_same": "i1 {}(ptr, ptr)",
     "adjoint_values": "i1 {}(ptr, ptr, i64, i1, ptr)",
+    "adjoint_item": "ptr {}(ptr, ptr)",
     "adjoint_item_is": "i1 {}(ptr, ptr, ptr)",
     "adjoint_item_lacks": "i1 {}(ptr, ptr)",
     "adjoint_attribute_is": "i1 {}(ptr, ptr, ptr)",

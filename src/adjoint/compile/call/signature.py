@@ -217,12 +217,22 @@ class ArrayIs:
 
 
 @dataclass(frozen=True, eq=False)
+class VariableOf:
+    """A number that is read from a closure cell, or from a dict or list under a key: `leaf` says what is expected."""
+
+    owner: Any
+    key: Any
+    leaf: Any
+
+
+@dataclass(frozen=True, eq=False)
 class Signature:
     """All that an entry checks and does.
 
     `keywords` names the last of the arguments, given by keyword in this order. `captured` arrays are checked as by
     `ArrayIs`, and their data pointers go to the kernel between the inputs and the outputs. `release_gil` lets other
     threads run during the kernel. `calm` says that no floating-point condition may be an error where it is called.
+    `variables` are inputs too, after those of the arguments.
     """
 
     arguments: tuple[Any, ...]
@@ -233,6 +243,7 @@ class Signature:
     keywords: tuple[str, ...] = ()
     release_gil: bool = False
     calm: bool = False
+    variables: tuple[VariableOf, ...] = ()
 
 
 def leaves(tree: Any) -> Iterator[Any]:
