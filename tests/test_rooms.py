@@ -10,7 +10,7 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "adjoint"
 ORDER = [
-    "core", "ir", "compile", "rules", "ops", "numpy", "scipy", "random", "transforms", "tools",
+    "core", "ir", "compile", "rules", "ops", "numpy", "scipy", "random", "rolling", "transforms", "tools",
     "testing", "explanation",
 ]  # fmt: skip
 """Each room may import itself and those before it."""

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..ir.interpret import Interpreter, own
 from ..ir.passes import without_dead
-from ..ir.program import GUARD, Program, Step, Type
+from ..ir.program import GUARD, Program, Step, Type, decides
+from ..ir.waiting import look
 from .call.callable import NativeCallable
 from .call.entry import Entry, entry_text
 from .call.signature import Array, NumpyScalar, Output, PythonBool, PythonFloat, PythonInt, Result, Signature, Tuple
@@ -25,6 +26,8 @@ LONG = 30_000
 """Work, in additions, from which on the GIL is given up: some ten microseconds."""
 STRAIGHT = 8_000
 """Lines of code above which LLVM is asked for less."""
+PER_LINE = 20e-6
+"""Seconds that LLVM takes for a line, about."""
 Part = tuple[str, tuple[int, ...], list[Step], Program]
 """Steps that are done together: how, over which shape, which ones, and the program that they belong to."""
 
@@ -62,7 +65,9 @@ class Native:
         if not self.has_entry:
             self._wanted = entry_text(self.module, "flat", self.signature, self.main)
         text = self.module.text()
-        self.code = Code(text, 0 if text.count("\n") > STRAIGHT else 2 if self.module.wants_vectors else 1)
+        lines = text.count("\n")
+        look(len(self.program.steps), expected=PER_LINE * lines)
+        self.code = Code(text, 0 if lines > STRAIGHT else 2 if self.module.wants_vectors else 1)
         if not self.has_entry:
             self._call = NativeCallable(_not_taken)
             Entry(self.code, "flat", self._wanted).install(self._call)
@@ -218,7 +223,9 @@ class Mixed:
 
     def __init__(self, program: Program, sorts: list[str | None]) -> None:
         self.program = program
-        self.hosted = sorted({s.primitive.name for s, sort in zip(program.steps, sorts, strict=True) if sort is None})
+        self.hosted = sorted({
+            name for s, sort in zip(program.steps, sorts, strict=True) if sort is None for name in _hosted(s)
+        })  # fmt: skip
         self._parts = [_part(program, steps, needed) for steps, needed in _segments(program, sorts)]
 
     def run(self, inputs: Sequence[Any]) -> list[Any] | None:
@@ -249,6 +256,14 @@ class Mixed:
         return found
 
 
+def _hosted(step: Step) -> list[str]:
+    """What NumPy is called for by a step: itself, or the steps inside a loop that have no machine code."""
+    if step.primitive.name != "rolled":
+        return [step.primitive.name]
+    body = expanded(step.params["body"])
+    return [name for s in body.steps if sort_of(body, s) is None for name in _hosted(s)]
+
+
 def _part(program: Program, steps: list[Step], needed: set[int]) -> tuple[Any, list[int], list[int]]:
     made = {o for s in steps for o in s.outs}
     used = {a for s in steps for a in s.args}
@@ -276,7 +291,7 @@ def _segments(program: Program, sorts: list[str | None]) -> list[tuple[list[Step
             turn = max(turn, barrier) if not native else turn
         if turn % 2 == (0 if not native else 1):  # even turns are native
             turn += 1
-        if step.primitive is GUARD:
+        if decides(step):
             barrier = max(barrier, turn)
         runs.setdefault(turn, []).append(step)
         for o in step.outs:

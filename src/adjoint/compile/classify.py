@@ -18,7 +18,7 @@ TINY = 9
 ELEMENTWISE, VIEW, PAD, REDUCE, WHOLE, CHECK = "elementwise", "view", "pad", "reduce", "whole", "check"
 REDUCTIONS = ("sum", "max", "min", "any", "all", "prod")
 VIEWS = ("reshape", "transpose", "broadcast_to", "flip")
-LOOPS = ("scan", "while_loop", "while_pull", "cond")
+LOOPS = ("scan", "rolled", "while_loop", "while_pull", "cond")
 
 
 def sort_of(program: Program, step: Step) -> str | None:

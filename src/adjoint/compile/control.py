@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ir.program import Program, Step, Type
+from ..ir.program import Program, Step, Type, decides
 from .emit import Emitter, memory_type
 from .expand import expanded
 from .indices import row_major
@@ -16,7 +16,9 @@ TINY_BYTES = 128
 
 def loop(kernel: Any, step: Step) -> None:
     """Write the code of `scan`, `while_loop`, its walk back, or `cond`."""
-    {"scan": _scan, "while_loop": _while, "while_pull": _while_pull, "cond": _cond}[step.primitive.name](kernel, step)
+    {"scan": _scan, "rolled": _scan, "while_loop": _while, "while_pull": _while_pull, "cond": _cond}[
+        step.primitive.name
+    ](kernel, step)
 
 
 def is_fit(program: Program, step: Step) -> bool:
@@ -28,7 +30,7 @@ def is_fit(program: Program, step: Step) -> bool:
             return False
     types = [program.types[a] for a in step.args]
     name, params = step.primitive.name, step.params
-    if name == "scan":
+    if name in ("scan", "rolled"):
         body, whole = params["body"], params["n_consts"] + params["n_carry"]
         want = [body.types[n] for n in body.inputs]
         have = [t if k < whole else Type(t.dtype, t.shape[1:], t.weak) for k, t in enumerate(types)]
@@ -180,7 +182,7 @@ class _Function:
         self.e.do(f"ret i32 {code}")
         self.e.start(on)
 
-    def finish(self, stem: str) -> None:
+    def finish(self, stem: str, has_guards: bool = False) -> None:
         """End the function and call it."""
         self.e.do("ret i32 0")
         parameters = ", ".join([*[f"ptr %g{k}" for k in range(len(self.given))], "ptr %ws"])
@@ -189,6 +191,8 @@ class _Function:
         space = self.kernel.inner_workspace(0)
         arguments = ", ".join([f"ptr {p}" for p in [*self.given, space]])
         code = self.kernel.e.op(f"call i32 @{name}({arguments})")
+        if has_guards:
+            self.kernel.check(self.kernel.e.op(f"icmp eq i32 {code}, 1"), 1)
         self.kernel.check(self.kernel.e.op(f"icmp ne i32 {code}, 0"), 2)
 
 
@@ -209,7 +213,7 @@ def _scan(kernel: Any, step: Step) -> None:
 
     def inside(i: str) -> None:
         e = f.e
-        if params["reverse"]:
+        if params.get("reverse"):
             i = e.op(f"sub nsw i64 {length - 1}, {i}")
         rows = [_row(e, p, t, i) for p, t in zip(xs, slices, strict=True)]
         outs = [_row(e, p, t, i) for p, t in zip(ends[n_carry:], pieces, strict=True)]
@@ -218,7 +222,7 @@ def _scan(kernel: Any, step: Step) -> None:
 
     counted(f.e, "0", str(length), inside)
     f.copy_all(carries, ends[: len(carries)], now)
-    f.finish("scan")
+    f.finish("scan", has_guards=decides(step))
     kernel.work += length * (body.work + 5 + len(body.program.steps))
 
 

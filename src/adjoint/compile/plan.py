@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..ir.program import Program, Step
+from ..ir.program import Program, Step, decides
 from .classify import CHECK, ELEMENTWISE, LOOPS, PAD, REDUCE, TINY, VIEW, WHOLE, cost_of, loop_of, sort_of
 from .indices import cuts, row_major, squeezed
 from .scalar.table import Loop
@@ -129,6 +129,7 @@ class Plan:
             else:
                 if step.primitive.name in LOOPS:  # it may never end on a path that is not to be taken
                     level = max(level, barrier)
+                    barrier = max(barrier, level) if decides(step) else barrier
                 units.append(Unit("whole", level, step))
             for o in step.outs:
                 self.level[o] = level

@@ -13,7 +13,7 @@ import numpy as np
 from .primitive import Primitive
 from .trace import new_level
 from .traced import FLOAT64, Ended, Traced, snapshot
-from .values import LARGE, Value, fit, is_inexact, is_python, raw
+from .values import LARGE, NUMPYS, Value, fit, is_inexact, is_python, raw
 
 Node = tuple[Any, Sequence[int | None], Sequence[Value], Value, dict[str, Any]]
 """(primitive, places of the arguments in the trace, their values, the result, parameters)."""
@@ -170,6 +170,9 @@ def binary_operators(
             self = self.current()
         walk, kind = self.walk, type(other)
         if type(walk) is not ReverseTrace or kind not in QUICK or (kind is Traced and other.walk is not walk):
+            usual = kind is float or (kind is Traced and other.walk is walk)
+            if usual and walk.is_capture and type(self.value) in NUMPYS:
+                return walk.process(primitive, (self, other), NO_PARAMS)
             other = prepared(other, self)
             if other is NotImplemented:
                 return other
@@ -190,6 +193,8 @@ def binary_operators(
             self = self.current()
         walk = self.walk
         if type(walk) is not ReverseTrace or type(other) not in NUMBERS:
+            if walk.is_capture and type(self.value) in NUMPYS and type(other) is float:
+                return walk.process(primitive, (other, self), NO_PARAMS)
             other = prepared(other, self)
             if other is NotImplemented:
                 return other

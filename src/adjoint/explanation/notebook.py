@@ -85,6 +85,10 @@ class Notebook(CaptureTrace):
             self.producers[handle.node] = self.program.steps[-1]
         return handles
 
+    def write_one(self, primitive: Any, numbers: list[int], params: dict[str, Any], out: Any) -> Traced:
+        """Append a step with one result."""
+        return self.write(primitive, numbers, params, (out,))[0]  # type: ignore[no-any-return]
+
     def named(self, x: Any) -> Traced:
         """The same value under a number of its own: a sum that has come to its end, whatever it was made of."""
         number, value = self.number_of(x)

@@ -15,6 +15,7 @@ from .conditions import Checked, Conditions, Surroundings
 from .counts import Count
 from .failures import Failure, wording
 from .program import GUARD, PYTHON_NUMBERS, Program, Step, type_of
+from .waiting import OFTEN, look
 
 NUMBERS = (bool, int, float, complex, np.generic)
 
@@ -87,7 +88,7 @@ class CaptureTrace:
             args = Count.meeting(self, primitive, args)
         numbers, values = [], []
         for a in args:
-            number, value = self.number_of(a)
+            number, value = (a.node, a.value) if type(a) is Traced and a.walk is self else self.number_of(a)
             numbers.append(number)
             values.append(value)
         for name, p in params.items():
@@ -104,9 +105,9 @@ class CaptureTrace:
         return self._written(primitive, numbers, params, out)
 
     def _written(self, primitive: Any, numbers: list[int], params: dict[str, Any], out: Any) -> Any:
-        if not primitive.multiple:
-            return self.write(primitive, numbers, params, (out,))[0]
-        return self.write(primitive, numbers, params, tuple(out))
+        if primitive.multiple:
+            return self.write(primitive, numbers, params, tuple(out))
+        return self.write_one(primitive, numbers, params, out)
 
     def _plain(self, p: Any) -> Any:
         """A parameter without handles."""
@@ -156,6 +157,16 @@ class CaptureTrace:
         places = tuple([program.new(type_of(o)) for o in outs])
         program.steps.append(Step(primitive, tuple(numbers), params, places))
         return tuple([Traced(o, self, place) for o, place in zip(outs, places, strict=True)])
+
+    def write_one(self, primitive: Any, numbers: list[int], params: dict[str, Any], out: Any) -> Traced:
+        """Append a step with one result, as most are."""
+        program = self.program
+        place = len(program.types)
+        program.types.append(type_of(out))
+        program.steps.append(Step(primitive, tuple(numbers), params, (place,)))
+        if place % OFTEN == 0:
+            look(len(program.steps), recording=True)
+        return Traced(out, self, place)
 
     def number_of(self, a: Any) -> tuple[int, Any]:
         """The number of an argument in the program, and its real value."""

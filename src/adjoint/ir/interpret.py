@@ -24,16 +24,26 @@ def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
     return [values[o] for o in program.outputs]
 
 
+class GuardFailedError(Exception):
+    """A guard inside a loop does not hold."""
+
+
 class Interpreter:
     """A program that NumPy runs; large results are written to memory that is no longer needed."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self._plan = _planned(program)
-        self.hosted = sorted({s.primitive.name for s in program.steps if s.primitive is not GUARD})
+        self.hosted = sorted(_names(program))
 
     def run(self, inputs: Sequence[Any]) -> list[Any] | None:
         """The outputs, or None if a guard does not hold; every output is an array or a number of its own."""
+        try:
+            return self._run(inputs)
+        except GuardFailedError:
+            return None
+
+    def _run(self, inputs: Sequence[Any]) -> list[Any] | None:
         program = self.program
         values: list[Any] = [None] * len(program.types)
         for number, constant in program.constants.items():
@@ -60,6 +70,17 @@ class Interpreter:
                 for number in dead:
                     values[number] = None
         return own([values[o] for o in program.outputs], [*inputs, *program.constants.values()])
+
+
+def _names(program: Program) -> set[str]:
+    """The primitives of a program, with those inside its loops."""
+    found: set[str] = set()
+    for step in program.steps:
+        if step.primitive.name == "rolled":
+            found |= _names(step.params["body"])
+        elif step.primitive is not GUARD:
+            found.add(step.primitive.name)
+    return found
 
 
 def own(outputs: list[Any], others: Sequence[Any]) -> list[Any]:

@@ -36,8 +36,24 @@ PYTHON_NUMBERS = (bool, int, float, complex)
 
 
 def type_of(x: Any) -> Type:
-    """The type of a plain value."""
-    return Type(dtype_of(x), shape_of(x), type(x) in PYTHON_NUMBERS)
+    """The type of a plain value; equal ones are one object, as a program has many values of few types."""
+    kind = type(x)
+    if kind is np.float64:
+        return DOUBLE
+    if kind is float:
+        return FLOAT
+    key = (dtype_of(x), shape_of(x), kind in PYTHON_NUMBERS)
+    found = _types.get(key)
+    if found is None:
+        if len(_types) >= MOST_TYPES:
+            _types.clear()
+        found = _types[key] = Type(*key)
+    return found
+
+
+DOUBLE, FLOAT = Type(np.dtype(float), (), False), Type(np.dtype(float), (), True)
+MOST_TYPES = 10_000
+_types: dict[Any, Type] = {}
 
 
 class Step(NamedTuple):
@@ -64,6 +80,22 @@ class Guard:
 
 
 GUARD: Any = Guard()
+
+
+def decides(step: Step) -> bool:
+    """Whether a step is a guard, or a loop with guards in it."""
+    if step.primitive is GUARD:
+        return True
+    return step.primitive.name == "rolled" and any([decides(s) for s in step.params["body"].steps])
+
+
+def guards_of(step: Step) -> list[str]:
+    """The lines of the decisions that a step checks: its own, or one for each time round a loop."""
+    if step.primitive is GUARD:
+        return [step.line]
+    if step.primitive.name != "rolled":
+        return []
+    return [line for s in step.params["body"].steps for line in guards_of(s)] * step.params["length"]
 
 
 class Program:

@@ -196,7 +196,7 @@ def _checked(
         raise ImpureError(
             message(
                 f"The function draws from {drawn}, so a recording would repeat the same numbers.",
-                got=_home(fun),
+                got=home(fun),
                 fix="Draw with  ad.random.normal(key, shape)  and give the key as an argument,\n"
                 "or draw outside and pass the numbers.",
             )
@@ -344,7 +344,7 @@ def _same_constants(one: Program, other: Program) -> bool:
     return facts(one) == facts(other)
 
 
-def _home(fun: Any) -> str:
+def home(fun: Any) -> str:
     """The function and where it is written, for messages that cannot name the line."""
     while True:
         inner = next((c.cell_contents for c in getattr(fun, "__closure__", None) or () if _is_function(c)), None)
@@ -373,7 +373,7 @@ def _impure(what: str, fun: Any) -> ImpureError:
     return ImpureError(
         message(
             f"The function changes {what}, which a recording would not repeat.",
-            got=_home(fun),
+            got=home(fun),
             fix="Return the new value as a result instead; what is only counted or collected belongs outside.",
         )
     )
@@ -387,7 +387,7 @@ def _check_arguments(fun: Any, before: list[Any], after: list[Any], handles: lis
         raise ImpureError(
             message(
                 "The function changes an argument in place, which a recording would not repeat.",
-                got=_home(fun),
+                got=home(fun),
                 fix="Work on a copy,  x = x.copy(),  and return it.",
             )
         )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .failures import Failure
-from .program import GUARD, Program
+from .program import GUARD, Program, Step
 
 
 def show(program: Program) -> str:
@@ -22,6 +22,9 @@ def show(program: Program) -> str:
             continue
         params = "".join(f", {k}={_short(v)}" for k, v in step.params.items())
         results = ", ".join(f"v{o}: {program.types[o]}" for o in step.outs)
+        if step.primitive.name == "rolled":
+            lines += _loop(step, args, results)
+            continue
         lines.append(f"    {results} = {step.primitive.name}({args}{params})")
     results = ", ".join(names.get(o, f"v{o}") for o in program.outputs)
     return "\n".join([*lines, f"    return {results}"])
@@ -31,6 +34,17 @@ def _guard(args: str, expected: Any) -> str:
     if isinstance(expected, Failure):
         return f"{expected.primitive.name}({args}) raises {expected.kind.__name__}"
     return f"{args} is {_short(expected)}"
+
+
+def _loop(step: Step, args: str, results: str) -> list[str]:
+    """A loop with its body: what it is given is the same each time, carried along, or taken row by row."""
+    body, n_consts, n_carry = (step.params[k] for k in ("body", "n_consts", "n_carry"))
+    names = [f"v{n}" for n in body.inputs]
+    parts = [("the same", names[:n_consts]), ("carried", names[n_consts : n_consts + n_carry]),
+             ("row by row", names[n_consts + n_carry :])]  # fmt: skip
+    roles = "; ".join(f"{role}: {', '.join(given)}" for role, given in parts if given)
+    head = f"    {results}{' = ' if results else ''}rolled({args}), {step.params['length']} times  # {roles}"
+    return [head, *["    " + line for line in show(body).splitlines()]]
 
 
 def _constant(program: Program, number: int) -> str:

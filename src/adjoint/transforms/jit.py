@@ -18,10 +18,11 @@ from ..core.traced import Traced, settled
 from ..core.values import describe
 from ..ir.capture import ForeignValueError, is_captured
 from ..ir.conditions import floating_errors
-from ..ir.passes import simplified
 from ..ir.program import GUARD
 from ..ir.recording import Recording, is_dynamic, record
 from ..ir.varying import Variable
+from ..ir.waiting import Waiting, look
+from ..rolling.passes import smaller
 from .jit_keys import Call, Static, taken_apart
 from .jit_native import executable, kind_of_jitted
 from .jit_numbers import Captured, Numbers
@@ -47,7 +48,8 @@ class Path:
         self, recording: Recording, call: Call, given: tuple[Any, dict[str, Any], frozenset[Any]] | None = None
     ) -> None:
         self.recording = recording
-        self.program = simplified(recording.program)
+        look(len(recording.program.steps))
+        self.program = smaller(recording.program)
         inputs = [*call.inputs, *(recording.captured_numbers() or ())]
         self.executable, self.entry = executable(self.program, inputs, recording, call if given else None, given)
 
@@ -77,6 +79,7 @@ class Jitted:
         self._given_up = ""
         self._recordings = 0
         self._warned = False
+        self._waiting = Waiting(self.fun)
 
     def switched(self) -> None:
         """Let calls begin in Python or in machine code, as jit has been switched off or on."""
@@ -126,7 +129,8 @@ class Jitted:
             return found[0].recording.result(found[1])
         if call.key in self._eager:
             return self.fun(*args, **kwargs)
-        return self._record(args, kwargs, call, paths)
+        with self._waiting:
+            return self._record(args, kwargs, call, paths)
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The program for such arguments, for eyes: `.program`, `.optimised`, `.assembly`, or print the whole.

@@ -10,6 +10,7 @@ from typing import Any
 from ..ir.interpret import Interpreter
 from ..ir.program import Program
 from ..ir.recording import Recording
+from ..rolling.loop import RUNNERS
 from .jit_keys import Call
 from .settings import is_off
 
@@ -101,3 +102,6 @@ def executable(
     made.finish()
     assert made.code is not None
     return made, None if wanted is None else Entry(made.code, "entry", wanted)
+
+
+RUNNERS.append(lambda body: executable(body, [])[0])

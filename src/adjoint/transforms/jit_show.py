@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..ir.program import GUARD, Program, Step
+from ..ir.program import Program, Step, guards_of
 
 
 class Kernel(NamedTuple):
@@ -86,7 +86,7 @@ def stats_of(recordings: int, groups: Sequence[Sequence[Any]], eager: Sequence[s
         "recordings": recordings,
         "signatures": len(groups),
         "paths": len(paths),
-        "guards": [[s.line for s in p.program.steps if s.primitive is GUARD] for p in paths],
+        "guards": [[line for s in p.program.steps for line in guards_of(s)] for p in paths],
         "called by NumPy": sorted({name for p in paths for name in p.executable.hosted}),
         "eager": sorted(set(eager)),
     })  # fmt: skip

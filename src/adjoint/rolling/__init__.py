@@ -1,0 +1,1 @@
+"""Python loops that were recorded step by step, as loops."""
