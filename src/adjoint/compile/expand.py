@@ -119,7 +119,7 @@ def _uniform(work: Program, frozen: set[int]) -> dict[int, int]:
     for n in frozen:
         value = work.constants.get(n)
         if isinstance(value, np.ndarray) and value.size and is_known(value.dtype):
-            first = value.flat[0]
+            first = value[(0,) * value.ndim]
             if _is_one(value, first):
                 found[n] = work.new(Type(value.dtype, (), False))
                 work.constants[found[n]] = first

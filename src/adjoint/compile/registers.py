@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from ..ir.program import Step
 from .emit import Emitter, literal, llvm_type
 from .indices import Place, broadcast, constant, cuts, row_major
@@ -112,7 +110,10 @@ def _product(kernel: Any, step: Step, read: dict[int, list[str]]) -> list[str]:
 
 def _matched(a: tuple[int, ...], b: tuple[int, ...]) -> list[tuple[int, int]]:
     """For stacks of matrices that are broadcast: which ones are multiplied with each other."""
-    places = all_places(np.broadcast_shapes(a, b))
+    wide, narrow = (a, b) if len(a) >= len(b) else (b, a)
+    extra = len(wide) - len(narrow)
+    joined = [m if n == 1 else n for n, m in zip(wide[extra:], narrow, strict=True)]
+    places = all_places((*wide[:extra], *joined))
 
     def number(place: Place, shape: tuple[int, ...]) -> int:
         return sum([i.shift * s for i, s in zip(broadcast(place, shape), row_major(shape), strict=True)])

@@ -90,6 +90,12 @@ LARGE = 4096
 """From here on the memory of an array costs more than a few calls."""
 
 
+def spreads(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Whether an array can be broadcast to a shape, of any number of axes: `np.broadcast_shapes` takes 32."""
+    extra = len(wanted) - len(shape)
+    return extra >= 0 and all([n in (1, m) for n, m in zip(shape, wanted[extra:], strict=True)])
+
+
 def spread(x: Value, shape: tuple[int, ...]) -> Value:
     """`x` broadcast to `shape`; a large result takes no memory of its own, so it is not to be written to."""
     if isinstance(x, Traced):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import threading
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.random.bit_generator as bit_generator
+
+from ..core.errors import AdjointError
+from .capture import ForeignValueError
 
 _local = threading.local()
 _unseeded = bit_generator.randbits  # type: ignore[attr-defined]
@@ -49,6 +54,67 @@ def _states() -> tuple[Any, ...]:
     state = np.random.get_state(legacy=False)
     place = (state["state"]["pos"], state.get("has_gauss"), state.get("gauss"))
     return state["state"]["key"].copy(), place, random.getstate()
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def not_drawn_if_refused(record: F) -> F:
+    """Decorate what records: where it refuses, random generators are as before, and attempts do not add up."""
+
+    @functools.wraps(record)
+    def recorded(*args: Any, **kwargs: Any) -> Any:
+        before = getattr(_local, "seal", None)
+        _local.seal = seal = Seal()
+        try:
+            return record(*args, **kwargs)
+        except (AdjointError, ForeignValueError):
+            seal.put_back()
+            raise
+        finally:
+            _local.seal = before
+
+    return recorded  # type: ignore[return-value]
+
+
+def put_back() -> None:
+    """Before a function is recorded once more: generators are as before the first attempt."""
+    _local.seal.put_back()
+
+
+class Seal:
+    """Random generators, and their states when they were first seen: the hidden ones, and those that are captured."""
+
+    def __init__(self) -> None:
+        self._saved: dict[int, tuple[Any, Any]] = {}
+        self.add([np.random.mtrand._rand, random])  # type: ignore[attr-defined]
+
+    def add(self, generators: Iterable[Any]) -> None:
+        """Remember these too."""
+        for x in generators:
+            if id(x) not in self._saved:
+                self._saved[id(x)] = x, _state(x)
+
+    def put_back(self) -> None:
+        """Let all be as they were."""
+        for x, state in self._saved.values():
+            if isinstance(x, np.random.RandomState):
+                x.set_state(state)
+            elif isinstance(x, random.Random) or x is random:
+                x.setstate(state)
+            else:
+                getattr(x, "bit_generator", x).state = state
+
+
+def seal(generators: Iterable[Any]) -> None:
+    """Remember the states of these generators, for the recording under way."""
+    _local.seal.add(generators)
+
+
+def _state(x: Any) -> Any:
+    if isinstance(x, np.random.RandomState):
+        return x.get_state(legacy=False)
+    return x.getstate() if isinstance(x, random.Random) or x is random else getattr(x, "bit_generator", x).state
 
 
 class SettingAside:

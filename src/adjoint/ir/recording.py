@@ -6,6 +6,7 @@ import contextlib
 import enum
 import functools
 import os
+import random
 import threading
 import types
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ from ..core.errors import ImpureError, OutputError, message
 from ..core.traced import Traced, snapshot
 from ..core.tree import flatten
 from .capture import CaptureTrace, ForeignValueError
-from .chance import Chance
+from .chance import Chance, not_drawn_if_refused, put_back, seal
 from .clone import Clones, looks_at_types
 from .counts import LooksAtNumbersError, Number, is_count, tells_handles_apart
 from .effects import Performance, also_in_failure, noted
@@ -146,6 +147,7 @@ class Fixed:
 
 
 @also_in_failure
+@not_drawn_if_refused
 def record(
     run: Run,
     fun: Any,
@@ -171,6 +173,7 @@ def record(
         except Exception:  # with the numbers themselves, it raises what is due
             if not inputs:
                 raise
+            put_back()
     return _checked(run, fun, leaves, rebuild, extra, NONE, exactly)
 
 
@@ -186,8 +189,10 @@ def _checked(
         if counts or not lift or not look(fun, *extra).arrays:
             raise
         lift = False
+        put_back()
         recording, values, drawn = _settled(run, fun, leaves, rebuild, extra, lift=lift, counts=counts, exactly=exactly)
     if not exactly and recording.watch.unwatchable:  # perhaps something that is not used
+        put_back()
         recording, values, drawn = _settled(run, fun, leaves, rebuild, extra, lift=lift, counts=counts, exactly=True)
     if drawn and threading.active_count() > 1:  # by another thread, unless the numbers differ the next time as well
         again, _, drawn_again = _settled(run, fun, leaves, rebuild, extra, lift=lift, counts=counts, exactly=exactly)
@@ -210,6 +215,7 @@ def _settled(run: Run, *call: Any, **how: Any) -> tuple[Recording, list[Any], st
         recording, values, drawn, stirred = _recorded(run, *call, **how)
         if not stirred:
             return recording, values, drawn
+        put_back()
     raise _impure(stirred, call[0])
 
 
@@ -236,6 +242,7 @@ def _written(
     exactly: bool,
 ) -> tuple[Recording, list[Any], str, str]:
     watch = look(fun, *extra, with_arrays=False)
+    seal([x for x, _, _ in watch.generators] + [s.x for s in watch.states if isinstance(s.x, random.Random)])
     tells = tells_handles_apart(watch.functions())
     if counts and tells:
         raise LooksAtNumbersError

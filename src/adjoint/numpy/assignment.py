@@ -10,7 +10,7 @@ import numpy as np
 from ..core.errors import AssignmentError, BatchError, DerivativeDroppedError, message
 from ..core.primitive import Primitive
 from ..core.traced import CONSTANTS, Traced, is_kept, released, snapshot
-from ..core.values import describe, dtype_of, plain, shape_of, spread
+from ..core.values import describe, dtype_of, plain, shape_of, spread, spreads
 from ..ir.counts import Count
 from ..ops import indexing
 from ..ops.indexing import HOLE
@@ -163,7 +163,7 @@ def store(target: Any, value: Any) -> Any:
         return target
     shape, value = target.shape, snapshot(value)
     if shape_of(value) != shape:
-        if len(shape_of(value)) > len(shape) or np.broadcast_shapes(shape_of(value), shape) != shape:
+        if not spreads(shape_of(value), shape):
             raise AssignmentError(
                 message(
                     "non-broadcastable output operand: an in-place update cannot change the shape.",

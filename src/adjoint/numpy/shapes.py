@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.traced import Traced
-from ..core.values import dtype_of, plain, shape_of
+from ..core.values import dtype_of, plain, shape_of, spreads
 from ..ops import indexing
 from ..ops import shape as ops
 from .registry import NO_VALUE, as_value, axes_of, axis_of, given, implements, ndim_of
@@ -207,8 +207,8 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     array = as_value(array)
     if shape == shape_of(array):
         return array
-    if len(shape) < ndim_of(array) or np.broadcast_shapes(shape_of(array), shape) != shape:
-        raise ValueError(f"operands could not be broadcast together with remapped shapes: {shape_of(array)} to {shape}")
+    if not spreads(shape_of(array), shape):
+        np.broadcast_to(np.broadcast_to(0.0, shape_of(array)), shape)  # raises
     return view_of(array, lambda base: ops.broadcast_to(base, shape=shape), read_only)
 
 

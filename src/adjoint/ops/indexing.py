@@ -48,8 +48,23 @@ def _unindex(g: Any, *arrays: Any, template: tuple[Any, ...], shape: tuple[int, 
     if _is_unique(arrays):
         out[key] = g
     else:
-        np.add.at(out, key, g)
+        _add_at(out, key, g)
     return out
+
+
+MOST_AXES = 32
+"""Arrays with more axes crash NumPy's `add.at`."""
+
+
+def _add_at(out: Any, key: Any, g: Any) -> None:
+    """`np.add.at`, for arrays of any number of axes."""
+    if out.ndim > MOST_AXES:
+        places = np.arange(out.size).reshape(out.shape)[key]
+        lined = out.reshape(-1)
+        np.add.at(lined, places.reshape(-1), np.broadcast_to(g, places.shape).reshape(-1))
+        out[...] = lined.reshape(out.shape)  # which is itself, unless it was copied
+    else:
+        np.add.at(out, key, g)
 
 
 def _is_unique(arrays: Sequence[Any]) -> bool:
@@ -87,7 +102,7 @@ def _read_into(cotangents: list[Any], parents: Sequence[Any], g: Any, args: Sequ
     if _is_unique(args[1:]):
         whole[key] += g
     else:
-        np.add.at(whole, key, g)
+        _add_at(whole, key, g)
     return True
 
 
@@ -202,7 +217,7 @@ def _put_along(g: Value, places: Value, *, axis: int, length: int) -> Value:
     out = np.zeros(shape, np.asarray(g).dtype)
     grid = list(np.ogrid[tuple([slice(n) for n in np.shape(places)])])
     grid[axis] = places
-    np.add.at(out, tuple(grid), g)
+    _add_at(out, tuple(grid), g)
     return out
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.errors import InputError, OutputError, message
 from ..core.traced import Traced, snapshot
 from ..core.tree import flatten, same_structure
-from ..core.values import Value, describe, dtype_of, shape_of
+from ..core.values import Value, describe, dtype_of, shape_of, spreads
 from ..ir.capture import example
 from ..ir.program import Type, type_of
 from .loop_capture import Body, captured, numpys, split
@@ -165,7 +165,7 @@ def _changed(x: Value, before: Type, after: Type, walk: str, last: bool) -> Valu
     if _fits(before, after):
         return x
     castable = before.weak or np.can_cast(before.dtype, after.dtype, "same_kind")
-    if last or not castable or not _spreads(before.shape, after.shape):
+    if last or not castable or not spreads(before.shape, after.shape):
         raise OutputError(
             message(
                 f"The carry of {walk} has to keep its type from step to step.",
@@ -176,13 +176,6 @@ def _changed(x: Value, before: Type, after: Type, walk: str, last: bool) -> Valu
     x = x if isinstance(x, Traced) else np.asarray(x)
     x = x.astype(after.dtype) if dtype_of(x) != after.dtype else x
     return np.broadcast_to(x, after.shape) if shape_of(x) != after.shape else x
-
-
-def _spreads(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    try:
-        return np.broadcast_shapes(shape, wanted) == wanted
-    except ValueError:
-        return False
 
 
 def condition(fun: Callable[[Any], Any], carry: list[Value], restore: Restore) -> Body:
