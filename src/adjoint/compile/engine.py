@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
-import os
 import sys
 import threading
 from typing import Any
@@ -14,6 +13,7 @@ import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 
+from ..core.forking import held_at_fork
 from . import cache
 
 _lock = threading.RLock()
@@ -159,5 +159,5 @@ def _key(text: str, level: int) -> str:
     return cache.key_of(text, level, *_processor(), *versions)
 
 
-if hasattr(os, "register_at_fork"):  # a child must not find the lock held by a thread that it does not have
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+held_at_fork(llvm.ffi.lib._lock._lock)  # llvmlite's own: also of threads that only let go of machine code
+held_at_fork(_lock)

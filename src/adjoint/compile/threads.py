@@ -24,6 +24,7 @@ from typing import Any
 
 from adjoint.compile.engine import Code, add_symbol, has_symbol
 from adjoint.core.errors import InputError, message
+from adjoint.core.forking import in_child
 
 LARGEST = 1024
 """So many threads at most: the pool keeps their handles in an array."""
@@ -121,8 +122,7 @@ def _after_fork() -> None:
         _pool.reset()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+in_child(_after_fork)
 
 
 def _native_text() -> str:

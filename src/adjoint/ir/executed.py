@@ -5,12 +5,16 @@ from __future__ import annotations
 import sys
 import threading
 import types
+from collections.abc import Callable
 from typing import Any
+
+from ..core.forking import in_child
 
 Executed = dict[types.CodeType, dict[str, Any]]
 """Pieces of code that have run, and their global variables."""
 
-NAME = "adjoint"
+_stops: dict[int, Callable[[], None]] = {}
+"""How tracking ends, by thread."""
 
 
 class Tracking:
@@ -22,18 +26,20 @@ class Tracking:
 
     def __init__(self) -> None:
         self.executed: Executed | None = None
-        self._stop: Any = None
+        self._thread = threading.get_ident()
 
     def __enter__(self) -> Tracking:
+        if self._thread in _stops:  # of a recording that this one is part of
+            return self
         if hasattr(sys, "monitoring"):
-            self._monitor()
+            self._monitor(sys.monitoring)
         elif sys.getprofile() is None:
             self._profile()
         return self
 
     def __exit__(self, *error: Any) -> None:
-        if self._stop is not None:
-            self._stop()
+        if self.executed is not None:
+            _stops.pop(self._thread)()
 
     def _profile(self) -> None:
         found: Executed = {}
@@ -43,19 +49,18 @@ class Tracking:
                 found[frame.f_code] = frame.f_globals
 
         self.executed = found
-        self._stop = lambda: sys.setprofile(None)
+        _stops[self._thread] = lambda: sys.setprofile(None)
         sys.setprofile(note)
 
-    def _monitor(self) -> None:
-        monitoring = sys.monitoring  # type: ignore[attr-defined, unused-ignore]
-        tool = next((t for t in range(5, -1, -1) if monitoring.get_tool(t) is None), None)
+    def _monitor(self, monitoring: Any) -> None:
+        tool = _taken_tool(monitoring)
         if tool is None:
             return
         found: Executed = {}
-        thread = threading.get_ident()
+        events = (monitoring.events.PY_START, monitoring.events.PY_RESUME)
 
         def note(code: types.CodeType, offset: int) -> Any:
-            if threading.get_ident() != thread:
+            if threading.get_ident() != self._thread:
                 return None
             found[code] = sys._getframe(1).f_globals
             return monitoring.DISABLE
@@ -66,10 +71,30 @@ class Tracking:
                 monitoring.register_callback(tool, event, None)
             monitoring.free_tool_id(tool)
 
-        monitoring.use_tool_id(tool, NAME)
-        events = (monitoring.events.PY_START, monitoring.events.PY_RESUME)
         for event in events:
             monitoring.register_callback(tool, event, note)
         monitoring.set_events(tool, events[0] | events[1])
         monitoring.restart_events()
-        self.executed, self._stop = found, stop
+        self.executed, _stops[self._thread] = found, stop
+
+
+def _taken_tool(monitoring: Any) -> int | None:
+    """The number of a tool that nobody else is, from now on ours; None if there is none left."""
+    for tool in range(5, -1, -1):
+        try:
+            monitoring.use_tool_id(tool, "adjoint")
+        except ValueError:  # a debugger, a profiler, another thread that records
+            continue
+        return tool
+    return None
+
+
+def _after_fork() -> None:
+    """End, in the child, what threads of the parent were tracking; a profiler's hook has gone with its thread."""
+    for thread in [t for t in _stops if t != threading.get_ident()]:
+        stop = _stops.pop(thread)
+        if hasattr(sys, "monitoring"):
+            stop()
+
+
+in_child(_after_fork)

@@ -167,7 +167,7 @@ class _Looking:
             return
         held: list[tuple[Mapping[Any, Any], str, Any, str]] = []
         for key, value in list(vars(kind).items()):
-            if key not in UNTOUCHED:
+            if key not in UNTOUCHED and (key.startswith("__") or self._variables.may_be_read(key)):
                 held.append((vars(kind), key, value, f"{kind.__name__}.{key}"))
                 yield Found(value, f" {kind.__name__}.{key}")
         self.watch.classes.append((kind, version_of(kind), kind.__bases__, held))

@@ -79,11 +79,9 @@ class Watch:
                 return f"the class of a {kind.__name__}"
         for kind, version, bases, held in self.classes:
             if version == 0 or version_of(kind) != version:
-                if kind.__bases__ is not bases:
-                    return f"the bases of {kind.__name__}"
-                for owner, key, was, name in held:
-                    if owner.get(key, MISSING) is not was:
-                        return name
+                what = changed_in_class(kind, bases, held)
+                if what:
+                    return what
         return self._changed(loose=False)
 
     def changed_in_packages(self) -> str:
@@ -132,6 +130,13 @@ def _is_as_it_was(state: State) -> bool:
     except Exception:  # whatever an object raises that can no longer be read
         return False
     return alike(now, state.was) or (state.growing and still_has(state.x, state.was))
+
+
+def changed_in_class(kind: type, bases: tuple[type, ...], held: list[Any]) -> str:
+    """What of a class is no longer as it was, given that it has been changed; empty if that was something else."""
+    if kind.__bases__ is not bases:
+        return f"the bases of {kind.__name__}"
+    return next((name for owner, key, was, name in held if owner.get(key, MISSING) is not was), "")
 
 
 def content_of(cell: Any) -> Any:

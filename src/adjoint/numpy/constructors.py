@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.forking import held_at_fork, in_child
 from ..core.traced import CONSTANTS, Traced
 from ..core.values import dtype_of, plain, shape_of
 from ..ir.capture import is_captured
@@ -194,6 +195,17 @@ def leave(outside: int) -> None:
         _tracing.discard(threading.get_ident())
         if not _tracing:
             np.__dict__.update(NUMPY)
+
+
+def _after_fork() -> None:
+    """Forget, in the child, threads of the parent that were tracing."""
+    _tracing.intersection_update({threading.get_ident()})
+    if not _tracing:
+        np.__dict__.update(NUMPY)
+
+
+held_at_fork(_lock)
+in_child(_after_fork)
 
 
 def _buffer(shape: Any, dtype: Any, fill: float | None) -> Traced:

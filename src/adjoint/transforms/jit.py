@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-import threading
 import types
 import warnings
 from collections import Counter
@@ -13,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..core.errors import InputError, is_library, message
+from ..core.forking import renewed_lock
 from ..core.nans import are_looked_for, looking_for_nans
 from ..core.traced import Traced, settled
 from ..core.values import describe
@@ -62,7 +62,7 @@ class Jitted:
         self.fun = fun
         self.static_argnums = tuple(static_argnums)
         self.static_argnames = frozenset(static_argnames)
-        self._lock = threading.RLock()
+        self._lock = renewed_lock(self)
         self.clear()
         JITTED.add(self)
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..core.errors import UnsupportedError, message
+from ..core.forking import held_at_fork
 from ..core.trace import quiet
 from ..core.traced import snapshot
 from ..core.values import Value
@@ -118,6 +119,7 @@ class Entry:
 _by_key: OrderedDict[Any, Entry] = OrderedDict()
 _by_identity: dict[int, Entry] = {}
 _lock = threading.RLock()
+held_at_fork(_lock)
 
 
 def interned(program: Program) -> Program:

@@ -133,9 +133,14 @@ class ArgumentWriter(Emitter):
                 self.require(self.call("adjoint_item_is", *places))
             case DictLacks(mapping, key):
                 self.require(self.call("adjoint_item_lacks", *[f"ptr {self.object(x)}" for x in (mapping, key)]))
-            case ClassIs(kind, version):
+            case ClassIs(kind, version, check):
                 found = self.load("i32", self.object(kind), VERSION)
-                self.require(self.op(f"icmp eq i32 {found}, {version}"))
+                same, other = self.label("same"), self.label("other")
+                self.branch(self.op(f"icmp eq i32 {found}, {version}"), same, other)
+                self.start(other)
+                self.watch(Holds(check))
+                self.jump(same)
+                self.start(same)
             case TypeIs(owner, kind):
                 self.require_type(self.object(owner), kind)
             case FieldIs(owner, offset, value):

@@ -145,10 +145,13 @@ class DictLacks:
 
 @dataclass(frozen=True, eq=False)
 class ClassIs:
-    """A class has not been changed, nor one that it inherits from: it still has this version."""
+    """A class has not been changed, nor one that it inherits from: it still has this version. If not,
+    Python is asked.
+    """
 
     kind: type
     version: int
+    check: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True, eq=False)

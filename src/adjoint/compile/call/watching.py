@@ -7,7 +7,7 @@ import types
 from typing import Any
 
 from ...ir.holding import MISSING, dict_of, items_of
-from ...ir.watch import Watch
+from ...ir.watch import Watch, changed_in_class
 from .objects import peek
 from .signature import (
     AttributeIs,
@@ -44,11 +44,12 @@ def watches_of(watch: Watch) -> tuple[Any, ...]:
             rest.entries.append(entry)
         else:
             found.append(DictLacks(owner, key) if content is MISSING else DictIs(owner, key, content))
-    for kind in watch.classes:
-        if kind[1]:
-            found.append(ClassIs(*kind[:2]))
+    for known in watch.classes:
+        kind, version, bases, held = known
+        if version:
+            found.append(ClassIs(kind, version, functools.partial(_is_unchanged, kind, bases, held)))
         else:
-            rest.classes.append(kind)
+            rest.classes.append(known)
     found += [TypeIs(x, kind) for x, kind in watch.kinds]
     _objects(watch, rest, found)
     _containers(watch, rest, found)
@@ -66,6 +67,11 @@ def watches_of(watch: Watch) -> tuple[Any, ...]:
     ):
         found.append(Holds(lambda: not rest.changed() and not rest.rewritten()))
     return tuple(found)
+
+
+def _is_unchanged(kind: type, bases: tuple[type, ...], held: list[Any]) -> bool:
+    """Whether a class that has been changed is as it was in what counts."""
+    return not changed_in_class(kind, bases, held)
 
 
 def _objects(watch: Watch, rest: Watch, found: list[Any]) -> None:

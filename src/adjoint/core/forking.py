@@ -1,0 +1,44 @@
+"""Forks while other threads are at work: a child finds no lock held by a thread that it does not have.
+
+Locks that are held for moments are waited for, so that what they protect is whole in the child. Those under which a
+user's function may run are made anew there.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+_owners: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def in_child(action: Callable[[], Any]) -> None:
+    """Do something first of all in every forked process."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=action)
+
+
+def held_at_fork(lock: Any) -> None:
+    """Fork only when no other thread holds this lock: one that is held for moments, and none is asked for under it.
+
+    Of several locks the one that is asked for first comes last, as they are then taken in that order.
+    """
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+
+
+def renewed_lock(owner: Any) -> Any:
+    """A lock for the attribute `_lock` of an object, which has a new one in a forked process."""
+    _owners.add(owner)
+    return threading.RLock()
+
+
+def _renew() -> None:
+    for owner in list(_owners):
+        owner._lock = threading.RLock()
+
+
+in_child(_renew)
