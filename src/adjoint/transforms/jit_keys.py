@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import enum
-import numbers
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -14,11 +12,9 @@ from ..core.traced import Traced
 from ..core.tree import LEAVES, NAMESPACE, flatten
 from ..core.values import describe
 from ..ir.counts import is_count
+from ..ir.facts import fact
 from ..ir.program import KINDS
 from ..ir.recording import is_dynamic
-
-BY_VALUE = (str, bytes, bool, int, type(None), type, enum.Enum, np.dtype, np.generic, numbers.Number, type(...))
-"""What is the same if it is equal; other objects are the same only if they are one object."""
 
 
 class Call(NamedTuple):
@@ -106,7 +102,7 @@ def _orders(tree: Any) -> list[tuple[Any, ...]]:
         tree = [getattr(tree, name, None) for name in tree.__dataclass_fields__]
     for part in tree.values() if isinstance(tree, dict) else tree:
         if isinstance(part, dict):  # 1, 1.0 and True are equal keys, but not the same ones
-            found.append(tuple([(type(key), key) for key in part]))
+            found.append(tuple([key if type(key) is str else Static(key, by_value=True) for key in part]))
         if isinstance(part, (dict, list, tuple)) or hasattr(part, "__dataclass_fields__"):
             found += _orders(part)
     return found
@@ -147,7 +143,7 @@ class Static:
 
     def __init__(self, value: Any, *, by_value: bool = False) -> None:
         self.value = value
-        self._fact = _fact(value, by_value=by_value)
+        self._fact = fact(value, by_value=by_value)
         self._hash = hash(self._fact)
 
     def __hash__(self) -> int:
@@ -155,20 +151,6 @@ class Static:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Static) and self._hash == other._hash and bool(self._fact == other._fact)
-
-
-def _fact(value: Any, *, by_value: bool) -> Any:
-    """Something that is equal for values that a recording cannot tell apart: 1 and 1.0 it can, and 0.0 and -0.0."""
-    kind = type(value)
-    if isinstance(value, (float, complex, np.inexact)):
-        return (kind, repr(value))
-    if isinstance(value, tuple):
-        return (kind, tuple([_fact(v, by_value=by_value) for v in value]))
-    if isinstance(value, frozenset):
-        return (kind, frozenset([_fact(v, by_value=by_value) for v in value]))
-    if isinstance(value, slice):
-        return (kind, value.start, value.stop, value.step)
-    return (kind, value) if by_value or isinstance(value, BY_VALUE) else (kind, id(value))
 
 
 def _static(name: Any, value: Any) -> Static:
