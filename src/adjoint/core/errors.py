@@ -18,22 +18,13 @@ The docstring of each class is its page in `docs/errors.md`.
 
 from __future__ import annotations
 
-import functools
 import linecache
 import os.path
 import sys
 from collections.abc import Iterator
 from types import FrameType
 
-import numpy as np
-
-LIBRARIES = tuple(
-    [os.path.dirname(os.path.realpath(path)) + os.sep for path in (os.path.dirname(__file__), np.__file__)]
-)
-"""Where frames are not the user's: this library and NumPy; SciPy is recognised by its name when it is met."""
-
-NOT_THE_USERS = (*LIBRARIES, "<__array", "<adjoint")
-"""How the names of such files begin: also those of code that NumPy and this library write themselves."""
+from .callsite import is_library
 
 
 class AdjointError(Exception):
@@ -144,7 +135,7 @@ def user_frames() -> list[FrameType]:
 
 def _user_frames(frame: FrameType | None) -> Iterator[FrameType]:
     while frame is not None:
-        if not is_library(frame.f_code.co_filename):
+        if not is_library(frame):
             yield frame
         frame = frame.f_back
 
@@ -155,8 +146,3 @@ def message(what: str, *, at: str = "", got: str = "", fix: str = "") -> str:
     lines += [f"  got {got}"] if got else []
     lines += [f"  {line}" for line in fix.splitlines()]
     return "\n".join(lines)
-
-
-def is_library(path: str) -> bool:
-    """Whether code is of this library, NumPy or SciPy; cached properties of ours call through functools."""
-    return path.startswith(NOT_THE_USERS) or path == functools.__file__ or "/site-packages/scipy/" in path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .traced import Traced, settled
+from .traced import LOCAL, Traced, owned, settled
 
 
 class Primitive:
@@ -61,7 +61,8 @@ class Primitive:
                 if walk.level > level:
                     top, level = walk, walk.level
                 elif not walk.level:  # a buffer, or kept from a walk that has ended: what is under it decides
-                    return self(*[settled(a) for a in args], **params)
+                    found = self(*[settled(a) for a in args], **params)
+                    return owned(found) if LOCAL.depth else found
         if top is None:
             return self.evaluate(*args, **params)
         return top.process(self, args, params)

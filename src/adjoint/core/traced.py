@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,18 @@ else:
 FLOAT64 = np.dtype(np.float64)
 PYTHON = {float: FLOAT64, complex: np.dtype(np.complex128), int: np.dtype(int), bool: np.dtype(bool)}
 """Python's numbers stay what they are; these are the dtypes they stand for."""
+
+
+class Local(threading.local):
+    """What a thread is doing."""
+
+    depth = 0
+    """How many functions are being traced in it, one inside the other."""
+    has_lists = False
+    """Whether a call of NumPy's has just been found to have traced values in lists."""
+
+
+LOCAL = Local()
 
 
 class Traced(Array):
@@ -69,7 +82,7 @@ def snapshot(x: Any) -> Any:
 
 
 class Constants:
-    """The walk that does nothing: its handles are buffers, made by `np.zeros_like(x)`, waiting for an assignment."""
+    """The walk that does nothing: its handles are arrays that the user made, waiting for an assignment."""
 
     __slots__ = ()
     level = 0
@@ -77,15 +90,22 @@ class Constants:
     is_capture = False
 
     def process(self, primitive: Any, args: Any, params: Any) -> Any:
-        """Evaluate without the handles."""
-        return primitive(*[settled(a) for a in args], **params)
+        """Evaluate without the handles; a new array is the user's to write to, as those it was made of."""
+        return primitive(*args, **params)
 
     def unary(self, primitive: Any, x: Traced) -> Any:
         """`process`, under the name the operators use."""
-        return primitive(settled(x))
+        return self.process(primitive, (x,), {})
 
 
 CONSTANTS: Any = Constants()
+
+
+def owned(x: Any) -> Any:
+    """An array of the user's own, which may be assigned to: a handle, if it is a plain array of real numbers."""
+    if type(x) is np.ndarray and x.dtype.kind in "fc":
+        return Traced(x, CONSTANTS, None)
+    return x
 
 
 class Ended(Constants):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Callable
@@ -13,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import InputError, OutputError, UnsupportedError, is_library, message
+from ..core.callsite import OURS
+from ..core.errors import InputError, OutputError, UnsupportedError, message
 from ..core.traced import Traced
 from ..core.tree import flatten, ways
 from ..core.values import Value, describe, dtype_of, plain, shape_of
@@ -135,13 +135,17 @@ LEAF = (Traced, np.ndarray, np.generic, float, int, complex)
 
 def title_of(fun: Any) -> str:
     """What a function is called; a derivative of it says so: `grad(f)`."""
-    if callable(getattr(fun, "fun", None)) and is_library(sys.modules[type(fun).__module__].__file__ or ""):
+    if callable(getattr(fun, "fun", None)) and _is_ours(type(fun)):
         return title_of(fun.fun)  # jitted: the same function
     name = getattr(fun, "__name__", None) or type(fun).__name__
     name = "f" if name in ("<lambda>", "") else name
     maker, inner, _ = getattr(fun, "__qualname__", "").partition(".<locals>.")
-    code = getattr(fun, "__code__", None)
-    return f"{maker}({name})" if inner and code is not None and is_library(code.co_filename) else name
+    return f"{maker}({name})" if inner and _is_ours(fun) else name
+
+
+def _is_ours(x: Any) -> bool:
+    """Whether a class or a function was defined by this library."""
+    return getattr(x, "__module__", "").partition(".")[0] == OURS
 
 
 def _ones(x: Value) -> Value:

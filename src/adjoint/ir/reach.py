@@ -12,8 +12,10 @@ import types
 from collections.abc import Container
 from typing import Any
 
-from ..core.errors import LIBRARIES
+import numpy as np
 
+LIBRARIES = tuple([os.path.realpath(path) + os.sep for path in (f"{__file__}/../..", f"{np.__file__}/..")])
+"""Where the files of this library and of NumPy are."""
 _paths = sysconfig.get_paths()
 STANDARD = tuple({os.path.realpath(_paths[k]) + os.sep for k in ("stdlib", "platstdlib")})
 INSTALLED = tuple({os.path.realpath(_paths[k]) + os.sep for k in ("purelib", "platlib")})

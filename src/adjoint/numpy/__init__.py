@@ -10,13 +10,18 @@ from typing import Any
 import numpy as _numpy
 
 from . import assignment, conversions, methods, operators, protocols, reductions, selections, shapes, topics
-from .constructors import TRACING as _TRACING
+from .constructors import MAKERS as _MAKERS
+from .imported import OBJECTS as _OBJECTS
 from .registry import FUNCTIONS as _FUNCTIONS
 
 
 def __getattr__(name: str) -> Any:
-    if name in _TRACING:
-        return _TRACING[name]
+    if name in _MAKERS:
+        return _MAKERS[name]
+    if name in _OBJECTS:
+        from .names import VERSIONS
+
+        return VERSIONS[name]
     return getattr(_numpy, name)
 
 

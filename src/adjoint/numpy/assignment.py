@@ -9,14 +9,14 @@ import numpy as np
 
 from ..core.errors import AssignmentError, BatchError, DerivativeDroppedError, message
 from ..core.primitive import Primitive
-from ..core.traced import CONSTANTS, Traced, is_kept, released, snapshot
+from ..core.traced import CONSTANTS, Traced, is_kept, owned, released, snapshot
 from ..core.values import describe, dtype_of, plain, shape_of, spread, spreads
 from ..ir.counts import Count
 from ..ops import indexing
 from ..ops.indexing import HOLE
 from .operators import OPERATORS
 from .registry import as_value
-from .views import View, own_copy, owned, read_only
+from .views import View, own_copy, read_only
 
 SIMPLE = (int, slice, type(None), type(Ellipsis), np.integer)
 

@@ -11,13 +11,12 @@ A derivative looks inside all the same: it is taken before the capture sees anyt
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..core.errors import ImpureError, UnsupportedError, is_library, message
+from ..core.errors import ImpureError, UnsupportedError, message
 from ..core.primitive import Primitive
 from ..core.traced import Traced, snapshot
 from ..core.tree import flatten
@@ -51,16 +50,6 @@ def _refuse(*facts: Any) -> Any:
 
 
 UNKNOWN = Opaque(_refuse)
-
-
-@functools.cache
-def _is_users_file(path: str) -> bool:
-    return not is_library(path)
-
-
-def is_users(frame: Any) -> bool:
-    """Whether a frame is of the user's code."""
-    return _is_users_file(frame.f_code.co_filename) or frame.f_code.co_name == "run"  # the function is NumPy's own
 
 
 EXACT: frozenset[Any] = frozenset((

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.errors import DerivativeDroppedError, message
 from ..core.traced import Traced
 from ..core.values import describe, dtype_of, raw
-from .constructors import NUMPY, TRACING, array
+from .constructors import array
 from .registry import ndim_of
 from .replacements import holds_traced
 
@@ -65,21 +65,21 @@ def _placed(x: Any, rank: int, first_axis: int) -> Any:
 def ndenumerate(arr: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
     """`np.ndenumerate`: every place with the traced element there."""
     if not isinstance(arr, Traced):
-        return NUMPY["ndenumerate"](arr)  # type: ignore[no-any-return]
+        return np.ndenumerate(arr)  # type: ignore[no-any-return]
     return iter([(place, arr[place]) for place in np.ndindex(arr.shape)])
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
     """`np.require`; how a traced array lies in memory is not the user's to say."""
     if not isinstance(a, Traced) and not holds_traced([a]):
-        return NUMPY["require"](a, dtype, requirements)
+        return np.require(a, dtype, requirements)
     return array(a, dtype, copy=None)
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     """`np.asarray_chkfinite`."""
     if not isinstance(a, Traced) and not holds_traced([a]):
-        return NUMPY["asarray_chkfinite"](a, dtype, order)
+        return np.asarray_chkfinite(a, dtype, order)
     found = array(a, dtype, copy=None)
     if dtype_of(found).kind in "fc" and not np.all(np.isfinite(raw(found))):
         raise ValueError("array must not contain infs or NaNs")
@@ -89,7 +89,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
 def nditer(op: Any, *args: Any, **kwargs: Any) -> Any:
     """`np.nditer`: its elements are plain memory, so there is no place for a derivative."""
     if not holds_traced([op]):
-        return NUMPY["nditer"](op, *args, **kwargs)
+        return np.nditer(op, *args, **kwargs)
     raise DerivativeDroppedError(
         message(
             "np.nditer looks at plain memory, so a traced value would lose its derivative there.",
@@ -99,13 +99,12 @@ def nditer(op: Any, *args: Any, **kwargs: Any) -> Any:
     )
 
 
-_function: Any
-for _name, _function in {
+VERSIONS: dict[str, Any] = {
     "r_": Joiner(np.r_),
     "c_": Joiner(np.c_),
     "ndenumerate": ndenumerate,
     "nditer": nditer,
     "require": require,
     "asarray_chkfinite": asarray_chkfinite,
-}.items():
-    NUMPY[_name], TRACING[_name] = getattr(np, _name), _function
+}
+"""What these names stand for while a function is traced."""

@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from ..core.callsite import is_users
 from ..core.errors import UnsupportedError, message
 from ..core.primitive import Primitive
 from ..core.reverse import ReverseTrace
-from ..core.traced import CONSTANTS, Traced, is_kept, released, snapshot
+from ..core.traced import CONSTANTS, LOCAL, Traced, is_kept, released, snapshot
 from ..core.tree import flatten
 from ..core.values import dtype_of, is_python
 from ..ops.declare import UFUNCS
 from ..ops.shape import astype
 from .agreement import asked, instead, is_asked
-from .hosting import dispatched, hosted, is_users
+from .dispatchers import joined_arguments
+from .hosting import dispatched, hosted
 from .python_numbers import made_by_numpy
 from .registry import FUNCTIONS, deliver
 from .topics import implementation_of, primitive_of
@@ -77,6 +79,8 @@ def _universal(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: An
 
 def array_function(self: Traced, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """A NumPy function was called with a traced argument."""
+    if LOCAL.has_lists:
+        args, kwargs = joined_arguments(function, args, kwargs)
     if is_kept(self):
         return _without_kept(function, args, kwargs)
     implementation = FUNCTIONS.get(function) or implementation_of(function)

@@ -16,9 +16,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 """NumPy's function, as it arrives in `__array_function__`, to ours. Signatures are NumPy's."""
 
-ORIGINALS: dict[Any, Any] = {}
-"""What stands on the numpy module while a function is traced, to what stands there otherwise."""
-
 NO_VALUE: Any = np._NoValue
 """What NumPy passes for a keyword that was not given."""
 
@@ -28,7 +25,7 @@ def implements(*functions: Any) -> Callable[[F], F]:
 
     def register(implementation: F) -> F:
         for function in functions:
-            FUNCTIONS[ORIGINALS.get(function, function)] = implementation  # topics may be loaded while tracing
+            FUNCTIONS[function] = implementation
         return implementation
 
     return register

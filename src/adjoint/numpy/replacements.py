@@ -51,7 +51,7 @@ def install() -> None:
         return
     for name, topic in TOPICS.items():
         module = sys.modules.get(name)
-        if name in _taught or module is None or getattr(module.__spec__, "_initializing", False):
+        if name in _taught or module is None or is_being_imported(module):
             continue
         _taught.add(name)
         importlib.import_module(topic)
@@ -61,6 +61,11 @@ def install() -> None:
                 _teach(original, ours, name)
             elif original is not None:
                 setattr(module, entry, functools.wraps(original)(functools.partial(_choose, original, ours, name)))
+
+
+def is_being_imported(module: Any) -> bool:
+    """Whether a module is not complete yet."""
+    return bool(getattr(getattr(module, "__spec__", None), "_initializing", False))
 
 
 def _teach(original: FunctionType, ours: Callable[..., Any], module: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.batch import BatchTrace, EndedBatch
 from ..core.errors import AssignmentError, message
-from ..core.traced import CONSTANTS, Traced, is_kept, released, settled, snapshot
+from ..core.traced import CONSTANTS, Traced, is_kept, owned, released, settled, snapshot
 from ..core.values import describe, plain
 from ..ops.shape import astype
 
@@ -103,13 +103,6 @@ def view_of(base: Any, read: Read, write: Write) -> Any:
     if type(mine) is np.ndarray and type(its) is np.ndarray and np.may_share_memory(mine, its):
         return View(base, read, write, found if isinstance(found, Traced) else None)
     return owned(found) if base.walk is CONSTANTS else found
-
-
-def owned(x: Any) -> Any:
-    """An array of the user's own, which may be assigned to: a handle, if it is a plain array of real numbers."""
-    if type(x) is np.ndarray and x.dtype.kind in "fc":
-        return Traced(x, CONSTANTS, None)
-    return x
 
 
 def own_copy(x: Any) -> Any:

@@ -52,4 +52,4 @@ def wanted(partial: Any) -> tuple[str, ...]:
 
 def _compiled(source: str, partial: Callable[..., Any]) -> Callable[..., Any]:
     code = compile(source, "<adjoint rule>", "eval")
-    return eval(code, {"partial": partial})  # noqa: S307  (the source is put together above, from names alone)
+    return eval(code, {"partial": partial, "__name__": __name__})  # noqa: S307  (the source is put together above, from names alone)

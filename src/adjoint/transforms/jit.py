@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..core.errors import InputError, is_library, message
+from ..core.callsite import is_library
+from ..core.errors import InputError, message
 from ..core.forking import renewed_lock
 from ..core.nans import are_looked_for, looking_for_nans
 from ..core.traced import Traced, settled
@@ -22,6 +23,7 @@ from ..ir.program import GUARD
 from ..ir.recording import Recording, is_dynamic, record
 from ..ir.varying import Variable
 from ..ir.waiting import Waiting, look
+from ..numpy.naming import prepare
 from ..rolling.passes import smaller
 from .jit_keys import Call, Static, taken_apart
 from .jit_native import executable, kind_of_jitted
@@ -275,7 +277,7 @@ class Jitted:
             return
         self._warned = True
         level, frame = 1, sys._getframe()
-        while frame.f_back is not None and is_library(frame.f_code.co_filename):
+        while frame.f_back is not None and is_library(frame):
             level, frame = level + 1, frame.f_back
         name = getattr(self.fun, "__name__", type(self.fun).__name__)
         warnings.warn(f"{name!r} {what}\n  {fix}", RuntimeWarning, stacklevel=level)
@@ -287,6 +289,7 @@ def _recorded(
     """The recording of a call, and its result."""
     from ..numpy import python_calls as python_calls  # not before something is recorded
 
+    prepare(fun)  # before anything is remembered of what surrounds it
     inputs: dict[str, Any] = {"counts": call.counts, "variables": variables}
     return record(run, fun, call.leaves, call.rebuild, *_watched(call), **inputs, exactly=exactly)
 

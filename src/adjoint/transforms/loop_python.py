@@ -19,7 +19,7 @@ def python_function(program: Program) -> Function:
     last = _last_uses(program)
     names: dict[int, str] = {}
     free: list[str] = []
-    known: dict[str, Any] = {}
+    known: dict[str, Any] = {"__name__": __name__}
 
     def name(number: int) -> str:
         if number not in names:
@@ -75,7 +75,7 @@ def scalar_function(program: Program, general: Function) -> Function | None:
         if n not in program.constants
     ):
         return None
-    known: dict[str, Any] = {"pow": math.pow, "again": _with_numpys(general)}
+    known: dict[str, Any] = {"__name__": __name__, "pow": math.pow, "again": _with_numpys(general)}
     names = {n: f"v{n}" for n in range(len(program.types))}
     for n, c in program.constants.items():
         known[names[n]] = c.item() if isinstance(c, np.generic) else c

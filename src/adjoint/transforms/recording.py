@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from ..core.callsite import stands_for_the_user
 from ..core.careful import pull_careful
 from ..core.errors import AdjointError, InputError, OutputError, TangentError, message
 from ..core.reverse import ReverseTrace, all_finite, pull
 from ..core.trace import is_differentiated, quiet
-from ..core.traced import FLOAT64, Traced, snapshot
+from ..core.traced import FLOAT64, LOCAL, Traced, snapshot
 from ..core.tree import flatten, paths
 from ..core.values import Value, cannot_branch, cast, describe, dtype_of, is_python, plain, shape_of, zeros_for
 from ..ir.capture import is_captured
-from ..numpy.constructors import depth, enter, leave
+from ..numpy.naming import prepare
+from ..numpy.tracing import enter, leave
 from ..ops.shape import item
 
 
@@ -73,7 +75,9 @@ def _refusal(x: Any, walk: str, place: tuple[tuple[Any, ...], int] | None) -> st
 
 def run(f: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Call the user's function while NumPy's array makers know traced values."""
-    outside = depth()
+    outside = LOCAL.depth
+    if not outside:
+        prepare(f)
     try:
         enter(outside)
         return f(*args, **kwargs)
@@ -88,6 +92,9 @@ def run(f: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         except BaseException:  # Ctrl-C just now
             leave(outside)
             raise
+
+
+stands_for_the_user(run.__code__)
 
 
 def own_copy(x: Value) -> Value:

@@ -1,0 +1,105 @@
+"""NumPy's array makers that a module has imported by name: `from numpy import zeros, asarray`.
+
+Such a name holds NumPy's own function for good. In modules whose arrays may be handles it is replaced, once, by a
+version that does what it always did unless its thread is tracing; so are default arguments and attributes of classes.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import CellType, FunctionType
+from typing import Any
+
+import numpy
+
+from ..core.callsite import LIBRARIES, package_of, takes_handles
+from .constructors import MAKERS, NUMPY
+
+OBJECTS = ("r_", "c_", "ndenumerate", "nditer", "require", "asarray_chkfinite")
+"""Names of objects and functions that convert by themselves; their versions are in `names`."""
+
+_versions: dict[int, Any] = {
+    **{id(original): MAKERS[name] for name, original in NUMPY.items()},
+    **{id(getattr(numpy, name)): name for name in OBJECTS},
+}
+_adopted: dict[int, tuple[int, dict[str, Any]]] = {}
+"""Global names of functions that were traced: how many there were, and what has been replaced among them."""
+
+
+def adopt_surroundings(fun: Any) -> None:
+    """Look at the names that a function may use, unless they are as they were the last time."""
+    adopt_again(vars(sys.modules["__main__"]))
+    if not isinstance(fun, FunctionType):
+        fun = _function_of(fun)
+    if fun is not None:
+        adopt_again(fun.__globals__)
+        for cell in fun.__closure__ or ():
+            _adopt_cell(cell)
+
+
+def _function_of(x: Any) -> FunctionType | None:
+    """The function behind a method, a partial, a jitted function or an object that can be called."""
+    for _ in range(8):
+        if isinstance(x, FunctionType):
+            return x
+        inside = [getattr(x, name, None) for name in ("__func__", "func", "fun")]
+        x = next((part for part in inside if part is not None), vars(type(x)).get("__call__"))
+    return None
+
+
+def adopt_again(names: dict[str, Any]) -> None:
+    """Look at global names that may have grown, or been set anew."""
+    count, replaced = _adopted.get(id(names), (0, {}))
+    if count != len(names) or any([names.get(name) is not version for name, version in replaced.items()]):
+        _adopted[id(names)] = len(names), {**replaced, **adopt(names)}
+
+
+def adopt(names: dict[str, Any]) -> dict[str, Any]:
+    """Replace NumPy's array makers among the global names of a module; what they are now."""
+    package = package_of(names)
+    if package in LIBRARIES or package in sys.stdlib_module_names or not takes_handles(names):
+        return {}
+    replaced: dict[str, Any] = {}
+    for name, value in list(names.items()):
+        if id(value) in _versions:
+            names[name] = replaced[name] = _version(value)
+        elif isinstance(value, (FunctionType, type)) and getattr(value, "__module__", "") == names.get("__name__"):
+            _adopt_parts(value)
+    return replaced
+
+
+def _version(original: Any) -> Any:
+    version = _versions[id(original)]
+    if isinstance(version, str):
+        from .names import VERSIONS
+
+        version = _versions[id(original)] = VERSIONS[version]
+    return version
+
+
+def _adopt_parts(x: Any) -> None:
+    """Default arguments of a function; attributes of a class, and the defaults of its methods."""
+    if isinstance(x, type):
+        for name, value in list(vars(x).items()):
+            if isinstance(value, FunctionType):  # a method, also if it is NumPy's
+                _adopt_parts(value)
+            elif id(value) in _versions:
+                setattr(x, name, _version(value))
+        return
+    if x.__defaults__ and any([id(value) in _versions for value in x.__defaults__]):
+        x.__defaults__ = tuple([_version(value) if id(value) in _versions else value for value in x.__defaults__])
+    for name, value in list((x.__kwdefaults__ or {}).items()):
+        if id(value) in _versions:
+            x.__kwdefaults__[name] = _version(value)
+
+
+def _adopt_cell(cell: CellType) -> None:
+    """A variable of an enclosing function."""
+    try:
+        content = cell.cell_contents
+    except ValueError:  # not filled yet
+        return
+    if id(content) in _versions:
+        cell.cell_contents = _version(content)
+    elif isinstance(content, FunctionType):
+        adopt_again(content.__globals__)

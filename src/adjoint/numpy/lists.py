@@ -1,0 +1,73 @@
+"""Lists of traced numbers as arguments of universal functions: `np.sin([x, y])`, `np.add.reduce([x, y])`.
+
+They have no dispatcher that could be taught to look into lists, so while a function is traced, calls of them go through
+versions that do; for traced arrays these are the shorter way too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.callsite import passes_on
+from ..core.traced import Traced
+from .constructors import array
+from .dispatchers import is_list_of_traced
+from .protocols import array_ufunc
+
+PLAIN = frozenset((np.ndarray, float, int, bool, np.float64))
+"""Arguments that are neither lists nor traced."""
+
+
+def aware(ufunc: Any) -> Callable[..., Any]:
+    """A universal function that knows traced values in lists; to be called, not to be looked at."""
+    call = _unary(ufunc) if ufunc.nin == 1 else _binary(ufunc) if ufunc.nin == 2 else _looking(ufunc)
+    for name in dir(ufunc):
+        if not name.startswith("_"):
+            found = getattr(ufunc, name)
+            setattr(call, name, _looking(found) if callable(found) else found)
+    return call
+
+
+def _unary(ufunc: Any) -> Callable[..., Any]:
+    def call(x: Any, /, *args: Any, **kwargs: Any) -> Any:
+        kind = type(x)
+        if kind is Traced and not args and not kwargs:
+            return array_ufunc(x, ufunc, "__call__", x)  # as NumPy would, after a longer look
+        if kind not in PLAIN and is_list_of_traced(x):
+            x = array(x)
+        return ufunc(x, *args, **kwargs)
+
+    passes_on(call.__code__)
+    return call
+
+
+def _binary(ufunc: Any) -> Callable[..., Any]:
+    def call(x: Any, y: Any, /, *args: Any, **kwargs: Any) -> Any:
+        one, other = type(x), type(y)
+        if not args and not kwargs:
+            if one is Traced and (other is Traced or other in PLAIN):
+                return array_ufunc(x, ufunc, "__call__", x, y)
+            if other is Traced and one in PLAIN:
+                return array_ufunc(y, ufunc, "__call__", x, y)
+        if one not in PLAIN or other not in PLAIN:
+            x, y = joined_inputs((x, y))
+        return ufunc(x, y, *args, **kwargs)
+
+    passes_on(call.__code__)
+    return call
+
+
+def _looking(function: Any) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*joined_inputs(args), **kwargs)
+
+    passes_on(call.__code__)
+    return call
+
+
+def joined_inputs(args: tuple[Any, ...]) -> list[Any]:
+    """Arguments that are all arrays, with arrays instead of lists of traced numbers."""
+    return [array(a) if is_list_of_traced(a) else a for a in args]
