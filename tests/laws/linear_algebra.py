@@ -3,7 +3,7 @@
 import numpy as np
 
 from adjoint.numpy import topics
-from adjoint.ops import matrix_functions  # noqa: F401 - enters SciPy's functions of matrices
+from adjoint.ops import matrix_equations, matrix_functions  # noqa: F401 - enters SciPy's functions of matrices
 from adjoint.ops.declare import CATALOGUE
 from adjoint.testing import Case
 
@@ -13,6 +13,7 @@ STACK = rng.normal(size=(2, 3, 3))
 COMPLEX = STACK + 1j * rng.normal(size=(2, 3, 3))
 TALL = rng.normal(size=(4, 3))
 RIGHT = rng.normal(size=(2, 3, 2))
+SQUARE = rng.normal(size=(2, 2)) + 4.0 * np.eye(2)
 
 
 def hermitian(x):
@@ -54,6 +55,7 @@ CASES = {
     "expm": _cases("expm", (STACK,), (COMPLEX,)),
     "logm": _cases("logm", (STACK[0],), (COMPLEX[0],), before=positive),
     "sqrtm": _cases("sqrtm", (STACK[0],), (COMPLEX[0],), before=positive),
+    "sylvester": _cases("sylvester", (STACK, SQUARE, RIGHT), (COMPLEX, SQUARE, RIGHT)),
     "triangular_solve": _cases("triangular_solve", (STACK, RIGHT), (COMPLEX, RIGHT), lower=True, unit=False),
     "fft": _cases("fft", (STACK,), (COMPLEX,), axes=(-3, -1), norm="ortho"),
     "ifft": _cases("ifft", (STACK,), (COMPLEX,), axes=(-1,), norm=None),

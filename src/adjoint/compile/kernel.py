@@ -50,7 +50,8 @@ class Kernel:
         self.parallel_from = PARALLEL * (BESIDE_BLAS if uses_blas(program) else 1)
         self.work = 0
         """About how much there is to do, in additions."""
-        self.captured = [n for n, c in program.constants.items() if _is_array(c)]
+        used = {a for step in program.steps for a in step.args} | set(program.outputs)
+        self.captured = [n for n, c in program.constants.items() if n in used and _is_array(c)]
         self.inner_space = 0
         """Bytes that kernels inside this one need for themselves."""
         self._has_inner = False

@@ -1,7 +1,8 @@
-"""Functions of a square matrix (exp, log, square root), and triangular solves: SciPy evaluates them.
+"""The exponential of a square matrix, and triangular solves: SciPy evaluates them.
 
-f([[A, E], [0, A]]) = [[f(A), L], [0, f(A)]], where L is the derivative of f at A along E. So a derivative is the
-function itself at a matrix of twice the size, to every order; the transpose of E -> L(A, E) is E -> L(A^T, E).
+f([[A, E], [0, A]]) = [[f(A), L], [0, f(A)]], where L is the derivative of f at A along E. So the derivative of the
+exponential is the exponential of a matrix of twice the size, to every order; the transpose of E -> L(A, E) is
+E -> L(A^T, E). Functions with a cut (square root, logarithm) are differentiated otherwise: see `matrix_equations.py`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..core.primitive import Primitive
 from ..core.values import Value, dtype_of, raw, shape_of
 from ..ir.chance import SettingAside
 from ..rules.opaque import Opaque
@@ -20,29 +20,15 @@ from .declare import declare
 from .linalg import swapped
 
 
-def matrix_function(name: str, note: str = "") -> Primitive:
-    """A primary matrix function of `scipy.linalg`."""
-
-    def along(a: Value, e: Value) -> Value:
-        n = shape_of(a)[-1]
-        scale = _scale(raw(a), raw(e))
-        e = np.broadcast_to(e * scale, (*np.broadcast_shapes(shape_of(a)[:-2], shape_of(e)[:-2]), n, n))
-        a = np.broadcast_to(a, shape_of(e))
-        zeros = np.zeros(shape_of(e), dtype_of(e))
-        block = np.concatenate([np.concatenate([a, e], -1), np.concatenate([zeros, a], -1)], -2)
-        return primitive(block)[..., :n, n:] / scale
-
-    primitive = declare(
-        name,
-        _each(name),
-        Opaque(
-            lambda tangents, out, args, params: along(args[0], tangents[0]),
-            lambda g, out, args, params, needed: [along(swapped(args[0]), g)],
-        ),
-        fails_from=0,
-        note=note,
-    )
-    return primitive
+def _along(a: Value, e: Value) -> Value:
+    """The derivative of the exponential at a along e."""
+    n = shape_of(a)[-1]
+    scale = _scale(raw(a), raw(e))
+    e = np.broadcast_to(e * scale, (*np.broadcast_shapes(shape_of(a)[:-2], shape_of(e)[:-2]), n, n))
+    a = np.broadcast_to(a, shape_of(e))
+    zeros = np.zeros(shape_of(e), dtype_of(e))
+    block = np.concatenate([np.concatenate([a, e], -1), np.concatenate([zeros, a], -1)], -2)
+    return expm(block)[..., :n, n:] / scale
 
 
 def _scale(a: Any, e: Any) -> Any:
@@ -52,7 +38,7 @@ def _scale(a: Any, e: Any) -> Any:
     return np.where(usable, np.where(size == 0.0, 1.0, size) / np.where(usable, length, 1.0), 1.0)
 
 
-def _each(name: str) -> Callable[[Any], Any]:
+def each_matrix(name: str) -> Callable[[Any], Any]:
     """SciPy's own function, for every matrix of a stack."""
 
     def evaluate(a: Any) -> Any:
@@ -74,9 +60,15 @@ def _precise(result: Any, a: Any) -> Any:
     return result.astype(np.result_type(kind, a.dtype), copy=False)
 
 
-expm = matrix_function("expm")
-logm = matrix_function("logm", note="the principal logarithm")
-sqrtm = matrix_function("sqrtm", note="the principal square root")
+expm = declare(
+    "expm",
+    each_matrix("expm"),
+    Opaque(
+        lambda tangents, out, args, params: _along(args[0], tangents[0]),
+        lambda g, out, args, params, needed: [_along(swapped(args[0]), g)],
+    ),
+    fails_from=0,
+)
 
 
 # A triangular system: only one triangle of a is read, and without its diagonal if `unit`.

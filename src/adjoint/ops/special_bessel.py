@@ -46,8 +46,26 @@ def _order(ufunc: Any, slope: Callable[..., Any], *, order: Any = ORDER, note: s
     elementwise(ufunc, partials=[None, slope], domain=[order, POSITIVE], note=note)
 
 
+FAR = 1e3
+"""From here on the slope of a scaled Bessel function is a small difference of its neighbours."""
+
+
+def _far_or(x: Any, order: int, out: Any, slope: Callable[[Any], Any]) -> Any:
+    """The slope of i0e and i1e; far out from the asymptotic series of the logarithm, which does not cancel."""
+    far = np.abs(x) > FAR
+    u, m = 1.0 / where(far, np.abs(x), 1.0), 4.0 * order * order - 1.0
+    series = -0.5 * u + m * u * u * (0.125 + u * (0.125 + u * (24.0 - m) / 128.0))
+    return where(far, np.sign(x) * out * series, slope(where(far, 1.0, x)))
+
+
 def _struve_term(v: Any, x: Any) -> Any:
     return (0.5 * x) ** v * sc.rgamma(v + 1.5) / math.sqrt(math.pi)
+
+
+def _beside(function: Any, out: Any, v: Any, x: Any, mean: Any) -> Any:
+    """The slope of a Struve function: f(v-1) - v f / x, which does not cancel far out; near 0 by both neighbours."""
+    near = np.abs(x) < 1.0
+    return where(near, mean + 0.5 * _struve_term(v, x), function(v - 1, x) - v * out / where(near, 1.0, x))
 
 
 elementwise(sc.j0, partials=[lambda x: -sc.j1(x)])
@@ -57,10 +75,17 @@ elementwise(sc.y1, partials=[lambda out, x: sc.y0(x) - out / x], domain=[POSITIV
 # NumPy has an i0 too, a plain function with a primitive of that name
 UFUNCS[sc.i0] = declare("special.i0", sc.i0, Elementwise([lambda x: sc.i1(x)]), stacking=aligned, domain=(REAL,))
 elementwise(sc.i1, partials=[lambda x: 0.5 * (sc.i0(x) + sc.iv(2, x))])
-elementwise(sc.i0e, partials=[lambda out, x: sc.i1e(x) - np.sign(x) * out], domain=[POSITIVE], note=ABSOLUTE)
+elementwise(
+    sc.i0e,
+    partials=[lambda out, x: _far_or(x, 0, out, lambda near: sc.i1e(near) - np.sign(near) * out)],
+    domain=[POSITIVE],
+    note=ABSOLUTE,
+)
 elementwise(
     sc.i1e,
-    partials=[lambda out, x: 0.5 * (sc.i0e(x) + sc.ive(2, x)) - np.sign(x) * out],
+    partials=[
+        lambda out, x: _far_or(x, 1, out, lambda near: 0.5 * (sc.i0e(near) + sc.ive(2, near)) - np.sign(near) * out)
+    ],
     domain=[POSITIVE],
     note=ABSOLUTE,
 )
@@ -71,20 +96,21 @@ elementwise(sc.k1e, partials=[lambda out, x: out - sc.k0e(x) - out / x], domain=
 
 _order(sc.jv, lambda x, y: _between(sc.jv, x, y))
 _order(sc.yv, lambda x, y: _between(sc.yv, x, y))
-_order(sc.yn, lambda x, y: _between(sc.yn, x, y), order=Whole((0, 3)))
+# SciPy cuts the fraction of the orders of yn and kn off
+_order(sc.yn, lambda x, y: _between(sc.yn, np.trunc(x), y), order=Whole((0, 3)))
 _order(sc.jve, lambda x, y: _between(sc.jve, x, _real(y, "jve")))
 _order(sc.yve, lambda x, y: _between(sc.yve, x, _real(y, "yve")))
 _order(sc.iv, lambda x, y: _around(sc.iv, x, y))
 _order(sc.ive, lambda out, x, y: _around(sc.ive, x, y) - np.sign(_real(y, "ive")) * out, note=ABSOLUTE)
 _order(sc.kv, lambda x, y: -_around(sc.kv, x, y))
-_order(sc.kn, lambda x, y: -_around(sc.kn, x, y), order=Whole((0, 3)))
+_order(sc.kn, lambda x, y: -_around(sc.kn, np.trunc(x), y), order=Whole((0, 3)))
 _order(sc.kve, lambda out, x, y: out - _around(sc.kve, x, y))
 _order(sc.hankel1, lambda x, y: _between(sc.hankel1, x, y))
 _order(sc.hankel2, lambda x, y: _between(sc.hankel2, x, y))
 _order(sc.hankel1e, lambda out, x, y: _between(sc.hankel1e, x, y) - 1j * out)
 _order(sc.hankel2e, lambda out, x, y: _between(sc.hankel2e, x, y) + 1j * out)
-_order(sc.struve, lambda x, y: _between(sc.struve, x, y) + 0.5 * _struve_term(x, y))
-_order(sc.modstruve, lambda x, y: _around(sc.modstruve, x, y) + 0.5 * _struve_term(x, y))
+_order(sc.struve, lambda out, x, y: _beside(sc.struve, out, x, y, _between(sc.struve, x, y)))
+_order(sc.modstruve, lambda out, x, y: _beside(sc.modstruve, out, x, y, _around(sc.modstruve, x, y)))
 elementwise(
     sc.besselpoly,
     partials=[lambda x, y, z: sc.besselpoly(x, y + 1.0, z - 1.0) - sc.besselpoly(x, y + 1.0, z + 1.0), None, None],
@@ -139,7 +165,11 @@ several(sc.iti0k0, [lambda x: (sc.i0(x), sc.k0(x))], domain=[POSITIVE])
 several(sc.it2j0y0, [lambda x: (_lost_by_j0(x), -sc.y0(x) / x)], domain=[POSITIVE])
 several(sc.it2i0k0, [lambda x: (_gained_by_i0(x), -sc.k0(x) / x)], domain=[POSITIVE])
 elementwise(sc.itstruve0, partials=[lambda x: sc.struve(0, x)], domain=[POSITIVE])
-elementwise(sc.it2struve0, partials=[lambda x: -sc.struve(0, x) / x], domain=[POSITIVE])
+elementwise(
+    sc.it2struve0,
+    partials=[lambda x: where(x == 0, -2.0 / math.pi, -sc.struve(0, x) / where(x == 0, 1.0, x))],
+    domain=[POSITIVE],
+)
 elementwise(sc.itmodstruve0, partials=[lambda x: sc.modstruve(0, x)], domain=[POSITIVE])
 elementwise(
     sc.wright_bessel, partials=[None, None, lambda x, y, z: sc.wright_bessel(x, x + y, z)], domain=[(0.2, 2.0)] * 3

@@ -82,7 +82,7 @@ elementwise(sc.radian, partials=[lambda: TURN, lambda: TURN / 60.0, lambda: TURN
 elementwise(sc.exprel, partials=[lambda x: exprel_slope(x)])
 elementwise(
     sc.powm1,
-    partials=[lambda x, y: y * x ** (y - 1.0), lambda out, x: (out + 1.0) * np.log(x)],
+    partials=[lambda x, y: y * x ** (y - 1.0), lambda out, x: sc.xlogy(out + 1.0, x)],
     domain=[POSITIVE, REAL],
 )
 elementwise(
@@ -108,11 +108,19 @@ elementwise(
     ],
     domain=[(-0.5, 1.0), (0.0, 1.0)],
 )
+
+
+def _agm_slope(out: Any, x: Any, y: Any) -> Any:
+    """d/dx of the arithmetic-geometric mean of x and y, which is 0 if y is."""
+    other = where(y == 0, 1.0, y * y)
+    return where(y == 0, 0.0, out * out * np.abs(x) * sc.elliprd(0.0, other, x * x) * (2.0 / (3.0 * math.pi)))
+
+
 elementwise(
     sc.agm,
     partials=[
-        lambda out, x, y: out * out * np.abs(x) * sc.elliprd(0.0, y * y, x * x) * (2.0 / (3.0 * math.pi)),
-        lambda out, x, y: out * out * np.abs(y) * sc.elliprd(0.0, x * x, y * y) * (2.0 / (3.0 * math.pi)),
+        lambda out, x, y: _agm_slope(out, x, y),
+        lambda out, x, y: _agm_slope(out, y, x),
     ],
     domain=[POSITIVE, POSITIVE],
 )

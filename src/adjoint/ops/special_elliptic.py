@@ -42,23 +42,45 @@ def _rd_slope_last(out: Any, x: Any, y: Any, z: Any) -> Any:
 
 def _rg_slope(x: Any, y: Any, z: Any) -> Any:
     """d/dx of elliprg(x, y, z)."""
-    return 0.25 * (sc.elliprf(x, y, z) - _moved(x, sc.elliprd(y, z, x)) / 3.0)
+    alone = (y == 0) & (z == 0)  # sqrt(x) / 2
+    other = where(alone, 1.0, z)
+    slope = 0.25 * (sc.elliprf(x, y, other) - _moved(x, sc.elliprd(y, other, x)) / 3.0)
+    return where(alone, 0.25 / np.sqrt(where(alone, x, 1.0)), slope)
+
+
+def _rc_slopes(out: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    """Both slopes of elliprc; left of 0, where it is a principal value, from its closed form."""
+    left = y < 0
+    gap = 2.0 * where(left, y - x, 1.0)
+    root, right = np.sqrt(x), where(left, 1.0, y)
+    return (
+        where(left, (out - 1.0 / root) / gap, sc.elliprd(right, right, x) / -6.0),
+        where(left, (root / where(left, y, 1.0) - out) / gap, sc.elliprd(x, right, right) / -3.0),
+    )
+
+
+CLOSE = 1e-5
+"""Where the difference of two arguments, relative to them, is taken for its limit."""
 
 
 def _rj_slope(out: Any, x: Any, y: Any, z: Any, w: Any) -> Any:
-    """d/dx of elliprj(x, y, z, w)."""
-    return (out - sc.elliprd(y, z, x)) / (2.0 * (w - x))
+    """d/dx of elliprj(x, y, z, w); where x and w meet, a third of that of elliprd(y, z, x)."""
+    close = np.abs(w - x) <= CLOSE * np.abs(w)
+    middle = 0.5 * (x + w)
+    limit = _rd_slope_last(sc.elliprd(y, z, middle), y, z, where(middle == 0, 1.0, middle)) / 3.0
+    return where(close, limit, (out - sc.elliprd(y, z, x)) / (2.0 * where(close, 1.0, w - x)))
 
 
 def _rj_slope_last(out: Any, x: Any, y: Any, z: Any, w: Any) -> Any:
     """d/dw of elliprj, which is homogeneous of degree -3/2."""
-    moved = x * _rj_slope(out, x, y, z, w) + y * _rj_slope(out, y, z, x, w) + z * _rj_slope(out, z, x, y, w)
+    orders = ((x, y, z), (y, z, x), (z, x, y))
+    moved = sum([_moved(a, _rj_slope(out, a, b, c, w)) for a, b, c in orders])
     return -(1.5 * out + moved) / w
 
 
 elementwise(
     sc.elliprc,
-    partials=[lambda x, y: sc.elliprd(y, y, x) / -6.0, lambda x, y: sc.elliprd(x, y, y) / -3.0],
+    partials=[lambda out, x, y: _rc_slopes(out, x, y)[0], lambda out, x, y: _rc_slopes(out, x, y)[1]],
     domain=[POSITIVE, POSITIVE],
 )
 elementwise(
@@ -97,7 +119,6 @@ elementwise(
         lambda out, x, y, z, w: _rj_slope_last(out, x, y, z, w),
     ],
     domain=[(0.5, 1.0), (0.5, 1.0), (0.5, 1.0), (2.0, 3.0)],
-    note="nan where the last argument equals another one",
 )
 
 

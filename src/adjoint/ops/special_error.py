@@ -55,10 +55,19 @@ def normal_density(x: Any) -> Any:
     return np.exp(-0.5 * x * x) / ROOT_2_PI
 
 
-def _voigt(x: Any, y: Any, z: Any) -> tuple[Any, Any]:
-    """The argument of wofz in Voigt's profile, and the slope of wofz there."""
-    place = (x + 1j * z) / (y * ROOT_2)
-    return place, wofz_slope(place, sc.wofz(place))
+def _voigt_slopes(out: Any, x: Any, y: Any, z: Any) -> tuple[Any, Any, Any]:
+    """The slopes of Voigt's profile, by wofz; without a Gaussian part those of Lorentz's."""
+    alone = y == 0
+    width = where(alone, 1.0, y)
+    place = (x + 1j * z) / (width * ROOT_2)
+    turned = wofz_slope(place, sc.wofz(place))
+    scale, square = 2.0 * ROOT_PI * width * width, x * x + z * z
+    lorentz = math.pi * square * square
+    return (
+        where(alone, -2.0 * x * z / lorentz, np.real(turned) / scale),
+        where(alone, 0.0, -(out + np.real(place * turned) / (width * ROOT_2_PI)) / width),
+        where(alone, (x - z) * (x + z) / lorentz, -np.imag(turned) / scale),
+    )
 
 
 def _expn_slope(n: Any, x: Any) -> Any:
@@ -89,9 +98,9 @@ elementwise(
 elementwise(
     sc.voigt_profile,
     partials=[
-        lambda x, y, z: np.real(_voigt(x, y, z)[1]) / (2.0 * ROOT_PI * y * y),
-        lambda out, x, y, z: -(out + np.real(np.multiply(*_voigt(x, y, z))) / (y * ROOT_2_PI)) / y,
-        lambda x, y, z: -np.imag(_voigt(x, y, z)[1]) / (2.0 * ROOT_PI * y * y),
+        lambda out, x, y, z: _voigt_slopes(out, x, y, z)[0],
+        lambda out, x, y, z: _voigt_slopes(out, x, y, z)[1],
+        lambda out, x, y, z: _voigt_slopes(out, x, y, z)[2],
     ],
     domain=[REAL, (0.5, 2.0), (0.2, 2.0)],
 )

@@ -54,13 +54,52 @@ def _stirling(x: Any) -> Any:
 
 
 def _psi_rise(x: Any, d: Any) -> Any:
-    """psi(x + d) - psi(x), for large x without cancellation."""
+    """psi(x + d) - psi(x), for large x without cancellation; between two poles the limit, by reflection."""
+    poles = _is_pole(x) & _is_pole(x + d)
+    sign, x = where(poles, -1.0, 1.0), where(poles, 1.0 - x - d, x)
     large = (x > LARGE) & (x + d > LARGE)
     low, step = where(large, x, LARGE), where(large, d, 1.0)
     high = low + step
     product = low * high
     rise = np.log1p(step / low) + step / (2.0 * product) * (1.0 + (low + high) / (6.0 * product))
-    return where(large, rise + _psi_tail(high) - _psi_tail(low), sc.psi(x + d) - sc.psi(x))
+    return sign * where(large, rise + _psi_tail(high) - _psi_tail(low), sc.psi(x + d) - sc.psi(x))
+
+
+def _is_pole(x: Any) -> Any:
+    """Whether gamma has a pole there: at 0, -1, -2, ..."""
+    return (np.real(x) <= 0) & (x == np.rint(np.real(x)))
+
+
+def _beta_slope(out: Any, x: Any, y: Any) -> Any:
+    """d/dx of beta(x, y); at its zeros, which are poles of gamma(x + y), without them."""
+    zero = _is_pole(x + y) & ~_is_pole(x) & ~_is_pole(y)
+    here = sc.gamma(where(zero, x, 1.0)) * sc.gamma(where(zero, y, 1.0)) * _rgamma_slope(where(zero, x + y, 1.0))
+    return where(zero, here, -out * _psi_rise(where(zero, 1.0, x), where(zero, 1.0, y)))
+
+
+def _binom_slopes(out: Any, n: Any, k: Any) -> tuple[Any, Any]:
+    """Both slopes of binom = gamma(n + 1) / (gamma(k + 1) gamma(n - k + 1)); at its zeros without their poles."""
+    below, left = _is_pole(n - k + 1.0) & ~_is_pole(n + 1.0), _is_pole(k + 1.0) & ~_is_pole(n + 1.0)
+    zero = below | left
+    top, a, b = where(zero, n + 1.0, 1.0), where(zero, k + 1.0, 1.0), where(zero, n - k + 1.0, 1.0)
+    size = sc.gamma(top)
+    by_n, by_k = size * sc.rgamma(a) * _rgamma_slope(b), size * _rgamma_slope(a) * sc.rgamma(b)
+    n, k = where(zero, 3.0, n), where(zero, 1.0, k)
+    return (
+        where(zero, by_n, out * _psi_rise(n - k + 1.0, k)),
+        where(zero, by_k - by_n, out * _psi_rise(k + 1.0, n - 2.0 * k)),
+    )
+
+
+def _poch_slopes(out: Any, x: Any, m: Any) -> tuple[Any, Any]:
+    """Both slopes of poch = gamma(x + m) / gamma(x); at its zeros, which are poles of gamma(x), without them."""
+    zero = _is_pole(x) & ~_is_pole(x + m)
+    here = sc.gamma(where(zero, x + m, 1.0)) * _rgamma_slope(where(zero, x, 1.0))
+    start = where(zero, 1.0, x)
+    return (
+        where(zero, here, where(m == 0, 0.0, out * _psi_rise(start, m))),
+        where(zero, 0.0, out * sc.psi(where(zero, 1.0, x + m))),
+    )
 
 
 def _psi_tail(x: Any) -> Any:
@@ -111,7 +150,7 @@ elementwise(sc.rgamma, partials=[lambda x: _rgamma_slope(x)])
 elementwise(sc.psi, partials=[lambda x: polygamma(1, x)], domain=[POSITIVE])
 elementwise(
     sc.beta,
-    partials=[lambda out, x, y: -out * _psi_rise(x, y), lambda out, x, y: -out * _psi_rise(y, x)],
+    partials=[lambda out, x, y: _beta_slope(out, x, y), lambda out, x, y: _beta_slope(out, y, x)],
     domain=[POSITIVE, POSITIVE],
 )
 elementwise(
@@ -121,15 +160,12 @@ elementwise(
 )
 elementwise(
     sc.binom,
-    partials=[
-        lambda out, x, y: out * _psi_rise(x - y + 1.0, y),
-        lambda out, x, y: out * _psi_rise(y + 1.0, x - 2.0 * y),
-    ],
+    partials=[lambda out, x, y: _binom_slopes(out, x, y)[0], lambda out, x, y: _binom_slopes(out, x, y)[1]],
     domain=[(3.0, 7.0), (0.2, 2.8)],
 )
 elementwise(
     sc.poch,
-    partials=[lambda out, x, y: out * _psi_rise(x, y), lambda out, x, y: out * sc.psi(x + y)],
+    partials=[lambda out, x, y: _poch_slopes(out, x, y)[0], lambda out, x, y: _poch_slopes(out, x, y)[1]],
     domain=[POSITIVE, (0.5, 3.0)],
 )
 elementwise(sc.gammainc, partials=[None, lambda x, y: gamma_density(x, y)], domain=[SHAPE, POSITIVE])

@@ -8,16 +8,37 @@ from typing import Any
 import numpy as np
 import scipy.special as sc
 
-from .declare import POSITIVE, UNIT, elementwise
+from .declare import POSITIVE, UNIT, elementwise, where
 from .special_gamma import beta_density, gamma_density
 
 FREEDOM = (2.0, 6.0)
 NONCENTRALITY = (0.3, 3.0)
+FAR = 300.0
+LEAST, MOST = 1e-300, 1e4
+"""Bounds at which SciPy's search for a noncentrality ends, whatever the arguments; the upper one is that of F."""
+
+
+def _found(nc: Any, slope: Any, most: float = math.inf) -> Any:
+    """The slope of a noncentrality that was found; 0 at a bound."""
+    return where((nc < LEAST) | (nc >= most), 0.0, slope)
 
 
 def _chi_square(x: Any, df: Any, nc: Any) -> Any:
     """The density; with df + 2 and a minus it is the slope of the distribution function in nc."""
-    return 0.5 * gamma_density(0.5 * df, 0.5 * x) * np.exp(-0.5 * nc) * sc.hyp0f1(0.5 * df, 0.25 * nc * x)
+    product = nc * x
+    far = product > FAR * FAR  # where the Bessel function behind hyp0f1 has to be scaled
+    root, ratio = np.sqrt(where(far, product, 1.0)), where(far, x, 1.0) / where(far, nc, 1.0)
+    scaled = np.exp(-0.5 * (x + nc) + root) * ratio ** (0.25 * df - 0.5) * sc.ive(0.5 * df - 1.0, root)
+    small = gamma_density(0.5 * df, 0.5 * x) * np.exp(-0.5 * nc) * sc.hyp0f1(0.5 * df, where(far, 0.0, 0.25 * product))
+    return 0.5 * where(far, scaled, small)
+
+
+def _shifted(total: Any, first: Any, nc: Any, w: Any) -> Any:
+    """exp(-nc / 2) hyp1f1(total, first, nc w / 2); where that is 0 times infinity, by Kummer's transformation."""
+    z = 0.5 * nc * w
+    far = z > FAR
+    here = np.exp(-0.5 * nc) * sc.hyp1f1(total, first, where(far, 0.0, z))
+    return where(far, np.exp(-0.5 * nc * (1.0 - w)) * sc.hyp1f1(first - total, first, where(far, -z, 0.0)), here)
 
 
 elementwise(
@@ -37,9 +58,9 @@ elementwise(
 elementwise(
     sc.chndtrinc,
     partials=[
-        lambda out, x, y: _chi_square(x, y, out) / _chi_square(x, y + 2.0, out),
+        lambda out, x, y: _found(out, _chi_square(x, y, out) / _chi_square(x, y + 2.0, out)),
         None,
-        lambda out, x, y: -1.0 / _chi_square(x, y + 2.0, out),
+        lambda out, x, y: _found(out, -1.0 / _chi_square(x, y + 2.0, out)),
     ],
     domain=[(3.0, 5.0), (2.0, 3.0), (0.2, 0.4)],
 )
@@ -50,7 +71,7 @@ def _f(dfn: Any, dfd: Any, nc: Any, f: Any) -> Any:
     total = dfn * f + dfd
     w, a, b = dfn * f / total, 0.5 * dfn, 0.5 * dfd
     central = beta_density(a, b, w) * dfn * dfd / (total * total)
-    return central * np.exp(-0.5 * nc) * sc.hyp1f1(a + b, a, 0.5 * nc * w)
+    return central * _shifted(a + b, a, nc, w)
 
 
 def _f_noncentrality(dfn: Any, dfd: Any, nc: Any, f: Any) -> Any:
@@ -58,7 +79,7 @@ def _f_noncentrality(dfn: Any, dfd: Any, nc: Any, f: Any) -> Any:
     a, b = 0.5 * dfn, 0.5 * dfd
     w = dfn * f / (dfn * f + dfd)
     central = np.exp(sc.xlogy(a, w) + sc.xlog1py(b, -w) - sc.betaln(a, b)) / a
-    return -0.5 * central * np.exp(-0.5 * nc) * sc.hyp1f1(a + b, a + 1.0, 0.5 * nc * w)
+    return -0.5 * central * _shifted(a + b, a + 1.0, nc, w)
 
 
 elementwise(
@@ -81,8 +102,8 @@ elementwise(
     partials=[
         None,
         None,
-        lambda out, x, y, w: 1.0 / _f_noncentrality(x, y, out, w),
-        lambda out, x, y, w: -_f(x, y, out, w) / _f_noncentrality(x, y, out, w),
+        lambda out, x, y, w: _found(out, 1.0 / _f_noncentrality(x, y, out, w), MOST),
+        lambda out, x, y, w: _found(out, -_f(x, y, out, w) / _f_noncentrality(x, y, out, w), MOST),
     ],
     domain=[(2.0, 3.0), (4.0, 6.0), (0.2, 0.4), (2.0, 3.0)],
 )

@@ -22,17 +22,22 @@ DEGREE = Whole((0, 4))
 elementwise(sc.hyp0f1, partials=[None, lambda x, y: sc.hyp0f1(x + 1.0, y) / x], domain=[PARAMETER, REAL])
 elementwise(
     sc.hyp1f1,
-    partials=[None, None, lambda x, y, z: x / y * sc.hyp1f1(x + 1.0, y + 1.0, z)],
+    partials=[None, None, lambda x, y, z: where(x == 0, 0.0, x / y * sc.hyp1f1(x + 1.0, y + 1.0, z))],
     domain=[PARAMETER, PARAMETER, REAL],
 )
 elementwise(
     sc.hyp2f1,
-    partials=[None, None, None, lambda x, y, z, w: x * y / z * sc.hyp2f1(x + 1.0, y + 1.0, z + 1.0, w)],
+    partials=[
+        None,
+        None,
+        None,
+        lambda x, y, z, w: where(x * y == 0, 0.0, x * y / z * sc.hyp2f1(x + 1.0, y + 1.0, z + 1.0, w)),
+    ],
     domain=[PARAMETER, PARAMETER, PARAMETER, (-0.8, 0.8)],
 )
 elementwise(
     sc.hyperu,
-    partials=[None, None, lambda x, y, z: -x * sc.hyperu(x + 1.0, y + 1.0, z)],
+    partials=[None, None, lambda x, y, z: where(x == 0, 0.0, -x * sc.hyperu(x + 1.0, y + 1.0, z))],
     domain=[PARAMETER, PARAMETER, POSITIVE],
 )
 
@@ -75,15 +80,24 @@ _polynomial(
     PARAMETER,
     UNIT,
 )
+
+
+def _lpmv_slope(out: Any, m: Any, v: Any, x: Any) -> Any:
+    """The slope in x; at the ends its limit, which at -1 exists for whole degrees only."""
+    end = np.abs(x) == 1.0
+    gap = where(end, 1.0, (x - 1.0) * (x + 1.0))
+    inside = (v * x * out - (m + v) * sc.lpmv(m, v - 1.0, x)) / gap
+    limits = where(m == 0, 0.5 * v * (v + 1.0), where(m == 1, np.inf, 0.0))
+    limits = where(m == 2, -0.25 * (v - 1.0) * v * (v + 1.0) * (v + 2.0), limits)
+    mirrored = where(v == np.rint(v), where((v + m) % 2 == 0, -limits, limits), np.nan)
+    return where(end, where(x > 0, limits, mirrored), inside)
+
+
 elementwise(
     sc.lpmv,
-    partials=[
-        None,
-        None,
-        lambda out, x, y, z: (y * z * out - (x + y) * sc.lpmv(x, y - 1.0, z)) / ((z - 1.0) * (z + 1.0)),
-    ],
+    partials=[None, None, lambda out, x, y, z: _lpmv_slope(out, x, y, z)],
     domain=[Whole((0, 2)), (2.0, 4.0), (-0.9, 0.9)],
-    note="nan at -1 and 1",
+    note="one-sided at -1 and 1",
 )
 
 for _ufunc in (sc.pbdv, sc.pbvv):

@@ -23,32 +23,41 @@ def _fdensity(dfn: Any, dfd: Any, x: Any) -> Any:
     return beta_density(0.5 * dfn, 0.5 * dfd, dfn * x / total) * dfn * dfd / (total * total)
 
 
+def _times_density(factor: Any, shape: Any, x: Any) -> Any:
+    """A factor times the density of the gamma distribution; nothing if the factor is 0, whatever the density."""
+    return where(factor == 0, 0.0, factor * gamma_density(shape, where(factor == 0, 1.0, x)))
+
+
 def _tdensity(df: Any, t: Any) -> Any:
     return np.exp(-sc.xlog1py(0.5 * (df + 1.0), t * t / df) - sc.betaln(0.5 * df, 0.5)) / np.sqrt(df)
 
 
-elementwise(
-    sc.bdtr,
-    partials=[lambda: 0.0, None, lambda x, y, z: -beta_density(np.floor(x) + 1.0, y - np.floor(x), z)],
-    domain=[COUNT, TRIALS, UNIT],
-)
-elementwise(
-    sc.bdtrc,
-    partials=[lambda: 0.0, None, lambda x, y, z: beta_density(np.floor(x) + 1.0, y - np.floor(x), z)],
-    domain=[COUNT, TRIALS, UNIT],
-)
+def _binomial(k: Any, n: Any, p: Any) -> Any:
+    """The slope of bdtrc in p; SciPy cuts the fraction of counts off."""
+    k, n = np.floor(k), np.trunc(n)
+    inside = n > k
+    return where(inside, beta_density(where(inside, k, 0.0) + 1.0, where(inside, n - k, 1.0), p), 0.0)
+
+
+def _negative_binomial(k: Any, n: Any, p: Any) -> Any:
+    """The slope of nbdtr in p."""
+    return beta_density(np.trunc(n), np.trunc(k) + 1.0, p)
+
+
+elementwise(sc.bdtr, partials=[lambda: 0.0, None, lambda x, y, z: -_binomial(x, y, z)], domain=[COUNT, TRIALS, UNIT])
+elementwise(sc.bdtrc, partials=[lambda: 0.0, None, lambda x, y, z: _binomial(x, y, z)], domain=[COUNT, TRIALS, UNIT])
 elementwise(
     sc.bdtri,
-    partials=[lambda: 0.0, None, lambda out, x, y: -1.0 / beta_density(np.floor(x) + 1.0, y - np.floor(x), out)],
+    partials=[lambda: 0.0, None, lambda out, x, y: np.divide(-1.0, _binomial(x, y, out))],
     domain=[COUNT, TRIALS, UNIT],
 )
-elementwise(sc.nbdtr, partials=[None, None, lambda x, y, z: beta_density(y, x + 1.0, z)], domain=[COUNT, TRIALS, UNIT])
+elementwise(sc.nbdtr, partials=[None, None, lambda x, y, z: _negative_binomial(x, y, z)], domain=[COUNT, TRIALS, UNIT])
 elementwise(
-    sc.nbdtrc, partials=[None, None, lambda x, y, z: -beta_density(y, x + 1.0, z)], domain=[COUNT, TRIALS, UNIT]
+    sc.nbdtrc, partials=[None, None, lambda x, y, z: -_negative_binomial(x, y, z)], domain=[COUNT, TRIALS, UNIT]
 )
 elementwise(
     sc.nbdtri,
-    partials=[None, None, lambda out, x, y: 1.0 / beta_density(y, x + 1.0, out)],
+    partials=[None, None, lambda out, x, y: 1.0 / _negative_binomial(x, y, out)],
     domain=[COUNT, TRIALS, UNIT],
 )
 elementwise(
@@ -57,7 +66,9 @@ elementwise(
 elementwise(
     sc.pdtrc, partials=[lambda: 0.0, lambda x, y: gamma_density(np.floor(x) + 1.0, y)], domain=[COUNT, POSITIVE]
 )
-elementwise(sc.pdtri, partials=[None, lambda out, x: -1.0 / gamma_density(x + 1.0, out)], domain=[COUNT, UNIT])
+elementwise(
+    sc.pdtri, partials=[None, lambda out, x: -1.0 / gamma_density(np.trunc(x) + 1.0, out)], domain=[COUNT, UNIT]
+)
 elementwise(sc.chdtr, partials=[None, lambda x, y: 0.5 * gamma_density(0.5 * x, 0.5 * y)], domain=[FREEDOM, POSITIVE])
 elementwise(sc.chdtrc, partials=[None, lambda x, y: -0.5 * gamma_density(0.5 * x, 0.5 * y)], domain=[FREEDOM, POSITIVE])
 elementwise(sc.chdtri, partials=[None, lambda out, x: -2.0 / gamma_density(0.5 * x, 0.5 * out)], domain=[FREEDOM, UNIT])
@@ -68,12 +79,12 @@ elementwise(
 )
 elementwise(
     sc.gdtr,
-    partials=[lambda x, y, z: z * gamma_density(y, x * z), None, lambda x, y, z: x * gamma_density(y, x * z)],
+    partials=[lambda x, y, z: _times_density(z, y, x * z), None, lambda x, y, z: _times_density(x, y, x * z)],
     domain=[POSITIVE, SHAPE, POSITIVE],
 )
 elementwise(
     sc.gdtrc,
-    partials=[lambda x, y, z: -z * gamma_density(y, x * z), None, lambda x, y, z: -x * gamma_density(y, x * z)],
+    partials=[lambda x, y, z: -_times_density(z, y, x * z), None, lambda x, y, z: -_times_density(x, y, x * z)],
     domain=[POSITIVE, SHAPE, POSITIVE],
 )
 elementwise(
@@ -129,6 +140,7 @@ elementwise(
 
 def _kolmogorov_slope(x: Any) -> Any:
     """The series in exp(-2 k**2 x**2), or near 0 the one in exp(-(2k-1)**2 pi**2 / (8 x**2))."""
+    x = np.maximum(x, 0.0)  # 1 left of 0
     low = x < 0.8
     far, near = where(low, 1.0, x), where(low, x, 1.0)
     right: Any = 0.0
@@ -138,13 +150,15 @@ def _kolmogorov_slope(x: Any) -> Any:
     for k in (1, 3, 5):
         q = (k * math.pi) ** 2 / (8.0 * near * near)
         left = left + np.exp(-q) * (1.0 - 2.0 * q) / (near * near)
+    left = where(near > 0, left, 0.0)
     return where(low, left * math.sqrt(2.0 * math.pi), right)
 
 
 def _smirnov_slope(n: Any, d: Any) -> Any:
     """The slope of the sum of binom(n, j) d (d + j/n)**(j-1) (1 - d - j/n)**(n-j), over j up to n (1 - d)."""
+    n = np.trunc(n)  # as SciPy does
     total: Any = 0.0
-    for j in range(int(np.max(n)) + 1):
+    for j in range(int(np.max(n, initial=0)) + 1):
         rest = 1.0 - d - j / n
         present = (rest > 0) & (j < n)
         share, left = d + j / n, where(present, rest, 1.0)
@@ -154,6 +168,10 @@ def _smirnov_slope(n: Any, d: Any) -> Any:
 
 
 elementwise(sc.kolmogorov, partials=[lambda x: _kolmogorov_slope(x)], domain=[(0.3, 2.0)])
-elementwise(sc.kolmogi, partials=[lambda out: 1.0 / _kolmogorov_slope(out)], domain=[UNIT])
+elementwise(sc.kolmogi, partials=[lambda out: np.divide(1.0, -np.abs(_kolmogorov_slope(out)))], domain=[UNIT])
 elementwise(sc.smirnov, partials=[None, lambda x, y: _smirnov_slope(x, y)], domain=[Whole((3, 8)), UNIT])
-elementwise(sc.smirnovi, partials=[None, lambda out, x: 1.0 / _smirnov_slope(x, out)], domain=[Whole((3, 8)), UNIT])
+elementwise(
+    sc.smirnovi,
+    partials=[None, lambda out, x: np.divide(1.0, -np.abs(_smirnov_slope(x, out)))],
+    domain=[Whole((3, 8)), UNIT],
+)

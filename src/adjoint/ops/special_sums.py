@@ -13,12 +13,16 @@ from .declare import CONSTANT, POSITIVE, REAL, Whole, declare, where
 
 
 def _sph_harm_y_slope(n: Any, m: Any, theta: Any, phi: Any) -> Any:
-    """The slope in theta, from the neighbours in m; it has no pole at theta = 0."""
+    """The slope in theta, from the neighbours in m; it has no pole at theta = 0.
+
+    SciPy's functions are even in theta, as they use the size of sin(theta), so their slope changes its sign.
+    """
     up, down = (n - m) * (n + m + 1), (n + m) * (n - m + 1)
     above = sph_harm_y(n, where(up > 0, m + 1, m), theta, phi)
     below = sph_harm_y(n, where(down > 0, m - 1, m), theta, phi)
     turn = np.exp(1j * phi)
-    return 0.5 * (np.sqrt(1.0 * up) * above / turn - np.sqrt(1.0 * down) * below * turn)
+    half = where(np.sin(theta) < 0, -0.5, 0.5)
+    return half * (np.sqrt(1.0 * up) * above / turn - np.sqrt(1.0 * down) * below * turn)
 
 
 peak = declare(

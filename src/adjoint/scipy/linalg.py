@@ -6,18 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import UnsupportedError, message
 from ..core.values import dtype_of, shape_of
 from ..numpy.registry import as_value, ndim_of
 from ..numpy.replacements import replaces
 from ..ops.linalg import adjoint, swapped
+from ..ops.matrix_equations import logm as logarithm
+from ..ops.matrix_equations import sqrtm as square_root
+from ..ops.matrix_equations import sylvester
 from ..ops.matrix_functions import expm as exponential
-from ..ops.matrix_functions import logm as logarithm
-from ..ops.matrix_functions import sqrtm as square_root
 from ..ops.matrix_functions import triangular_solve
+from . import factorisations  # noqa: F401  (registers its functions)
+from .options import refuse
 
 STRUCTURES = {"sym", "her", "pos", "symmetric", "hermitian", "positive definite"}
 """What `assume_a` says of a matrix of which one triangle is read."""
+
+TRIANGULAR = ("upper triangular", "lower triangular")
+BANDS = {"diagonal": 0, "tridiagonal": 1}
+"""Matrices of which so many diagonals on each side are read."""
 
 
 @replaces("scipy.linalg", "expm")
@@ -38,30 +44,57 @@ def sqrtm(A: Any, disp: Any = None, blocksize: Any = None) -> Any:
     return square_root(as_value(A))
 
 
+@replaces("scipy.linalg", "solve_sylvester")
+def solve_sylvester(a: Any, b: Any, q: Any) -> Any:
+    """`scipy.linalg.solve_sylvester`: a x + x b = q."""
+    return sylvester(as_value(a), as_value(b), as_value(q))
+
+
+@replaces("scipy.linalg", "solve_continuous_lyapunov", "solve_lyapunov")
+def solve_continuous_lyapunov(a: Any, q: Any) -> Any:
+    """`scipy.linalg.solve_continuous_lyapunov`: a x + x a* = q."""
+    a = as_value(a)
+    return sylvester(a, adjoint(a), as_value(q))
+
+
 @replaces("scipy.linalg", "solve")
 def solve(
     a: Any, b: Any, lower: bool = False, overwrite_a: bool = False, overwrite_b: bool = False,
     check_finite: bool = True, assume_a: str | None = None, transposed: bool = False,
 ) -> Any:  # fmt: skip
     """`scipy.linalg.solve`; of a matrix assumed symmetric one triangle is read, as SciPy does."""
-    a = as_value(a)
-    if assume_a in ("upper triangular", "lower triangular"):
-        return solve_triangular(a, b, trans=int(transposed), lower=assume_a.startswith("lower"))
-    if assume_a in STRUCTURES:
-        triangle = np.tril(a) if lower else np.triu(a)
-        mirrored = adjoint(triangle) if assume_a not in ("sym", "symmetric") else swapped(triangle)
-        a = triangle + mirrored * (1.0 - np.eye(shape_of(a)[-1], dtype=np.finfo(dtype_of(a)).dtype))
-    elif assume_a not in (None, "gen", "general"):
-        raise UnsupportedError(
-            message(f"scipy.linalg.solve is not differentiated with assume_a={assume_a!r}.", fix="Leave it out.")
-        )
+    a = _as_read(as_value(a), assume_a, lower)
+    if assume_a in TRIANGULAR:
+        return solve_triangular(a, b, trans=int(transposed), lower=assume_a == "lower triangular")
     return np.linalg.solve(swapped(a) if transposed else a, b)
 
 
 @replaces("scipy.linalg", "inv")
-def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True, **rest: Any) -> Any:
-    """`scipy.linalg.inv`."""
-    return np.linalg.inv(as_value(a))
+def inv(
+    a: Any, overwrite_a: bool = False, check_finite: bool = True, *, assume_a: str | None = None, lower: bool = False
+) -> Any:
+    """`scipy.linalg.inv`; of a matrix that is assumed to have a structure only that part is read."""
+    refuse("linalg.inv", assume_a == "diagonal", "assume_a='diagonal'")  # SciPy leaves the other elements as they were
+    a = _as_read(as_value(a), assume_a, lower)
+    if assume_a in TRIANGULAR:
+        return triangular_solve(a, np.eye(shape_of(a)[-1]), lower=assume_a == "lower triangular", unit=False)
+    return np.linalg.inv(a)
+
+
+def _as_read(a: Any, assume_a: str | None, lower: bool) -> Any:
+    """The matrix that SciPy sees if it is told to assume a structure: the part that it reads."""
+    if assume_a in TRIANGULAR:
+        return np.tril(a) if assume_a == "lower triangular" else np.triu(a)
+    if assume_a in STRUCTURES:
+        triangle = np.tril(a) if lower else np.triu(a)
+        mirrored = swapped(triangle) if assume_a in ("sym", "symmetric") else adjoint(triangle)
+        return triangle + mirrored * (1.0 - np.eye(shape_of(a)[-1], dtype=np.finfo(dtype_of(a)).dtype))
+    if assume_a in BANDS:
+        width = BANDS[assume_a]
+        return np.triu(np.tril(a, width), -width)
+    if assume_a not in (None, "gen", "general", "banded"):
+        raise ValueError(f"{assume_a} is not a recognized matrix structure")
+    return a
 
 
 @replaces("scipy.linalg", "det")
@@ -123,9 +156,30 @@ def block_diag(*arrs: Any) -> Any:
 
 @replaces("scipy.linalg", "toeplitz")
 def toeplitz(c: Any, r: Any = None) -> Any:
-    """`scipy.linalg.toeplitz`."""
+    """`scipy.linalg.toeplitz`; stacks of columns and rows give stacks of matrices."""
+    return _along_diagonals(c, np.conjugate(as_value(c)) if r is None else r, flipped=True)
+
+
+@replaces("scipy.linalg", "hankel")
+def hankel(c: Any, r: Any = None) -> Any:
+    """`scipy.linalg.hankel`."""
     c = np.ravel(as_value(c))
-    r = np.conjugate(c) if r is None else np.ravel(as_value(r))
-    rows, columns = shape_of(c)[0], shape_of(r)[0]
-    values = np.concatenate([np.flip(c, -1), r[1:]], -1)
-    return values[np.arange(rows - 1, -1, -1)[:, None] + np.arange(columns)]
+    return _along_diagonals(c, np.zeros_like(c) if r is None else np.ravel(as_value(r)), flipped=False)
+
+
+@replaces("scipy.linalg", "circulant")
+def circulant(c: Any) -> Any:
+    """`scipy.linalg.circulant`."""
+    n = np.arange(shape_of(c)[-1])
+    return as_value(c)[..., n[:, None] - n]
+
+
+def _along_diagonals(c: Any, r: Any, *, flipped: bool) -> Any:
+    """The matrix with these values in its first column and its last or first row, constant along its diagonals."""
+    c, r = (np.atleast_1d(as_value(x)) for x in (c, r))
+    lead = np.broadcast_shapes(shape_of(c)[:-1], shape_of(r)[:-1])
+    rows, columns = shape_of(c)[-1], shape_of(r)[-1]
+    c, r = np.broadcast_to(c, (*lead, rows)), np.broadcast_to(r, (*lead, columns))
+    values = np.concatenate([np.flip(c, -1) if flipped else c, r[..., 1:]], -1)
+    start = np.arange(rows - 1, -1, -1) if flipped else np.arange(rows)
+    return values[..., start[:, None] + np.arange(columns)]

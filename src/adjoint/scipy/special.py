@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import scipy.special as sc
 
-from ..core.errors import UnsupportedError, message
 from ..core.primitive import Primitive
 from ..numpy.registry import as_value, axes_of, ndim_of
 from ..numpy.replacements import replaces
 from ..ops import reduction, special
 from ..ops.declare import where
+from .options import refuse
 
 special.load()
 from ..ops import special_gamma, special_spherical, special_sums  # noqa: E402  (they import SciPy, which is here by now)
@@ -89,7 +89,7 @@ def polygamma(n: Any, x: Any) -> Any:
 @replaces("scipy.special", "zeta")
 def zeta(x: Any, q: Any = None, out: Any = None) -> Any:
     """Hurwitz's zeta function: a derivative is known in `q` only."""
-    _refuse("zeta", out is not None, "out=")
+    refuse("special.zeta", out is not None, "out=")
     return special_gamma.zeta(as_value(x), 1.0 if q is None else as_value(q))
 
 
@@ -102,7 +102,7 @@ def lambertw(z: Any, k: Any = 0, tol: float = 1e-8) -> Any:
 @replaces("scipy.special", "factorial")
 def factorial(n: Any, exact: bool = False, extend: str = "zero") -> Any:
     """gamma(n + 1); 0 for negative n, unless extended."""
-    _refuse("factorial", exact, "exact=True")
+    refuse("special.factorial", exact, "exact=True")
     n = as_value(n) * np.float64(1.0)  # SciPy's result is never of single precision
     if extend == "complex":
         return sc.gamma(n + 1.0)
@@ -112,15 +112,17 @@ def factorial(n: Any, exact: bool = False, extend: str = "zero") -> Any:
 @replaces("scipy.special", "comb")
 def comb(N: Any, k: Any, *, exact: bool = False, repetition: bool = False) -> Any:
     """Combinations, continued between the whole numbers."""
-    _refuse("comb", exact, "exact=True")
+    refuse("special.comb", exact, "exact=True")
     N, k = as_value(N), as_value(k)
-    return comb(N + k - 1, k) if repetition else where((k <= N) & (N >= 0) & (k >= 0), sc.binom(N, k), 0.0)
+    if repetition:
+        return where((N == 0) & (k == 0), 1.0, comb(N + k - 1, k))
+    return where((k <= N) & (N >= 0) & (k >= 0), sc.binom(N, k), 0.0)
 
 
 @replaces("scipy.special", "perm")
 def perm(N: Any, k: Any, exact: bool = False) -> Any:
     """Permutations, continued between the whole numbers."""
-    _refuse("perm", exact, "exact=True")
+    refuse("special.perm", exact, "exact=True")
     N, k = as_value(N), as_value(k)
     return where((k <= N) & (N >= 0) & (k >= 0), sc.poch(N - k + 1, k), 0.0)
 
@@ -134,7 +136,7 @@ def diric(x: Any, n: Any) -> Any:
 @replaces("scipy.special", "sph_harm_y")
 def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, *, diff_n: int = 0) -> Any:
     """Spherical harmonics."""
-    _refuse("sph_harm_y", diff_n != 0, "diff_n")
+    refuse("special.sph_harm_y", diff_n != 0, "diff_n")
     return special_sums.sph_harm_y(as_value(n), as_value(m), as_value(theta), as_value(phi))
 
 
@@ -150,13 +152,3 @@ def _spherical(primitive: Primitive) -> Callable[..., Any]:
 
 for _name in ("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"):
     replaces("scipy.special", _name)(_spherical(getattr(special_spherical, _name)))
-
-
-def _refuse(name: str, asked: bool, what: str) -> None:
-    if asked:
-        raise UnsupportedError(
-            message(
-                f"scipy.special.{name} is not differentiated with {what}.",
-                fix="Leave it out, or pass  ad.stop_gradient(x)  if no derivative is wanted.",
-            )
-        )

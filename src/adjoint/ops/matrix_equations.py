@@ -1,0 +1,112 @@
+"""Sylvester's equation a x + x b = q, and what is differentiated by it: the square root and logarithm of a matrix.
+
+The square root X of A has the derivative E -> x with X x + x X = E. The logarithm is that of a root near 1, times a
+power of 2, and there an integral, which a few points give to the last digit: log(1 + X) is that of X / (1 + t X) over t
+from 0 to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.values import Value, dtype_of, raw, shape_of
+from ..rules.opaque import Opaque
+from ..rules.stacking import aligned
+from .declare import declare
+from .linalg import swapped
+from .matrix_functions import each_matrix
+
+
+def _sylvester(a: Any, b: Any, q: Any) -> Any:
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2], q.shape[:-2])
+    a, b, q = (np.broadcast_to(x, lead + x.shape[-2:]) for x in (a, b, q))
+    out = np.empty(q.shape, np.result_type(a, b, q))
+    for place in np.ndindex(*lead):
+        out[place] = _solved(a[place], b[place], q[place])
+    return out
+
+
+def _solved(a: Any, b: Any, q: Any) -> Any:
+    """The solution; nan where there is none, for which LAPACK gives that of a neighbour."""
+    import scipy.linalg
+
+    if not all(np.all(np.isfinite(x)) for x in (a, b, q)):
+        return np.nan
+    x = scipy.linalg.solve_sylvester(a, b, q)
+    size = np.abs(a).max(initial=0.0) + np.abs(b).max(initial=0.0)
+    error = np.abs(a @ x + x @ b - q).max(initial=0.0)
+    loss = np.sqrt(np.finfo(x.dtype).eps)
+    return x if error <= loss * (np.abs(q).max(initial=0.0) + loss * size * np.abs(x).max(initial=0.0)) else np.nan
+
+
+def _sylvester_jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
+    a, b, _ = args
+    da, db, dq = tangents
+    moved = dq
+    for part in (None if da is None else da @ out, None if db is None else out @ db):
+        if part is not None:
+            moved = -part if moved is None else moved - part
+    return sylvester(a, b, moved)
+
+
+def _sylvester_vjp(
+    g: Value, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]
+) -> list[Value | None]:
+    y = sylvester(swapped(args[0]), swapped(args[1]), g)
+    turned = swapped(out)
+    return [-(y @ turned) if needed[0] else None, -(turned @ y) if needed[1] else None, y]
+
+
+sylvester = declare("sylvester", _sylvester, Opaque(_sylvester_jvp, _sylvester_vjp), stacking=aligned, fails_from=0)
+
+
+def _root_along(root: Value, e: Value) -> Value:
+    """The derivative of the square root along e."""
+    return sylvester(root, root, e)
+
+
+sqrtm = declare(
+    "sqrtm",
+    each_matrix("sqrtm"),
+    Opaque(
+        lambda tangents, out, args, params: _root_along(out, tangents[0]),
+        lambda g, out, args, params, needed: [_root_along(swapped(out), g)],
+    ),
+    fails_from=0,
+    note="the principal square root",
+)
+
+NEAR, MOST_ROOTS = 0.25, 64
+POINTS, WEIGHTS = np.polynomial.legendre.leggauss(16)
+"""Gauss's points for (-1, 1); with X of size 1/4 what they leave out is below the last digit."""
+
+
+def _logarithm_along(a: Value, e: Value) -> Value:
+    """The derivative of the logarithm along e."""
+    one = np.eye(shape_of(a)[-1], dtype=dtype_of(a))
+    roots = 0
+    while roots < MOST_ROOTS and bool(np.max(np.abs(raw(a - one)), initial=0.0) * len(one) > NEAR):
+        a = sqrtm(a)
+        e = _root_along(a, e)
+        roots += 1
+    rest = a - one
+    total: Any = 0.0
+    for point, weight in zip(0.5 * (POINTS + 1.0), 0.5 * WEIGHTS, strict=True):
+        inverse = np.linalg.inv(one + point * rest)
+        total = total + weight * (inverse @ e @ inverse)
+    return total * 2.0**roots
+
+
+logm = declare(
+    "logm",
+    each_matrix("logm"),
+    Opaque(
+        lambda tangents, out, args, params: _logarithm_along(args[0], tangents[0]),
+        lambda g, out, args, params, needed: [_logarithm_along(swapped(args[0]), g)],
+    ),
+    fails_from=0,
+    note="the principal logarithm",
+)
