@@ -22,8 +22,9 @@ from .matrix_functions import each_matrix
 
 def _sylvester(a: Any, b: Any, q: Any) -> Any:
     lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2], q.shape[:-2])
-    a, b, q = (np.broadcast_to(x, lead + x.shape[-2:]) for x in (a, b, q))
-    out = np.empty(q.shape, np.result_type(a, b, q))
+    kind = np.result_type(a, b, q)  # SciPy takes a real matrix beside a complex one for what it is not
+    a, b, q = (np.broadcast_to(x, lead + x.shape[-2:]).astype(kind) for x in (a, b, q))
+    out = np.empty(q.shape, kind)
     for place in np.ndindex(*lead):
         out[place] = _solved(a[place], b[place], q[place])
     return out
