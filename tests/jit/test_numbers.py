@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import math
 
 import numpy as np
@@ -279,3 +280,46 @@ def test_a_number_of_numpy_gives_a_view():
     """`x[i]` of an integer of NumPy's can be written through, also where the integer is an input."""
     check(through_view, *[(X, np.int64(n)) for n in range(4)])
     check(lambda x, i: written(x, i), *[(X, np.int64(n)) for n in range(4)])
+
+
+def test_many_lengths():
+    """A hint names the argument and the axis, once; calls stay right, and other warnings are still given."""
+
+    def f(p, batch, n):
+        return np.sum(batch * p["w"]) * n
+
+    jitted = ad.jit(f)
+    with pytest.warns(  # noqa: PT031
+        RuntimeWarning, match=r"(?s)'f' has been recorded for 8 lengths of axis 0 of batch.*np\.pad"
+    ) as met:
+        for k in range(1, 20):
+            assert same(jitted({"w": 2.0}, np.ones((k, 3)), 2), f({"w": 2.0}, np.ones((k, 3)), 2))
+    assert len(met) == 1
+    assert met[0].filename == __file__
+    jitted = ad.jit(lambda p: np.sum(p["a"]) + np.sum(p["b"]))
+    with pytest.warns(RuntimeWarning, match=r"axis 0 of p\['a'\], axis 1 of p\['b'\]"):  # noqa: PT031
+        for k in range(1, 9):
+            jitted({"a": np.ones(k), "b": np.ones((2, k))})
+
+
+def test_many_kinds_are_no_many_lengths():
+    """Other numbers of axes, dtypes and structures are not lengths that vary."""
+    f = ad.jit(lambda x: np.sum(x))
+    for k in range(12):
+        f(np.ones((1,) * k, [np.float32, np.float64][k % 2]))
+    for k in range(1, 8):
+        f(np.ones(k))
+
+
+def test_caches_keep_plain_numbers():
+    """A cached function is given numbers that stay numbers."""
+
+    @functools.cache
+    def table(k):
+        return [k * 3, k + 0.5, -k]
+
+    integers, floats = ad.jit(lambda x, n: x * sum(table(n))), ad.jit(lambda x: x * sum(table(float(x))))
+    for k in range(8):
+        assert integers(2.0, k) == 2.0 * (3 * k + 0.5)
+        assert floats(k + 0.5) == (k + 0.5) * (3 * (k + 0.5) + 0.5)
+    assert {type(v) for k in range(8) for v in (*table(k), *table(k + 0.5))} == {int, float}

@@ -177,6 +177,47 @@ for _name in EXACT_OPERATIONS:
         OPERATORS[f"__i{_name}__"] = OPERATORS[f"__{_name}__"]
 for _name, _operator in OPERATORS.items():
     setattr(Count, _name, _operator)
-for _name in ("__str__", "__repr__", "__format__"):  # text of a number that was asked for as a number
+
+
+# Of other numbers, a float above all: text and places in a dict rely on the value, and then it is a plain number.
+
+
+def _relied_on(x: Number) -> bool:
+    return x.node in x.walk.ranges  # type: ignore[attr-defined]
+
+
+def _plain_hash(self: Number) -> int:
+    found = hash(settled(self))
+    self.walk.ranges[self.node] = (self.value, self.value)  # type: ignore[attr-defined]
+    return found
+
+
+def _number_operators(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    python, ours, reflected = PYTHON[name], getattr(Traced, f"__{name}__"), getattr(Traced, f"__r{name}__", None)
+
+    def forward(self: Number, other: Any) -> Any:
+        return python(self.value, other) if _relied_on(self) else ours(self, other)
+
+    def backward(self: Number, other: Any) -> Any:
+        return python(other, self.value) if _relied_on(self) else reflected(self, other)  # type: ignore[misc]
+
+    return forward, backward
+
+
+def _number_operator(name: str) -> Callable[[Number], Any]:
+    python, ours = getattr(operator, name.strip("_")), getattr(Traced, name)
+    return lambda self: python(self.value) if _relied_on(self) else ours(self)
+
+
+for _name in ("__str__", "__repr__", "__format__"):
     setattr(Number, _name, OPERATORS[_name])
+Number.__hash__ = _plain_hash  # type: ignore[method-assign,assignment]
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", *COMPARISONS):
+    _forward, _backward = _number_operators(_name)
+    setattr(Number, f"__{_name}__", _forward)
+    if _name not in COMPARISONS:
+        setattr(Number, f"__r{_name}__", _backward)
+        setattr(Number, f"__i{_name}__", _forward)
+for _name in ("__neg__", "__pos__", "__abs__"):
+    setattr(Number, _name, _number_operator(_name))
 Count.meeting = staticmethod(meeting)  # type: ignore[method-assign]

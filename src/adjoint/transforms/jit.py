@@ -28,7 +28,7 @@ from ..rolling.passes import smaller
 from .jit_keys import Call, Static, taken_apart
 from .jit_native import executable, kind_of_jitted
 from .jit_numbers import Captured, Numbers
-from .jit_show import Lowered, Stats, stats_of
+from .jit_show import Lengths, Lowered, Stats, stats_of
 from .jit_step import call_inside
 from .recording import run
 from .settings import JITTED, is_off
@@ -75,6 +75,7 @@ class Jitted:
         self._statics: set[Any] = set()
         self._numbers = Numbers()
         self._captured = Captured()
+        self._lengths = Lengths()
         self._changes: Counter[Any] = Counter()
         self._derived: dict[Any, Jitted] = {}
         self._eager: dict[Any, str] = {}
@@ -161,6 +162,7 @@ class Jitted:
         found = self._derived.get(key)
         if found is None:
             found = self._derived.setdefault(key, kind_of_jitted(Jitted)(make(), (), ()))
+            found._lengths.is_said = True  # of this function, if at all
         return found
 
     def _installed(self, entry: Any) -> None:
@@ -232,6 +234,9 @@ class Jitted:
             self._paths[call.key] = (path, *[p for p in now if p not in stale])
             if path.entry is not None:
                 self._installed(path.entry)
+        hint = self._lengths.note(self.fun, call)
+        if hint is not None:
+            self._say(*hint)
         return result
 
     def _record_without_counts(self, args: Any, kwargs: Any, call: Call) -> Any:
@@ -273,9 +278,12 @@ class Jitted:
         self._warn(f"now runs without jit: {why}.", fix)
 
     def _warn(self, what: str, fix: str) -> None:
-        if self._warned:
-            return
-        self._warned = True
+        if not self._warned:
+            self._warned = True
+            self._say(what, fix)
+
+    def _say(self, what: str, fix: str) -> None:
+        """Warn at the line of the user's that called."""
         level, frame = 1, sys._getframe()
         while frame.f_back is not None and is_library(frame):
             level, frame = level + 1, frame.f_back

@@ -1,12 +1,15 @@
-"""What a jitted function has to say of itself: its programs, and how often it recorded."""
+"""What a jitted function has to say of itself: its programs, how often it recorded, and for how many lengths."""
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ..core.tree import flatten, paths
 from ..ir.program import Program, Step, guards_of
+from .jit_keys import Call
 
 
 class Kernel(NamedTuple):
@@ -90,3 +93,58 @@ def stats_of(recordings: int, groups: Sequence[Sequence[Any]], eager: Sequence[s
         "called by NumPy": sorted({name for p in paths for name in p.executable.hosted}),
         "eager": sorted(set(eager)),
     })  # fmt: skip
+
+
+MANY = 8
+"""Recordings for calls that differ in lengths alone, after which the hint is given."""
+
+
+class Lengths:
+    """The shapes that one function has been recorded for: with ever other ones, a hint is due."""
+
+    def __init__(self) -> None:
+        self._met: dict[Any, set[tuple[tuple[int, ...], ...]]] = {}
+        self.is_said = False
+
+    def note(self, fun: Any, call: Call) -> tuple[str, str] | None:
+        """Take note of a recording; what is to be said of it and what to do about it, once, if there are many alike."""
+        if self.is_said:
+            return None
+        arrays = [k for k, kind in enumerate(call.key[1]) if type(kind) is tuple]
+        rest = tuple([len(kind[1]) if type(kind) is tuple else kind for kind in call.key[1]])
+        met = self._met.setdefault((call.key[0], rest, *call.key[2:]), set())
+        met.add(tuple([call.key[1][k][1] for k in arrays]))
+        if len(met) < MANY:
+            return None
+        self.is_said = True
+        varying = [
+            f"axis {axis} of {_named(fun, call, k)}"
+            for i, k in enumerate(arrays)
+            for axis in range(rest[k])
+            if len({shapes[i][axis] for shapes in met}) > 1
+        ]
+        more = " and others" if len(varying) > 2 else ""
+        return (
+            f"has been recorded for {MANY} lengths of {', '.join(varying[:2])}{more}: each takes its own recording.",
+            "Pad to a few lengths, for example with  np.pad  and a mask, or pass batches of one size.",
+        )
+
+
+def _named(fun: Any, call: Call, leaf: int) -> str:
+    """The argument that a leaf belongs to, and where in it."""
+    marks: list[Any] = [_Mark() for _ in call.leaves]
+    args, kwargs = call.rebuild(marks)
+    try:
+        names = list(inspect.signature(fun).parameters)
+    except (TypeError, ValueError):  # a builtin that does not say
+        names = []
+    given = [(names[i] if i < len(names) else f"argument {i}", a) for i, a in enumerate(args)]
+    for name, part in [*given, *kwargs.items()]:
+        inside = [k for k, x in enumerate(flatten(part)[0]) if x is marks[leaf]]
+        if inside:
+            return f"{name}{paths((part,))[inside[0]]}"
+    return f"argument {leaf}"
+
+
+class _Mark:
+    """Stands for a leaf."""
