@@ -6,13 +6,14 @@ version that does what it always did unless its thread is tracing; so are defaul
 
 from __future__ import annotations
 
+import functools
 import sys
-from types import CellType, FunctionType
+from types import CellType, FunctionType, MethodType
 from typing import Any
 
 import numpy
 
-from ..core.callsite import LIBRARIES, package_of, takes_handles
+from ..core.callsite import LIBRARIES, OURS, package_of, takes_handles
 from .constructors import MAKERS, NUMPY
 
 OBJECTS = ("r_", "c_", "ndenumerate", "nditer", "require", "asarray_chkfinite")
@@ -29,7 +30,7 @@ _adopted: dict[int, tuple[int, dict[str, Any]]] = {}
 def adopt_surroundings(fun: Any) -> None:
     """Look at the names that a function may use, unless they are as they were the last time."""
     adopt_again(vars(sys.modules["__main__"]))
-    if not isinstance(fun, FunctionType):
+    if type(fun) is not FunctionType:
         fun = _function_of(fun)
     if fun is not None:
         adopt_again(fun.__globals__)
@@ -40,10 +41,15 @@ def adopt_surroundings(fun: Any) -> None:
 def _function_of(x: Any) -> FunctionType | None:
     """The function behind a method, a partial, a jitted function or an object that can be called."""
     for _ in range(8):
-        if isinstance(x, FunctionType):
+        if type(x) is FunctionType:
             return x
-        inside = [getattr(x, name, None) for name in ("__func__", "func", "fun")]
-        x = next((part for part in inside if part is not None), vars(type(x)).get("__call__"))
+        kind = type(x)
+        if kind is MethodType:
+            x = x.__func__
+        elif kind is functools.partial:
+            x = x.func
+        else:
+            x = x.fun if kind.__module__.startswith(OURS + ".") and hasattr(x, "fun") else vars(kind).get("__call__")
     return None
 
 
@@ -63,8 +69,9 @@ def adopt(names: dict[str, Any]) -> dict[str, Any]:
     for name, value in list(names.items()):
         if id(value) in _versions:
             names[name] = replaced[name] = _version(value)
-        elif isinstance(value, (FunctionType, type)) and getattr(value, "__module__", "") == names.get("__name__"):
-            _adopt_parts(value)
+        elif type(value) is FunctionType or issubclass(type(value), type):
+            if getattr(value, "__module__", "") == names.get("__name__"):
+                _adopt_parts(value)
     return replaced
 
 
@@ -79,9 +86,9 @@ def _version(original: Any) -> Any:
 
 def _adopt_parts(x: Any) -> None:
     """Default arguments of a function; attributes of a class, and the defaults of its methods."""
-    if isinstance(x, type):
+    if issubclass(type(x), type):
         for name, value in list(vars(x).items()):
-            if isinstance(value, FunctionType):  # a method, also if it is NumPy's
+            if type(value) is FunctionType:  # a method, also if it is NumPy's
                 _adopt_parts(value)
             elif id(value) in _versions:
                 setattr(x, name, _version(value))
@@ -101,5 +108,5 @@ def _adopt_cell(cell: CellType) -> None:
         return
     if id(content) in _versions:
         cell.cell_contents = _version(content)
-    elif isinstance(content, FunctionType):
+    elif type(content) is FunctionType:
         adopt_again(content.__globals__)
