@@ -1,9 +1,10 @@
 # Two commands do all the set-up on a fresh machine: `make demo` and `make test`.
+# `make test PYTHON=python3.13` runs them with another Python, in an environment of its own: .venv-3.13.
 PYTHON ?= python3
-VENV := .venv
+VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])'))
 BIN := $(VENV)/bin
 
-.PHONY: demo test check docs bench clean
+.PHONY: demo test quick check docs bench clean
 
 demo: $(VENV)/base
 	$(BIN)/python examples/demo.py
@@ -11,6 +12,9 @@ demo: $(VENV)/base
 test: $(VENV)/test
 	$(BIN)/python -m pytest -n auto -q
 	$(BIN)/python -m pytest -n auto -q -p tests.no_llvmlite tests/jit tests/transforms/test_loops.py
+
+quick: $(VENV)/test
+	$(BIN)/python -m pytest -n auto -q -m "not slow"
 
 check: $(VENV)/dev
 	PATH="$(CURDIR)/$(BIN):$$PATH" ./check
@@ -42,4 +46,4 @@ $(VENV)/benchmarks: $(VENV)/pip pyproject.toml
 	touch $@ $(VENV)/base
 
 clean:
-	rm -rf $(VENV)
+	rm -rf .venv .venv-*

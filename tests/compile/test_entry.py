@@ -212,6 +212,7 @@ def test_watches():
     assert native()
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # from NumPy 2.5 on
 def test_captured_arrays():
     """Data is read at call time, wherever it is now; another shape, dtype or layout is another program."""
     array = np.arange(6.0).reshape(2, 3).copy()

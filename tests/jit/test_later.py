@@ -6,6 +6,7 @@ import sys
 import types
 
 import numpy as np
+import pytest
 
 import adjoint as ad
 
@@ -128,6 +129,7 @@ def test_numbers_as_keys_are_guarded():
     assert [g(1.0), g(3.0), g(2.0), g(3.0)] == [1.0, 0.0, 1.0, 0.0]
 
 
+@pytest.mark.filterwarnings("ignore:Setting the (shape|dtype):DeprecationWarning")  # from NumPy 2.5 on
 def test_captured_arrays_that_change_their_form():
     a, b, c = np.arange(6.0), np.ones(500_000), np.arange(4.0)
     f, g, h = (ad.jit(lambda x, w=w: w.sum(axis=0) * x) for w in (a, b, c))

@@ -148,6 +148,7 @@ def is_complex(args):
     return any(np.iscomplexobj(a) for a in args)
 
 
+@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning")  # from NumPy 2.5 on
 @pytest.mark.parametrize(("name", "function", "args"), [(n, f, a) for n, f, *a in TABLE], ids=[row[0] for row in TABLE])
 def test_laws(name, function, args):
     """Value, tangent, adjoint, orders, stacking and precision."""

@@ -14,6 +14,9 @@ LONGEST = 10_000
 DEEPEST = 100
 """How many brackets may be open at the same time."""
 
+DEEPEST_TREE = 2000
+"""How many operations may be inside one another."""
+
 IN_A_FILE = "Write it as a function in a file and explain  file.py:function  instead."
 
 PUNCTUATION = set(" .+-*/%@()[],<>=!:^&|~_")
@@ -65,11 +68,23 @@ def read(text: str) -> ast.expr:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what Python says about style is for programs
-            return ast.parse(plain, mode="eval").body
+            tree = ast.parse(plain, mode="eval").body
     except SyntaxError as error:
         raise _explained(plain, error) from None
     except (RecursionError, MemoryError):
         raise CommandError("the expression has too many operations", text=text, hint=IN_A_FILE) from None
+    _check_depth(tree, text)
+    return tree
+
+
+def _check_depth(tree: ast.expr, text: str) -> None:
+    """Operations are not nested too deeply for the functions that walk over them; Python's own limit has varied."""
+    level: list[ast.AST] = [tree]
+    for _ in range(DEEPEST_TREE):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return
+    raise CommandError("the expression has too many operations", text=text, hint=IN_A_FILE)
 
 
 def _check_size(text: str) -> None:

@@ -27,8 +27,24 @@ VERSION = 384
 
 def version_of(kind: type) -> int:
     """The version of a class; 0 if it has none, so that nobody knows whether it has been changed."""
-    if sys.implementation.name != "cpython" or object.__basicsize__ != 16:
-        return 0
+    return _number_at(kind) if has_versions() else 0
+
+
+@functools.cache
+def has_versions() -> bool:
+    """Whether this Python keeps versions where they are looked for: tried out on classes that are changed."""
+    if sys.implementation.name != "cpython" or object.__basicsize__ != 16 or sys.getsizeof(type) < VERSION + 4:
+        return False
+    base = type("base", (), {})
+    heir = type("heir", (base,), {})
+    before = [_number_at(base), _number_at(heir)]
+    same = [_number_at(base), _number_at(heir)]
+    base.changed = 1  # type: ignore[attr-defined]
+    after = [_number_at(base), _number_at(heir)]
+    return before == same and 0 not in before + after and len(set(before + after)) == 4
+
+
+def _number_at(kind: type) -> int:
     getattr(kind, "__name__", None)
     getattr(kind, "no such attribute", None)  # looking an attribute up gives a class its version
     return ctypes.c_uint.from_address(id(kind) + VERSION).value

@@ -19,8 +19,9 @@ from ..core.values import dtype_of, plain, shape_of
 from .registry import FUNCTIONS
 
 ASKED = frozenset((
-    "dtype", "initial", "casting", "kind", "order", "stable", "min", "max", "correction", "rtol", "hermitian", "mode",
-    "nan", "posinf", "neginf", "equal_nan", "to_begin", "to_end", "return_indices", "minlength", "density",
+    "dtype", "initial", "casting", "kind", "order", "stable", "descending", "min", "max", "correction", "rtol",
+    "hermitian", "mode", "nan", "posinf", "neginf", "equal_nan", "to_begin", "to_end", "return_indices", "minlength",
+    "density",
 ))  # fmt: skip
 """Keywords with which NumPy is asked first."""
 

@@ -220,4 +220,6 @@ def roots(p: Any) -> Any:
     below = np.eye(n, dtype=dtype_of(p))[: n - 1]
     companion = np.concatenate([np.reshape(-p[1:] / p[0], (1, n)), below], 0)
     found = np.linalg.eigvals(companion)
+    if dtype_of(found).kind == "c" and dtype_of(p).kind == "f" and not np.any(raw(np.imag(found))):
+        found = np.real(found)  # which NumPy's eigvals did by itself before 2.5
     return np.concatenate([found, np.zeros(trailing, dtype_of(found))]) if trailing else found

@@ -15,6 +15,9 @@ from ..ops.declare import composed
 from ..ops.shape import astype
 from .registry import as_value, axis_of, deliver, given, implements, is_true, ndim_of, number
 
+NUMPY = tuple(map(int, np.__version__.split(".")[:2]))
+"""The version, as two numbers."""
+
 
 @implements(np.dot)
 def dot(a: Any, b: Any, out: Any = None) -> Any:
@@ -98,7 +101,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     a, b = as_value(a), as_value(b)
     a, b = np.moveaxis(a, axis_of(axisa, ndim_of(a)), -1), np.moveaxis(b, axis_of(axisb, ndim_of(b)), -1)
     sizes = (shape_of(a)[-1], shape_of(b)[-1])
-    if not set(sizes) <= {2, 3}:
+    if not set(sizes) <= ({3} if NUMPY >= (2, 5) else {2, 3}):
         raise ValueError(
             f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {sizes} dimensional."
         )
@@ -112,9 +115,10 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
 
 
 @implements(np.linalg.cross)
-def linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+def linalg_cross(x1: Any, x2: Any, /, *, axis: Any = -1) -> Any:
     """`np.linalg.cross`."""
     x1, x2 = as_value(x1), as_value(x2)
+    axis = -1 if axis is None and NUMPY >= (2, 5) else axis
     if (sizes := (shape_of(x1)[axis], shape_of(x2)[axis])) != (3, 3):
         raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {sizes}")
     return cross(x1, x2, axis=axis)

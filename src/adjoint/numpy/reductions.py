@@ -245,9 +245,11 @@ implements(np.argmin)(_place(ops.argmin))
 
 
 @implements(np.argsort)
-def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+def argsort(
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: Any = NO_VALUE
+) -> Any:
     """`np.argsort`."""
     a, axis = _line(as_value(a), axis)
     if kind is not None and str(kind)[:1].lower() not in ("q", "h", "s", "m"):
         raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
-    return ops.argsort(a, axis=axis)
+    return ops.argsort_down(a, axis=axis) if is_true(descending) else ops.argsort(a, axis=axis)

@@ -9,8 +9,8 @@ import numpy as np
 from ..core.traced import Traced
 from ..core.values import dtype_of, is_inexact, shape_of
 from ..ops import complex as parts
-from ..ops import indexing, selection
-from .registry import NO_VALUE, as_value, axis_of, deliver, given, implements, ndim_of
+from ..ops import indexing, reduction, selection
+from .registry import NO_VALUE, as_value, axis_of, deliver, given, implements, is_true, ndim_of
 from .views import view_of
 
 
@@ -83,7 +83,10 @@ def imag(val: Any) -> Any:
 
 
 @implements(np.sort)
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+def sort(
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: Any = NO_VALUE
+) -> Any:
     """`np.sort`; equal elements keep their order."""
     a, axis = (np.reshape(a, (-1,)), -1) if axis is None else (a, axis_of(axis, ndim_of(a)))
-    return indexing.take_along(a, np.argsort(a, axis), axis=axis)
+    places = reduction.argsort_down(a, axis=axis) if is_true(descending) else np.argsort(a, axis)
+    return indexing.take_along(a, places, axis=axis)

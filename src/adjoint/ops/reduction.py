@@ -82,6 +82,12 @@ def _logsumexp(x: Any, *, axis: Axes, keepdims: bool) -> Any:
 logsumexp = declare("logsumexp", _logsumexp, Reducing(_share_of_exponential, selects=False), stacking=leading)
 
 argsort = declare("argsort", lambda x, *, axis: np.argsort(x, axis, kind="stable"), CONSTANT)
+argsort_down = declare(
+    "argsort_down",
+    lambda x, *, axis: np.argsort(x, axis, stable=True, descending=True),  # type: ignore[call-arg,call-overload]
+    CONSTANT,
+    note="from NumPy 2.5 on",
+)
 argmax = declare("argmax", lambda x, *, axis, keepdims: np.argmax(x, axis, keepdims=keepdims), CONSTANT)
 argmin = declare("argmin", lambda x, *, axis, keepdims: np.argmin(x, axis, keepdims=keepdims), CONSTANT)
 any = declare("any", lambda x, *, axis, keepdims: np.any(x, axis=axis, keepdims=keepdims), CONSTANT)

@@ -39,6 +39,7 @@ POOLS = {
     "decimals": [0, 1, -1, 2],
     "deg": FLAGS,
     "density": [None, True, False],
+    "descending": [None, True, False],
     "destination": [0, 1, -1, (1, 0), range(2), [0], np.array([1, 0]), 4],
     "device": [None, "cpu"],
     "dims": [(3, 3), (2, 5), 7],

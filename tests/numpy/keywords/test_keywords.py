@@ -120,8 +120,8 @@ def check(name, walk, rounds):
     for _ in range(rounds):
         args, keywords = drawn(FUNCTIONS[name], rng)
         call, arrays = traced(name, args, keywords, kinds)
-        if not arrays:
-            continue
+        if not arrays or (".linalg." in name and not all(np.all(np.isfinite(x)) for x in arrays)):
+            continue  # what LAPACK does with infinite matrices differs from build to build
         want, got = outcome(lambda: call(*arrays)), outcome(lambda: run(call, arrays))
         if isinstance(got, BatchError) or (isinstance(got, AdjointError) and name in REFUSED):
             continue
