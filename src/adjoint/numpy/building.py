@@ -79,7 +79,11 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
         places[0], places[1] = 1, 0
     grids = [np.reshape(as_value(x), (1,) * p + (-1,) + (1,) * (n - 1 - p)) for x, p in zip(xi, places, strict=True)]
     wide: Any = grids if sparse else np.broadcast_arrays(*grids)
-    return tuple([np.copy(g) if copy else g for g in wide])
+    return tuple([np.copy(g) for g in wide]) if copy else (BARE_GRIDS if sparse else tuple)(wide)
+
+
+BARE_GRIDS: Any = type(np.meshgrid(np.zeros(1), copy=False, sparse=True))
+"""The container of grids that are neither copied nor spread: a list before NumPy 2.5."""
 
 
 @implements(np.broadcast_arrays)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.values import dtype_of, may_hold, shape_of
-from .registry import NO_VALUE, as_value, axis_of, given, implements, ndim_of
+from .registry import NO_VALUE, as_value, axis_of, given, implements, ndim_of, number
 from .shapes import same_dtype
 from .statistics import bin_of
 
@@ -167,9 +167,10 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         inside = np.where(np.isnan(inside), slope * (x - high) + to_value, inside)
         inside = np.where(np.isnan(inside) & (from_value == to_value), from_value, inside)
         inside = np.where(x == low, from_value, inside)
-    inside = np.where(x == high, to_value if may_hold(~np.isfinite(slope)) else to_value + slope * (x - high), inside)
+    exact = may_hold(~np.isfinite(slope) | ~np.isfinite(high))
+    inside = np.where(x == high, to_value if exact else to_value + slope * (x - high), inside)
     found = np.where(x > xp[-1], right, np.where(x < xp[0], left, inside))
-    return np.where(np.isnan(x), np.nan, found) if last and may_hold(np.isnan(x)) else found
+    return number(np.where(np.isnan(x), np.nan, found) if last and may_hold(np.isnan(x)) else found)
 
 
 def _wide(x: Any) -> Any:

@@ -88,7 +88,8 @@ def dispatched(name: str, function: Any, ours: Callable[..., Any], args: Any, kw
     capture = capture_of(leaves)
     if capture is None or not capture.guards_allowed or function in IN_PLACE or kwargs.get("out") is not None:
         return ours(*args, **kwargs)
-    if function in KEPT_WHOLE or capture.conditions() is not None:
+    empty = all([0 in x.shape for x in leaves if isinstance(x, Traced)])
+    if function in KEPT_WHOLE or empty or capture.conditions() is not None:
         found = hosted(name, function, args, kwargs)
         return _ours(capture, ours, args, kwargs) if found is NotImplemented else found
     if any(callable(x) and not isinstance(x, type) for x in leaves):

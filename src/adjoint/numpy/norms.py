@@ -139,7 +139,7 @@ def _by_inverse(x: Any, p: Any) -> Any:
     singular = np.linalg.slogdet(x)[0] == 0
     if may_hold(singular):
         x = np.where(singular[..., None, None], np.nan * identity(x), x)
-        return np.where(singular, np.inf, norm(x, p, axis=(-2, -1)) * norm(np.linalg.inv(x), p, axis=(-2, -1)))
+        return number(np.where(singular, np.inf, norm(x, p, axis=(-2, -1)) * norm(np.linalg.inv(x), p, axis=(-2, -1))))
     return norm(x, p, axis=(-2, -1)) * norm(np.linalg.inv(x), p, axis=(-2, -1))
 
 

@@ -122,8 +122,7 @@ def isin(
     """`np.isin`."""
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: {kind!r}. Please use None, 'sort' or 'table'.")
-    tests = np.reshape(as_value(test_elements), (-1,))
-    found = np.any(np.equal(np.expand_dims(as_value(element), -1), tests), -1)
+    found = places.isin(as_value(element), as_value(test_elements), kind=kind)
     return np.logical_not(found) if invert else found
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.errors import DerivativeDroppedError, message
 from ..core.traced import Traced
 from ..core.values import describe, dtype_of, plain, shape_of
-from .registry import FUNCTIONS, as_value, axes_of, implements, ndim_of
+from .registry import FUNCTIONS, as_value, axes_of, deliver, implements, ndim_of
 
 
 @implements(np.shape)
@@ -100,6 +100,20 @@ def isreal(x: Any) -> Any:
 def iscomplex(x: Any) -> Any:
     """`np.iscomplex`."""
     return np.not_equal(np.imag(as_value(x)), 0)
+
+
+def _infinite(sign: int) -> Any:
+    def ask(x: Any, out: Any = None) -> Any:
+        x = as_value(x)
+        if dtype_of(x).kind == "c":
+            raise TypeError(f"This operation is not supported for {dtype_of(x)} values because it would be ambiguous.")
+        return deliver(np.equal(x, sign * np.inf), out)
+
+    return ask
+
+
+implements(np.isposinf)(_infinite(1))
+implements(np.isneginf)(_infinite(-1))
 
 
 @implements(np.isclose)

@@ -50,6 +50,7 @@ argpartition = declare(
 )
 lexsort = declare("lexsort", lambda *keys, axis: np.lexsort(keys, axis), CONSTANT, stacking=one_by_one)
 searchsorted = declare("searchsorted", _search, CONSTANT, stacking=one_by_one, fails_from=2)
+isin = declare("isin", lambda x, tests, *, kind: np.isin(x, tests, kind=kind), CONSTANT, stacking=one_by_one)
 digitize = declare(
     "digitize", lambda x, bins, *, right: np.digitize(x, bins, right), CONSTANT, stacking=one_by_one, fails_from=1
 )

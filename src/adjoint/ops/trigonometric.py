@@ -15,6 +15,9 @@ TURN = math.pi / 180.0
 
 
 def _sech_squared(x: Any) -> Any:
+    if np.iscomplexobj(x):  # cosh would be infinite in both parts, and nan divided by
+        shrunk = np.exp(np.where(np.real(x) < 0, 2.0, -2.0) * x)
+        return 4.0 * shrunk / (1.0 + shrunk) ** 2
     if type(x) is not np.ndarray or x.ndim == 0:
         s = 1.0 / cosh.evaluate(x)
         return s * s
@@ -26,6 +29,15 @@ def _sech_squared(x: Any) -> Any:
 def _root_of_one_plus_square(x: Any) -> Any:
     """sqrt(1 + x**2): without overflow, and on the branch of arcsinh."""
     return np.sqrt(1.0 - 1j * x) * np.sqrt(1.0 + 1j * x) if np.iscomplexobj(x) else np.hypot(1.0, x)
+
+
+def _one_over_one_plus_square(x: Any) -> Any:
+    """Of a complex number in two factors: its square may be infinite in both parts."""
+    return 1.0 / (1.0 - 1j * x) * (1.0 / (1.0 + 1j * x)) if np.iscomplexobj(x) else 1.0 / (1.0 + x * x)
+
+
+def _one_over_one_minus_square(x: Any) -> Any:
+    return 1.0 / (1.0 - x) * (1.0 / (1.0 + x)) if np.iscomplexobj(x) else 1.0 / ((1.0 - x) * (1.0 + x))
 
 
 sin = elementwise(np.sin, partials=[lambda x: _cos(x)], scalar=math.sin)
@@ -46,7 +58,7 @@ arccos = elementwise(
     domain=[SYMMETRIC],
     vertex=True,
 )
-arctan = elementwise(np.arctan, partials=[lambda x: 1.0 / (1.0 + x * x)], scalar=math.atan)
+arctan = elementwise(np.arctan, partials=[lambda x: _one_over_one_plus_square(x)], scalar=math.atan)
 arctan2 = elementwise(
     np.arctan2,
     partials=[
@@ -81,7 +93,7 @@ arccosh = elementwise(
     vertex=True,
 )
 arctanh = elementwise(
-    np.arctanh, partials=[lambda x: 1.0 / ((1.0 - x) * (1.0 + x))], scalar=math.atanh, domain=[SYMMETRIC]
+    np.arctanh, partials=[lambda x: _one_over_one_minus_square(x)], scalar=math.atanh, domain=[SYMMETRIC]
 )
 deg2rad = elementwise(np.deg2rad, partials=[lambda: TURN])
 rad2deg = elementwise(np.rad2deg, partials=[lambda: 1.0 / TURN])
