@@ -291,7 +291,7 @@ def test_errors_of_the_library_have_no_traceback(here):
     done = command("explain", "model.py:drops", "x=1")
     assert done.returncode == 1
     lines = done.stderr.splitlines()
-    assert lines[0] == "adjoint: error: A traced value cannot become a Python float without losing its derivative."
+    assert lines[0].startswith("adjoint: error: math.sin cannot take a traced value: it would become a Python float")
     assert lines[1] == "  at model.py:9 in drops():  return math.sin(x)"
     assert "Traceback" not in done.stderr
     assert done.stdout == ""

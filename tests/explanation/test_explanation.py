@@ -264,7 +264,7 @@ def test_a_vector_of_results():
     x = np.array([1.0, 2.0])
     np.testing.assert_allclose(ad.explain(np.sin)(x).gradient, np.cos(x))
     np.testing.assert_allclose(ad.explain(np.sin, cotangent=np.array([0.0, 3.0]))(x).gradient, [0.0, 3 * np.cos(2.0)])
-    with pytest.raises(ad.errors.TangentError, match="has not the structure of the result"):
+    with pytest.raises(ad.errors.TangentError, match="does not have the structure of the result"):
         ad.explain(np.sin, cotangent=np.ones(3))(x)
 
 

@@ -95,22 +95,24 @@ def wrong_vjp_shape(x):
 
 
 PLAIN = "Wrap a solver or compiled code with  ad.custom_rule;  write  ad.value(x)  if no derivative is wanted."
+VALUE = "Write  ad.value(x)  if no derivative is wanted."
 LIKE = "Use NumPy's functions instead of math's; make an array to fill inside the function, or with  like=x."
 STOP = "If no derivative is wanted, pass  ad.stop_gradient(x)  to it; if it is, give the rule with  ad.custom_rule."
 
 INSIDE = {
     float_of: (errors.DerivativeDroppedError, [
-        "A traced value cannot become a Python float without losing its derivative.", "{at}", "got float64[]",
-        LIKE, PLAIN]),
+        "math.sin cannot take a traced value: it would become a Python float and lose its derivative.", "{at}",
+        "got float64[]", "Write  np.sin,  or  ad.value(x)  if no derivative is wanted."]),
     complex_of: (errors.DerivativeDroppedError, [
-        "A traced value cannot become a Python complex number without losing its derivative.", "{at}", "got float64[]",
-        "Use NumPy's functions instead of cmath's.", PLAIN]),
+        "complex() cannot take a traced value: it would become a Python complex number and lose its derivative.",
+        "{at}", "got float64[]", "Leave  complex()  out: a traced number can be computed with as it is.", VALUE]),
     plain_array: (errors.DerivativeDroppedError, [
-        "A traced value cannot become a Python float without losing its derivative.", "{at}", "got float64[]",
-        LIKE, PLAIN]),
+        "np.fromiter cannot take a traced value: it would become a Python float and lose its derivative.", "{at}",
+        "got float64[]", LIKE, PLAIN]),
     stored_into_plain: (errors.DerivativeDroppedError, [
-        "A traced value cannot become a Python float without losing its derivative.", "{at}", "got float64[]",
-        LIKE, PLAIN]),
+        "y[0] = ...  cannot store a traced value: y is a plain array, and its derivative would be lost.", "{at}",
+        "got float64[]", "Make  y  inside the function with  np.zeros  or  np.empty,  or anywhere with  like=x.",
+        VALUE]),
     out_plain: (errors.DerivativeDroppedError, [
         "A traced value cannot be stored into a plain array without losing its derivative.", "{at}",
         "got float64[3] for a plain float64[3]", "Make the array with  like=, for example  np.empty(3, like=x)."]),
@@ -338,7 +340,7 @@ OUTSIDE = {
         "Write  return value, aux."]),
     masked_array: (errors.InputError, [
         "grad does not differentiate with respect to subclasses of ndarray: their arithmetic is their own.", "{at}",
-        "got numpy.ma.MaskedArray", "Pass  np.asarray(x)."]),
+        "got numpy.ma.MaskedArray", "Pass  x.filled(0.0),  and the mask as another argument."]),
     array_result: (errors.OutputError, [
         "grad needs a function that returns one real number.", "{at}", "got float64[3]", ONE_NUMBER]),
     list_result: (errors.OutputError, [
@@ -357,19 +359,19 @@ OUTSIDE = {
         "There is no positional argument number 1 to differentiate with respect to.", "{at}",
         "got 1 positional arguments", "Pass the argument by position, and choose it with  argnums."]),
     tangent_structure: (errors.TangentError, [
-        "The tangents given to jvp have not the structure of the primals.", "{at}", "got tuple of 1 leaves for 2",
+        "The tangents given to jvp do not have the structure of the primals.", "{at}", "got tuple of 1 leaves for 2",
         "Give tuples of the same containers, as in  ad.jvp(f, (x, y), (dx, dy))."]),
     tangent_shape: (errors.TangentError, [
-        "A tangent given to jvp has not the shape of its primal.", "{at}", "got float64[2] for float64[3]",
+        "A tangent given to jvp does not have the shape of its primal.", "{at}", "got float64[2] for float64[3]",
         "Give an array of the same shape."]),
     tangent_complex: (errors.TangentError, [
         "A real argument cannot move in a complex direction.", "{at}", "got complex128[3] for float64[3]",
         "Give a real tangent, or a complex primal."]),
     cotangent_shape: (errors.TangentError, [
-        "The cotangent given to vjp has not the shape of its value.", "{at}", "got float64[2] for float64[3]",
+        "The cotangent given to vjp does not have the shape of its value.", "{at}", "got float64[2] for float64[3]",
         "Give an array of the same shape as the result."]),
     cotangent_structure: (errors.TangentError, [
-        "The cotangent has not the structure of the function's result.", "{at}", "got list",
+        "The cotangent does not have the structure of the function's result.", "{at}", "got list",
         "Give a cotangent of the same containers as the value that vjp returned."]),
     not_holomorphic: (errors.NotDifferentiableError, [
         "A complex result has a Jacobian with respect to a complex argument only if it is holomorphic.", "{at}",
@@ -382,7 +384,7 @@ OUTSIDE = {
         "got tuple for 2 arguments",
         "Return  (g,)  for one argument, and None for an argument that has no derivative."]),
     vjp_shape: (errors.TangentError, [
-        "The rule of '<lambda>' returned a cotangent that has not the shape of its value.", "{at}",
+        "The rule of '<lambda>' returned a cotangent that does not have the shape of its value.", "{at}",
         "got float64[3] for float 1.0", "Sum over what was broadcast, or broadcast to the shape of the value."]),
 }  # fmt: skip
 

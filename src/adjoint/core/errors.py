@@ -9,6 +9,7 @@
     ├── AssignmentError          (ValueError)      an in-place update that cannot be done as NumPy would
     ├── UnsupportedError         (TypeError)       a function, keyword or operation without a rule
     ├── BatchError               (TypeError)       a value of one example was asked for inside vmap
+    ├── BatchSizeError           (ValueError)      the arguments of vmap do not fit together
     ├── NanError                 (FloatingPointError)  a step made a nan, and somebody wanted to know
     ├── ImpureError              (RuntimeError)    a jitted function does what a recording cannot repeat
     └── GradientCheckError       (AssertionError)  check_grads found a wrong derivative
@@ -76,7 +77,7 @@ class OutputError(AdjointError, TypeError):
 
 
 class TangentError(AdjointError, ValueError):
-    """A tangent, a cotangent or the result of a custom rule has not the structure, shape or dtype of its value."""
+    """A tangent, a cotangent or a custom rule's result does not have the structure, shape or dtype of its value."""
 
 
 class AssignmentError(AdjointError, ValueError):
@@ -94,6 +95,14 @@ class BatchError(AdjointError, TypeError):
     """Inside `vmap` a value stands for a whole batch, so it has no single truth value, number or shape.
 
     Wrong: `ad.vmap(lambda x: x if x > 0 else -x)(xs)`. Right: `ad.vmap(lambda x: np.where(x > 0, x, -x))(xs)`.
+    """
+
+
+class BatchSizeError(AdjointError, ValueError):
+    """The arguments of `vmap` cannot be mapped over together: sizes or axes do not fit.
+
+    Wrong: `ad.vmap(np.dot)(rows, vector)`, where only the rows are a batch.
+    Right: `ad.vmap(np.dot, in_axes=(0, None))(rows, vector)`.
     """
 
 
@@ -119,13 +128,45 @@ class GradientCheckError(AdjointError, AssertionError):
 
 def user_line() -> str:
     """Where the user's code stands: the innermost frame outside the library and NumPy, with its source line."""
-    frame = next(_user_frames(sys._getframe(1)), None)
+    frame = user_frame()
     if frame is None:
         return "<unknown>"
     path, line, name = frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
     source = linecache.getline(path, line).strip()
     place = f"{os.path.basename(path)}:{line}" + ("" if name == "<module>" else f" in {name}()")
     return f"{place}:  {source}" if source else place
+
+
+def user_frame() -> FrameType | None:
+    """The frame of the user's code: the innermost one that is not of an installed package, inside what is traced.
+
+    A function that is traced is the user's, wherever it is installed; what it calls in packages is not.
+    """
+    first: FrameType | None = None
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if not is_library(code.co_filename):
+            if not _is_installed(code.co_filename):
+                return frame
+            first = first or frame
+        elif first is not None and code.co_name == "run" and code.co_filename.endswith(TRACING):
+            return first
+        frame = frame.f_back
+    return first
+
+
+@functools.cache
+def _is_installed(path: str) -> bool:
+    """Whether code belongs to Python or to a package that was installed."""
+    return "/site-packages/" in path or "/dist-packages/" in path or path.startswith(PYTHON) or path.startswith("<froz")
+
+
+TRACING = os.path.join("transforms", "recording.py")
+"""Where the user's function is called."""
+
+PYTHON = os.path.dirname(os.__file__) + os.sep
+"""Where Python's own modules are."""
 
 
 def user_frames() -> list[FrameType]:

@@ -345,7 +345,7 @@ def _in_parts(leaves: list[Any], recorded: Recorded) -> list[Any]:
 def _mismatch(what: str, whose: str) -> TangentError:
     return TangentError(
         message(
-            f"The {what} given to explain has not the structure of the {whose}.",
+            f"The {what} given to explain does not have the structure of the {whose}.",
             fix=f"Give one number or array of the same shape for each of the {whose}.",
         )
     )

@@ -84,7 +84,8 @@ class Surroundings:
         if not errors and not filters:
             return None
         kept = ("raise", "warn") if filters else ("raise",)
-        words = [(name, str(word) if word in kept else "ignore") for name, word in np.geterr().items()]
+        state = {name: "warn" if word == "log" else str(word) for name, word in np.geterr().items()}
+        words = [(name, word if word in kept else "ignore") for name, word in state.items()]
         return Conditions(tuple(words), filters)
 
 

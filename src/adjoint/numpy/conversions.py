@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ..core.errors import BatchError, DerivativeDroppedError, message
+from ..core.met import met
+from ..core.swallowed import remember
 from ..core.traced import PYTHON, Traced, settled
 from ..core.values import describe, plain, raw
+from .formatting import is_formatting
 
 PLAIN = "Wrap a solver or compiled code with  ad.custom_rule;  write  ad.value(x)  if no derivative is wanted."
 
@@ -19,6 +23,34 @@ FIXES = {
     "array": "Use  np.array  or  np.stack  from the numpy module itself.\n" + PLAIN,
     "bytes": "Write  ad.value(x)  if no derivative is wanted.",
 }
+
+EQUIVALENTS = {
+    "fabs": "np.abs", "pow": "np.power", "fsum": "np.sum", "prod": "np.prod", "dist": "np.linalg.norm(p - q)",
+    "gamma": "scipy.special.gamma", "lgamma": "scipy.special.gammaln", "erf": "scipy.special.erf",
+    "erfc": "scipy.special.erfc", "comb": "scipy.special.comb", "factorial": "scipy.special.factorial",
+    "phase": "np.angle", "polar": "np.abs  and  np.angle", "rect": "r * np.exp(1j * phi)", "cbrt": "np.cbrt",
+}  # fmt: skip
+"""Functions of `math` and `cmath` that have another name in NumPy or SciPy."""
+
+
+def _fix(call: str, into: str) -> str:
+    """What to write instead of a call that was met."""
+    module, _, name = call.rpartition(".")
+    if module in ("math", "cmath"):
+        ours = EQUIVALENTS.get(name) or (f"np.{name}" if hasattr(np, name) else "")
+        return f"Write  {ours},  or  ad.value(x)  if no derivative is wanted." if ours else LEAVE
+    if call in ("float()", "complex()"):
+        return f"Leave  {call}  out: a traced number can be computed with as it is.\n" + LEAVE
+    if module == "np" and isinstance(getattr(np, name, None), type):
+        return f"Write  np.astype(x, {call}),  or leave it out.\n" + LEAVE
+    if module.startswith("scipy.stats"):
+        return f"Write its formula with NumPy's functions and those of  scipy.special.\n{PLAIN}"
+    if module.startswith(("scipy", "sklearn", "pandas")):
+        return PLAIN
+    return FIXES[into]
+
+
+LEAVE = "Write  ad.value(x)  if no derivative is wanted."
 
 
 def refuse_batch(x: Any, wanted: str, fix: str) -> None:
@@ -52,15 +84,38 @@ def _guarded(x: Traced) -> Any:
 def refuse(x: Traced, into: str, what: str) -> NoReturn:
     """Say which conversion would lose the derivative, and what to use instead."""
     refuse_batch(x, what, "Use NumPy's functions, or wrap other code with  ad.custom_rule.")
-    raise DerivativeDroppedError(
-        message(f"A traced value cannot become {what} without losing its derivative.", got=describe(x), fix=FIXES[into])
+    call, target = met()
+    error = DerivativeDroppedError(_refusal(x, into, what, call, target))
+    remember(error, sys._getframe(2))
+    raise error
+
+
+def _refusal(x: Traced, into: str, what: str, call: str, target: str) -> str:
+    if target and into == "float":
+        name = target.partition("[")[0]
+        return message(
+            f"{target} = ...  cannot store a traced value: {name} is a plain array, and its derivative would be lost.",
+            got=describe(x),
+            fix=f"Make  {name}  inside the function with  np.zeros  or  np.empty,  or anywhere with  like=x.\n" + LEAVE,
+        )
+    if call:
+        return message(
+            f"{call} cannot take a traced value: it would become {what} and lose its derivative.",
+            got=describe(x),
+            fix=_fix(call, into),
+        )
+    return message(
+        f"A traced value cannot become {what} without losing its derivative.", got=describe(x), fix=FIXES[into]
     )
 
 
 def to_float(self: Traced) -> float:
-    """`float(x)`, `math.sin(x)`, `plain[0] = x`."""
+    """`float(x)`, `math.sin(x)`, `plain[0] = x`; `"%.3f" % x` is text for eyes, and shows the value."""
     if not self.walk.level:
         return float(settled(self))
+    if is_formatting(sys._getframe(1)):
+        refuse_batch(self, "formatted with  %", 'Write  f"{x:.3f}",  which shows the whole batch.')
+        return float(plain(self))
     if self.walk.is_capture:
         return float(_guarded(self))
     refuse(self, "float", "a Python float")
@@ -103,9 +158,17 @@ def to_text(self: Traced) -> str:
     return f"Traced({plain(self)!r})" if self.walk.level else repr(settled(self))
 
 
+def to_plain_text(self: Traced) -> str:
+    """`print(x)`, `str(x)`, `"%s" % x`: the value alone."""
+    return str(plain(self))
+
+
 def formatted(self: Traced, spec: str) -> str:
-    """f"{x:.3f}" shows the value."""
-    return format(plain(self), spec)
+    """f"{x:.3f}" shows the value; of a number inside vmap the whole batch, each example with the same format."""
+    value = plain(self)
+    if spec and isinstance(value, np.ndarray) and value.ndim and not self.shape:
+        return np.array2string(value, formatter={"all": lambda example: format(example, spec)})
+    return format(value, spec)
 
 
 Traced.__float__ = to_float  # type: ignore[attr-defined]
@@ -113,4 +176,5 @@ Traced.__complex__ = to_complex  # type: ignore[attr-defined]
 Traced.__array__ = to_array  # type: ignore[attr-defined]
 Traced.__reduce_ex__ = to_bytes  # type: ignore[method-assign,assignment]
 Traced.__repr__ = to_text  # type: ignore[method-assign,assignment]
+Traced.__str__ = to_plain_text  # type: ignore[method-assign,assignment]
 Traced.__format__ = formatted  # type: ignore[method-assign,assignment]

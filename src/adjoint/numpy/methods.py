@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..ops.shape import constant_astype
 from ..ops.shape import item as item_primitive
 from .assignment import getitem, store
 from .conversions import refuse
+from .foreign import refuse_arithmetic
 from .views import own_copy
 
 
@@ -86,6 +88,9 @@ def view(self: Traced, dtype: Any = None, type: Any = None) -> Any:
     """`x.view()`: another handle of the same elements; as another dtype their bits have no derivative."""
     if is_kept(self):
         return released(self).view(*[k for k in (dtype, type) if k is not None])
+    for kind in (dtype, type):
+        if isinstance(kind, builtins.type) and issubclass(kind, np.ndarray) and kind is not np.ndarray:
+            refuse_arithmetic(kind, self)  # asked for by a masked array or a matrix that meets a traced one
     wanted = {name: kind for name, kind in (("dtype", dtype), ("type", type)) if kind is not None}
     if wanted and self.walk is CONSTANTS:
         return self.value.view(**wanted)

@@ -17,10 +17,12 @@ from ..ops.contraction import matmul
 from ..ops.declare import UFUNCS
 from ..ops.selection import absolute
 from .conversions import decided, refuse_batch
+from .foreign import foreign
 from .python_numbers import captured as _captured
 from .python_numbers import inverted, of_numbers, rounded
 from .registry import as_value
 
+ARRAYS = (np.ndarray, np.memmap)
 OPERANDS = (Traced, np.ndarray, np.generic, float, int, complex, list, tuple)
 
 
@@ -33,8 +35,8 @@ def _binary(primitive: Primitive, python: Callable[[Any, Any], Any]) -> tuple[Ca
 
 def _operand(x: Any, other: Any) -> Any:
     """Lists become arrays, beside NumPy's numbers; Python's numbers stay: they take the other's precision."""
-    if not isinstance(x, OPERANDS):
-        return NotImplemented
+    if not isinstance(x, OPERANDS) or (isinstance(x, np.ndarray) and type(x) not in ARRAYS):
+        return foreign(x, other)
     if isinstance(x, (list, tuple)):
         return NotImplemented if is_python(other) else as_value(x)  # [0] * n repeats the list
     return x

@@ -19,6 +19,7 @@ from ..ops.declare import UFUNCS
 from ..ops.shape import astype
 from .agreement import asked, instead, is_asked
 from .dispatchers import joined_arguments
+from .foreign import taken
 from .hosting import dispatched, hosted
 from .python_numbers import made_by_numpy
 from .registry import FUNCTIONS, deliver
@@ -71,9 +72,9 @@ def _universal(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: An
             return made_by_numpy(primitive(self))
         if type(inputs[0]) is np.ndarray and inputs[1] is self and primitive.is_smooth and len(inputs) == 2:
             return self.walk.process(primitive, inputs, {})
-        return made_by_numpy(primitive(*[np.array(x) if type(x) in SEQUENCES else x for x in inputs]))
+        return made_by_numpy(primitive(*[np.array(x) if type(x) in SEQUENCES else x for x in taken(inputs, self)]))
     if method == "__call__":
-        return call_with_keywords(primitive, ufunc, inputs, kwargs)
+        return call_with_keywords(primitive, ufunc, taken(inputs, self), kwargs)
     return METHODS[method](primitive, ufunc, inputs, kwargs)
 
 

@@ -83,7 +83,7 @@ def _checked(c: Value, value: Value, name: str, kind: str) -> Value:
     if shape_of(c) != shape_of(value):
         raise TangentError(
             message(
-                f"The rule of {name!r} returned a {kind} that has not the shape of its value.",
+                f"The rule of {name!r} returned a {kind} that does not have the shape of its value.",
                 got=f"{describe(c)} for {describe(value)}",
                 fix="Sum over what was broadcast, or broadcast to the shape of the value.",
             )

@@ -100,7 +100,7 @@ def checked_tangents(primals: Any, tangents: Any, given: list[Any], walk: str) -
     if not same_structure(primals, tangents):
         raise TangentError(
             message(
-                f"The tangents given to {walk} have not the structure of the primals.",
+                f"The tangents given to {walk} do not have the structure of the primals.",
                 got=f"{type(tangents).__name__} of {len(moves)} leaves for {len(given)}",
                 fix="Give tuples of the same containers, as in  ad.jvp(f, (x, y), (dx, dy)).",
             )
@@ -114,7 +114,7 @@ def _checked_tangent(t: Any, x: Value, walk: str) -> Value:
     if shape_of(t) != shape_of(x):
         raise TangentError(
             message(
-                f"A tangent given to {walk} has not the shape of its primal.",
+                f"A tangent given to {walk} does not have the shape of its primal.",
                 got=f"{describe(t)} for {describe(x)}",
                 fix="Give an array of the same shape.",
             )

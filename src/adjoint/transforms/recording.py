@@ -10,7 +10,9 @@ import numpy as np
 from ..core.callsite import stands_for_the_user
 from ..core.careful import pull_careful
 from ..core.errors import AdjointError, InputError, OutputError, TangentError, message
+from ..core.float_warnings import redirect, restore
 from ..core.reverse import ReverseTrace, all_finite, pull
+from ..core.swallowed import behind
 from ..core.trace import is_differentiated, quiet
 from ..core.traced import FLOAT64, LOCAL, Traced, snapshot
 from ..core.tree import flatten, paths
@@ -40,7 +42,9 @@ def checked_input(x: Any, walk: str, place: tuple[tuple[Any, ...], int] | None =
             message(
                 f"{walk} does not differentiate with respect to subclasses of ndarray: their arithmetic is their own.",
                 got=f"{kind.__module__}.{kind.__name__}",
-                fix="Pass  np.asarray(x).",
+                fix="Pass  x.filled(0.0),  and the mask as another argument."
+                if isinstance(x, np.ma.MaskedArray)
+                else "Pass  np.asarray(x).",
             )
         )
     if isinstance(x, (np.ndarray, np.generic)):
@@ -69,24 +73,49 @@ def _refusal(x: Any, walk: str, place: tuple[tuple[Any, ...], int] | None) -> st
     return message(
         f"{walk} needs real or complex numbers to differentiate with respect to.",
         got=describe(x) + (f" at {inside}" if inside else ""),
-        fix=f"Pass a float (3.0, not 3) or  x.astype(float){other}",
+        fix=_remedy(x) + other,
     )
+
+
+def _remedy(x: Any) -> str:
+    """What to pass instead of an argument that cannot be differentiated."""
+    if type(x).__module__.partition(".")[0] == "pandas":
+        return "Pass  x.to_numpy(float)"
+    if isinstance(x, (Traced, np.ndarray, np.generic, str, bytes, int, range)):
+        return "Pass a float (3.0, not 3) or  x.astype(float)"
+    if isinstance(x, (set, frozenset)) or hasattr(x, "__next__"):
+        return "Pass a list or a tuple"
+    if callable(x):
+        return "Pass the numbers, and the function in an argument of its own"
+    return f"Make  {type(x).__name__}  a dataclass, or register it with  ad.tree.register"
+
+
+def checked_function(fun: Any, walk: str, example: str = "") -> None:
+    """Refuse what cannot be called, before anything else is said about it."""
+    if not callable(fun):
+        raise InputError(
+            message(f"{walk} needs a function.", got=describe(fun), fix=f"Write  {example or f'ad.{walk}(f)(x)'}.")
+        )
 
 
 def run(f: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Call the user's function while NumPy's array makers know traced values."""
     outside = LOCAL.depth
+    token = None
     if not outside:
         prepare(f)
+        token = redirect()
     try:
         enter(outside)
         return f(*args, **kwargs)
-    except ValueError as error:
-        # NumPy hides a refused conversion behind "setting an array element with a sequence"
-        if isinstance(error.__cause__, AdjointError):
-            raise error.__cause__ from None
+    except Exception as error:
+        # NumPy hides a refused conversion behind "setting an array element with a sequence", compiled code likewise
+        refusal = None if isinstance(error, AdjointError) else behind(error)
+        if refusal is not None:
+            raise refusal from None
         raise
     finally:
+        restore(token)
         try:
             leave(outside)
         except BaseException:  # Ctrl-C just now
@@ -195,7 +224,7 @@ def checked_cotangent(g: Any, out: Value, walk: str) -> Value:
     if shape_of(g) != shape_of(out):
         raise TangentError(
             message(
-                f"The cotangent given to {walk} has not the shape of its value.",
+                f"The cotangent given to {walk} does not have the shape of its value.",
                 got=f"{describe(g)} for {describe(out)}",
                 fix="Give an array of the same shape as the result.",
             )

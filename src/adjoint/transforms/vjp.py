@@ -98,7 +98,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         if not same_structure(cotangent, value):
             raise TangentError(
                 message(
-                    "The cotangent has not the structure of the function's result.",
+                    "The cotangent does not have the structure of the function's result.",
                     got=type(cotangent).__name__,
                     fix="Give a cotangent of the same containers as the value that vjp returned.",
                 )

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..core.batch import BatchTrace
-from ..core.errors import BatchError, message
+from ..core.errors import BatchError, BatchSizeError, message
 from ..core.nans import are_looked_for, looking_for_nans
 from ..core.traced import Traced, snapshot
-from ..core.tree import flatten
+from ..core.tree import flatten, paths
 from ..core.values import Value, describe, shape_of, spread
 from .recording import output_leaves, run
 
@@ -52,7 +53,7 @@ def vmap(
             split = len(parts) - len(named)
             return run(fun, rebuild(parts[:split]), rebuild_named(parts[split:]))
 
-        size = _batch_size(leaves, axes)
+        size = _batch_size(leaves, axes, functools.partial(_leaf_name, fun, args, kwargs), args)
         if chunk_size is None or size <= chunk_size:
             return _mapped_at_once(call, leaves, axes, size, out_axes)
         chunks = [
@@ -73,7 +74,7 @@ def _mapped_at_once(
     try:
         result = call([_batched(x, axis, walk) for x, axis in zip(leaves, axes, strict=True)])
         outputs, shape = output_leaves(result, "vmap")
-        places = _axes_for_leaves((out_axes,), (shape(outputs),))
+        places = _axes_for_leaves((out_axes,), (shape(outputs),), "out_axes")
         return shape([_writable(_unbatched(o, axis, walk)) for o, axis in zip(outputs, places, strict=True)])
     finally:
         walk.end()
@@ -109,37 +110,97 @@ def _writable(x: Value) -> Value:
     return x.copy() if type(x) is np.ndarray and not x.flags.writeable else x
 
 
-def _axes_for_leaves(axes: Any, args: tuple[Any, ...]) -> list[int | None]:
+def _axes_for_leaves(axes: Any, args: tuple[Any, ...], what: str = "in_axes") -> list[int | None]:
     """One axis for each leaf of the arguments: an entry of `axes` holds for everything below it."""
     if axes is None or isinstance(axes, int):
         return [axes] * len(flatten(args)[0])
-    if len(axes) != len(args):
-        raise ValueError(f"vmap got {len(args)} arguments and {len(axes)} entries in in_axes")
+    if not isinstance(axes, (tuple, list)) or len(axes) != len(args):
+        raise BatchSizeError(
+            message(
+                f"{what} of vmap has to be one axis, or one entry for each of the {len(args)} "
+                f"{'results' if what == 'out_axes' else 'arguments'}.",
+                got=f"{what}={axes!r}",
+                fix=f"Write  {what}={_example(len(args))}.",
+            )
+        )
     found: list[int | None] = []
     for entry, arg in zip(axes, args, strict=True):
         if entry is None or isinstance(entry, int):
             found += [entry] * len(flatten(arg)[0])
-        elif isinstance(arg, dict):
-            found += _axes_for_leaves([entry[k] for k in sorted(arg)], tuple([arg[k] for k in sorted(arg)]))
+        elif isinstance(arg, dict) and isinstance(entry, dict) and set(arg) == set(entry):
+            found += _axes_for_leaves([entry[k] for k in sorted(arg)], tuple([arg[k] for k in sorted(arg)]), what)
+        elif isinstance(arg, (tuple, list)):
+            found += _axes_for_leaves(entry, tuple(arg), what)
         else:
-            found += _axes_for_leaves(entry, tuple(arg))
+            raise BatchSizeError(
+                message(
+                    f"An entry of {what} is not nested as what it belongs to.",
+                    got=f"{entry!r} for {describe(arg)}",
+                    fix="Give an integer, None, or the same containers with integers and None in them.",
+                )
+            )
     return found
 
 
-def _batch_size(leaves: list[Any], axes: list[int | None]) -> int:
-    sizes = set()
-    for x, axis in zip(leaves, axes, strict=True):
+def _example(count: int) -> str:
+    return str((0, *[None] * (count - 1)))
+
+
+def _batch_size(leaves: list[Any], axes: list[int | None], name_of: Callable[[int], str], args: tuple[Any, ...]) -> int:
+    """How many examples there are: the same for every leaf that is mapped over."""
+    sizes: dict[int, int] = {}
+    for k, (x, axis) in enumerate(zip(leaves, axes, strict=True)):
         if axis is None:
             continue
         shape = shape_of(x)
         if not -len(shape) <= axis < len(shape):
-            raise ValueError(f"vmap cannot map over axis {axis} of {describe(x)}")
-        sizes.add(shape[axis])
+            raise BatchSizeError(
+                message(
+                    f"vmap cannot map over axis {axis} of the argument {name_of(k)}, which does not have it.",
+                    got=f"{name_of(k)}: {describe(x)}",
+                    fix=f"If it is the same for all examples, write  in_axes={_without(args, k)}.",
+                )
+            )
+        sizes.setdefault(shape[axis], k)
     if not sizes:
-        raise ValueError("vmap needs at least one argument to map over")
+        raise BatchSizeError(
+            message(
+                "vmap needs at least one argument to map over.",
+                got="in_axes=None for all arguments" if leaves else "no arguments",
+                fix=f"Write  in_axes={_example(max(len(args), 1))},  or call the function itself.",
+            )
+        )
     if len(sizes) > 1:
-        raise ValueError(f"vmap got arguments of different sizes along the mapped axes: {sorted(sizes)}")
-    return sizes.pop()
+        found = [f"{n} in axis {axes[k]} of {name_of(k)}: {describe(leaves[k])}" for n, k in sizes.items()]
+        raise BatchSizeError(
+            message(
+                "vmap got arguments of different sizes along the axes to map over.",
+                got=", ".join(found),
+                fix=f"If one is the same for all examples, write  in_axes={_without(args, max(sizes.values()))}.",
+            )
+        )
+    return next(iter(sizes))
+
+
+def _without(args: tuple[Any, ...], leaf: int) -> str:
+    """`in_axes` that leaves out the argument to which a leaf belongs."""
+    if len(args) < 2:
+        return "None"
+    counts = [len(flatten(a)[0]) for a in args]
+    owner = next((k for k in range(len(args)) if leaf < sum(counts[: k + 1])), len(args) - 1)
+    return str(tuple([None if k == owner else 0 for k in range(len(args))]))
+
+
+def _leaf_name(fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], leaf: int) -> str:
+    """What to call a leaf: the argument's own name, and the way to the leaf in it."""
+    try:
+        parameters = inspect.signature(fun).parameters.values()
+    except (TypeError, ValueError):  # a builtin that does not say
+        parameters = ()  # type: ignore[assignment]
+    known = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    named = [(known[k] if k < len(known) else f"number {k}", arg) for k, arg in enumerate(args)]
+    named += [(name, kwargs[name]) for name in sorted(kwargs)]
+    return [name + inside for name, arg in named for inside in paths((arg,))][leaf]
 
 
 def _chunk(leaves: list[Any], axes: list[int | None], start: int, length: int) -> list[Any]:
@@ -151,7 +212,7 @@ def _chunk(leaves: list[Any], axes: list[int | None], start: int, length: int) -
 
 def _joined(chunks: list[Any], out_axes: Any) -> Any:
     parts = [flatten(c) for c in chunks]
-    axes = _axes_for_leaves((out_axes,), (chunks[0],))
+    axes = _axes_for_leaves((out_axes,), (chunks[0],), "out_axes")
     joined = [
         leaves[0] if axis is None else np.concatenate(leaves, axis)
         for leaves, axis in zip(zip(*[leaves for leaves, _ in parts], strict=True), axes, strict=True)

@@ -1,0 +1,57 @@
+"""NumPy's floating-point warnings at the user's line, and not at the line of the library that computes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .errors import user_frame
+
+_variable: Any = getattr(np._core.umath, "_extobj_contextvar", None)  # type: ignore[attr-defined]
+"""Where NumPy keeps what `np.errstate` says."""
+
+
+class Redirect:
+    """Takes the texts of NumPy's warnings, and gives the warnings where the user's code stands."""
+
+    def write(self, text: str) -> None:
+        """A floating-point condition was met; the text is `Warning: invalid value encountered in sqrt`."""
+        what = text.strip().removeprefix("Warning: ")
+        frame = user_frame()
+        if frame is None:
+            warnings.warn(what, RuntimeWarning, stacklevel=2)
+            return
+        registry = frame.f_globals.setdefault("__warningregistry__", {})
+        name = frame.f_globals.get("__name__", "<unknown>")
+        warnings.warn_explicit(what, RuntimeWarning, frame.f_code.co_filename, frame.f_lineno, name, registry)
+
+
+REDIRECT = Redirect()
+_usual = None if _variable is None else _variable.get()
+_redirected: Any = None
+
+
+def redirect() -> Any:
+    """From now on, warnings are given at the user's line; what `restore` needs.
+
+    Where the user has said something else with `np.errstate`, that holds. NumPy's variable is set directly, as
+    `np.errstate` would take longer than a small gradient.
+    """
+    global _redirected
+    if _variable is None or _variable.get() is not _usual:
+        return None
+    if _redirected is None:
+        if set(np.geterr().values()) != {"warn", "ignore"}:  # set for good before the library was imported
+            return None
+        words = {name: "log" for name, word in np.geterr().items() if word == "warn"}
+        with np.errstate(call=REDIRECT, **words):  # type: ignore[arg-type]
+            _redirected = _variable.get()
+    return _variable.set(_redirected)
+
+
+def restore(token: Any) -> None:
+    """Let NumPy warn as it did before."""
+    if token is not None:
+        _variable.reset(token)

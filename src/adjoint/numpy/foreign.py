@@ -1,0 +1,117 @@
+"""Operands of other packages: tables of pandas, sparse and masked arrays, fractions, numbers of SymPy.
+
+What has the meaning of an array or a number is taken for one. What has an arithmetic of its own, which a traced array
+does not have, is refused.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..core.errors import UnsupportedError, message
+from ..core.traced import Traced
+from ..core.values import describe
+
+_local = threading.local()
+
+
+def foreign(x: Any, handle: Any) -> Any:
+    """An operand that is neither traced, nor NumPy's, nor Python's: as an array, a number, or `NotImplemented`."""
+    if isinstance(x, Fraction):
+        return float(x)  # as Python does beside floats
+    package = type(x).__module__.partition(".")[0]
+    if package == "pandas":
+        return _of_pandas(x, handle)
+    if package == "sympy" and getattr(x, "is_number", False):
+        return float(x) if x.is_real else complex(x)
+    if isinstance(x, np.ndarray) or _is_sparse(x):
+        refuse_arithmetic(type(x), handle)
+    return NotImplemented
+
+
+def taken(inputs: tuple[Any, ...], handle: Any) -> tuple[Any, ...]:
+    """The arguments of a universal function, with operands of other packages as arrays and numbers."""
+    return tuple([_taken(x, handle) for x in inputs])
+
+
+def _taken(x: Any, handle: Any) -> Any:
+    kind = type(x)
+    if kind is np.ndarray or isinstance(x, (Traced, np.generic, np.memmap)) or kind.__module__ == "builtins":
+        return x
+    found = foreign(x, handle)
+    return x if found is NotImplemented else found
+
+
+def _of_pandas(x: Any, handle: Any) -> Any:
+    """The numbers of a table, if all tables that are met have the same labels: a traced array has none to align by."""
+    if not hasattr(x, "to_numpy"):
+        return NotImplemented
+    numbers = x.to_numpy()
+    if numbers.dtype.kind not in "fciub":
+        raise UnsupportedError(
+            message(
+                f"A pandas {type(x).__name__} that does not hold plain numbers cannot be combined with a traced value.",
+                got=f"dtype {getattr(x, 'dtype', numbers.dtype)}",
+                fix="Convert it first, as in  series.to_numpy(float).",
+            )
+        )
+    labels = getattr(x, "index", None)
+    if labels is not None:
+        _check_labels(x, labels, handle)
+    return numbers
+
+
+def _check_labels(x: Any, labels: Any, handle: Any) -> None:
+    """pandas puts tables together by their labels: refuse where that would not be by position."""
+    while isinstance(handle.value, Traced):
+        handle = handle.value
+    level, known = getattr(_local, "labels", (0, {}))
+    if level != handle.walk.level:
+        level, known = _local.labels = handle.walk.level, {}
+    if not known.setdefault(len(labels), labels).equals(labels):
+        raise UnsupportedError(
+            message(
+                "Two pandas objects with different labels meet in a traced function, where they cannot be aligned.",
+                got=f"{type(x).__name__} of labels {labels[:3].tolist()}..., not {known[len(labels)][:3].tolist()}...",
+                fix="Align them before, as with  other.reindex(table.index),  or use  series.to_numpy().",
+            )
+        )
+
+
+def _is_sparse(x: Any) -> bool:
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(x))
+
+
+FIXES = {
+    "MaskedArray": "Use  np.where(mask, 0.0, x)  for the data and the mask as plain arrays.",
+    "matrix": "Use  np.asarray(m),  and  @  for products of matrices.",
+}
+
+
+def refuse_arithmetic(kind: type, handle: Any) -> NoReturn:
+    """Say that a class of arrays cannot be combined with traced values."""
+    fix = FIXES.get(kind.__name__, "Pass  np.asarray(x).")
+    if not issubclass(kind, np.ndarray):
+        fix = "Use  S.toarray(),  or give the product a rule with  ad.custom_rule:  its VJP is  S.T @ g."
+    raise UnsupportedError(
+        message(
+            f"{_public(kind)} has an arithmetic of its own, which traced values do not take part in.",
+            got=f"{describe(handle)} and {kind.__name__}",
+            fix=fix,
+        )
+    )
+
+
+def _public(kind: type) -> str:
+    parts = [part for part in kind.__module__.split(".") if not part.startswith("_")]
+    return ".".join(["np" if part == "numpy" else part for part in parts] + [kind.__name__])
+
+
+Traced.__array_priority__ = 1000.0  # type: ignore[attr-defined]
+Traced.__pandas_priority__ = 10_000  # type: ignore[attr-defined]
