@@ -6,6 +6,7 @@ does not have, is refused.
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 from fractions import Fraction
@@ -18,6 +19,7 @@ from ..core.traced import Traced
 from ..core.values import describe
 
 _local = threading.local()
+NOTHING: tuple[int, dict[int, Any]] = (0, {})
 
 
 def foreign(x: Any, handle: Any) -> Any:
@@ -29,9 +31,22 @@ def foreign(x: Any, handle: Any) -> Any:
         return _of_pandas(x, handle)
     if package == "sympy" and getattr(x, "is_number", False):
         return float(x) if x.is_real else complex(x)
+    if isinstance(x, np.ndarray) and not _has_arithmetic(type(x)):
+        return x
     if isinstance(x, np.ndarray) or _is_sparse(x):
         refuse_arithmetic(type(x), handle)
     return NotImplemented
+
+
+@functools.cache
+def _has_arithmetic(kind: type) -> bool:
+    """Whether a subclass of ndarray computes otherwise than arrays do: masks, units, products of matrices."""
+    own = kind.__mro__[: kind.__mro__.index(np.ndarray)]
+    return any([name in vars(base) for base in own for name in ARITHMETIC])
+
+
+ARITHMETIC = ("__array_ufunc__", "__array_function__", "__array_wrap__", "__add__", "__mul__", "__matmul__")
+"""What a class has of its own if its arithmetic is its own."""
 
 
 def taken(inputs: tuple[Any, ...], handle: Any) -> tuple[Any, ...]:
@@ -70,7 +85,7 @@ def _check_labels(x: Any, labels: Any, handle: Any) -> None:
     """pandas puts tables together by their labels: refuse where that would not be by position."""
     while isinstance(handle.value, Traced):
         handle = handle.value
-    level, known = getattr(_local, "labels", (0, {}))
+    level, known = getattr(_local, "labels", NOTHING)
     if level != handle.walk.level:
         level, known = _local.labels = handle.walk.level, {}
     if not known.setdefault(len(labels), labels).equals(labels):
