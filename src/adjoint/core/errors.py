@@ -146,7 +146,7 @@ def user_frame() -> FrameType | None:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        if not is_library(code.co_filename):
+        if not is_library(frame):
             if not _is_installed(code.co_filename):
                 return frame
             first = first or frame
@@ -156,7 +156,6 @@ def user_frame() -> FrameType | None:
     return first
 
 
-@functools.cache
 def _is_installed(path: str) -> bool:
     """Whether code belongs to Python or to a package that was installed."""
     return "/site-packages/" in path or "/dist-packages/" in path or path.startswith(PYTHON) or path.startswith("<froz")

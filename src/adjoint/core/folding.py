@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import os
-from types import TracebackType
+from types import FrameType, TracebackType
 
-from .errors import LIBRARIES
+from .callsite import OURS, package_of
 
-BETWEEN = (contextlib.__file__, functools.__file__)
-"""Modules of Python through which the library calls itself."""
+BETWEEN = frozenset((OURS, "contextlib", "functools"))
+"""Whose frames are left out: the library's, and of the modules of Python through which it calls itself."""
 
 
 def fold(error: BaseException) -> None:
@@ -22,11 +20,11 @@ def fold(error: BaseException) -> None:
     if last is None or os.environ.get("ADJOINT_FULL_TRACEBACKS"):
         return
     while (here := last.tb_next) is not None:
-        if _is_ours(here.tb_frame.f_code.co_filename):
+        if _is_ours(here.tb_frame):
             last.tb_next = here.tb_next
         else:
             last = here
 
 
-def _is_ours(path: str) -> bool:
-    return path.startswith((LIBRARIES[0], "<adjoint")) or path in BETWEEN
+def _is_ours(frame: FrameType) -> bool:
+    return package_of(frame.f_globals) in BETWEEN

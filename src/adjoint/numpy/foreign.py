@@ -6,7 +6,6 @@ does not have, is refused.
 
 from __future__ import annotations
 
-import functools
 import sys
 import threading
 from fractions import Fraction
@@ -38,8 +37,7 @@ def foreign(x: Any, handle: Any) -> Any:
     return NotImplemented
 
 
-@functools.cache
-def _has_arithmetic(kind: type) -> bool:
+def _has_arithmetic(kind: Any) -> bool:
     """Whether a subclass of ndarray computes otherwise than arrays do: masks, units, products of matrices."""
     own = kind.__mro__[: kind.__mro__.index(np.ndarray)]
     return any([name in vars(base) for base in own for name in ARITHMETIC])
