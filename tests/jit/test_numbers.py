@@ -113,6 +113,7 @@ ARITHMETIC = {
     "index": lambda x, n: (x[n % 4], x[n % 4, 1], np.take(x, n % 4)),
     "view": through_view,
     "types": lambda x, n: (isinstance(n, int), isinstance(n, float), isinstance(n, np.ndarray), matched(n)),
+    "asked": lambda x, n: (type(n) is int, type(n).__name__, hasattr(n, "shape"), hasattr(x, "shape")),
     "copies": lambda x, n: (copy.copy(n), copy.deepcopy([n])),
 }
 VALUE_WANTED = {
@@ -126,7 +127,7 @@ VALUE_WANTED = {
     "containers": lambda x, n: ({0: 1.0, 1: 2.0, 2: 3.0}[n % 3] * x, [10, 20, 30][n % 3] * x, n in (1, 2, 3)),
     "python": lambda x, n: (math.gcd(n, 12), n.bit_length(), hash(n), pow(n, 2, 7), round(n, -1), complex(n)),
     "math": lambda x, n: (math.sqrt(abs(n)), math.hypot(n, 1), float(n), int(n), bool(n)),
-    "type": lambda x, n: (type(n) is int, hasattr(n, "shape"), n is True),
+    "identity": lambda x, n: (n is True, id(n) == id(n), list(map(type, [n]))),
     "integer power": lambda x, n: I64 ** (abs(n) % 4),
     "statistics": lambda x, n: (np.std(x, ddof=abs(n) % 2), np.quantile(x, 0.5, axis=n % 2)),
     "scalars": lambda x, n: (np.int64(n), np.float64(n), np.float32(3) * n),

@@ -71,7 +71,7 @@ class LooksAtNumbersError(Exception):
 
 
 TELLTALE = frozenset(("type", "hasattr", "id"))
-"""Builtins that see through a handle."""
+"""Builtins that see through a handle. Calls of the first two go to versions that do not, in a copy of the function."""
 
 
 def tells_handles_apart(functions: Iterable[types.FunctionType]) -> bool:
@@ -79,12 +79,12 @@ def tells_handles_apart(functions: Iterable[types.FunctionType]) -> bool:
     return any([_tells(f.__code__) for f in functions])
 
 
-@functools.cache
+@functools.lru_cache(4096)
 def _tells(code: types.CodeType) -> bool:
-    if not TELLTALE.isdisjoint(code.co_names):
-        return True
     before = None
     for step in dis.get_instructions(code):
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval in TELLTALE:
+            return True
         if step.opname == "IS_OP" and before is not None and type(before.argval) in (bool, int):  # n is True
             return True
         before = step

@@ -10,7 +10,7 @@ import random
 import threading
 import types
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,14 +20,27 @@ from ..core.tree import flatten
 from .capture import CaptureTrace, ForeignValueError
 from .chance import Chance, not_drawn_if_refused, put_back, seal
 from .clone import Clones, looks_at_types
-from .counts import LooksAtNumbersError, Number, is_count, tells_handles_apart
+from .counts import LooksAtNumbersError, tells_handles_apart
 from .effects import Performance, also_in_failure, noted
 from .executed import Tracking
 from .interpret import own
 from .looking import look
 from .program import KINDS, Program
 from .reach import is_foreign
-from .varying import Variable, asks_which, kind_of, left_out, numbers_in, still_read
+from .varying import (
+    NONE,
+    Counts,
+    Numbers,
+    Variable,
+    asks_which,
+    handle_of,
+    is_pinned,
+    kind_of,
+    left_out,
+    numbers_in,
+    plain_of,
+    still_read,
+)
 from .watch import Watch
 
 SETTLING = 3
@@ -35,8 +48,6 @@ SETTLING = 3
 DYNAMIC = (float, complex, np.ndarray, np.generic)
 """Leaves whose values a program takes anew at each run; everything else is part of what was recorded."""
 
-Counts = frozenset[int]
-"""Places of leaves."""
 Run = Callable[[Any, Any, dict[str, Any]], Any]
 """How a function is called on handles."""
 
@@ -46,21 +57,6 @@ def is_dynamic(leaf: Any) -> bool:
     if isinstance(leaf, np.ndarray):
         return type(leaf) is np.ndarray and leaf.dtype.kind in KINDS
     return isinstance(leaf, DYNAMIC) and not (isinstance(leaf, np.generic) and leaf.dtype.kind not in KINDS)
-
-
-class Numbers(NamedTuple):
-    """Python's numbers that are to be inputs, of which a program else relies on the values."""
-
-    leaves: Counts = frozenset()
-    """Places of integers and truth values among the leaves of the arguments."""
-    variables: tuple[Variable, ...] = ()
-    """Captured numbers."""
-
-    def __bool__(self) -> bool:
-        return bool(self.leaves or self.variables)
-
-
-NONE = Numbers()
 
 
 class Recording:
@@ -243,21 +239,24 @@ def _written(
 ) -> tuple[Recording, list[Any], str, str]:
     watch = look(fun, *extra, with_arrays=False)
     seal([x for x, _, _ in watch.generators] + [s.x for s in watch.states if isinstance(s.x, random.Random)])
-    tells = tells_handles_apart(watch.functions())
-    if counts and tells:
-        raise LooksAtNumbersError
     handles = [
         capture.count(x) if k in counts.leaves else capture.input(x) if is_dynamic(x) else x
         for k, x in enumerate(leaves)
     ]
-    captured = {v: _number(capture, now) for v in counts.variables if kind_of(now := v.read()) is not None}
-    clones = Clones(capture, calls=not tells, variables={v.place: h for v, h in captured.items()})
+    captured = {v: handle_of(capture, now) for v in counts.variables if kind_of(now := v.read()) is not None}
+    clones = Clones(capture, calls=True, variables={v.place: h for v, h in captured.items()})
     original, fun = fun, clones.of(fun) if lift else fun
     others = extra
     if captured:
         others = [clones.of(x) if any([x is leaf for leaf in leaves]) else x for x in extra]
         handles = [h if isinstance(h, Traced) else clones.of(h) for h in handles]
     seen = look(fun, *others)
+    if tells_handles_apart(seen.functions()):
+        if counts:
+            raise LooksAtNumbersError
+        clones = Clones(capture)
+        fun = clones.of(original) if lift else original
+        seen = look(fun, *others)
     watch.arrays = seen.arrays  # those that the copy still sees as they are
     if captured:
         if not lift or still_read(seen, captured) or (clones.has_objects and asks_which(watch.functions())):
@@ -296,29 +295,9 @@ def _written(
     recording = Recording(capture.program, watch, places, restore, Performance(capture.program, effects))
     recording.counts = counts.leaves
     recording.pinned = frozenset([k for k in counts.leaves if handles[k].node in capture.pinned])
-    recording.variables = tuple([(v, kind_of(_plain(h)), _is_pinned(capture, h)) for v, h in captured.items()])
+    recording.variables = tuple([(v, kind_of(plain_of(h)), is_pinned(capture, h)) for v, h in captured.items()])
     recording.is_for_once = capture.unguarded
     return recording, values, drawn, stirred
-
-
-def _number(capture: CaptureTrace, value: Any) -> Any:
-    """The handle of a captured number, or handles of a tuple of them."""
-    if type(value) is tuple:
-        return tuple([_number(capture, item) for item in value])
-    if is_count(value):
-        return capture.count(value)
-    handle = capture.input(value)
-    return Number(value, capture, handle.node) if type(value) is float else handle
-
-
-def _plain(handle: Any) -> Any:
-    return tuple(map(_plain, handle)) if type(handle) is tuple else handle.value
-
-
-def _is_pinned(capture: CaptureTrace, handle: Any) -> bool:
-    if type(handle) is tuple:
-        return any([_is_pinned(capture, h) for h in handle])
-    return handle.node in capture.pinned
 
 
 ANYTHING = (str, bytes, bool, int, type(None), enum.Enum, type, np.dtype, np.generic, np.ndarray, slice, range)

@@ -10,11 +10,11 @@ import dis
 import functools
 import types
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .counts import is_count
+from .counts import Number, is_count
 from .holding import ANY, MISSING, items_of
 from .program import KINDS
 from .reach import is_foreign, names_of
@@ -49,6 +49,25 @@ class Variable:
             return MISSING
 
 
+Counts = frozenset[int]
+"""Places of leaves."""
+
+
+class Numbers(NamedTuple):
+    """Python's numbers that are to be inputs, of which a program else relies on the values."""
+
+    leaves: Counts = frozenset()
+    """Places of integers and truth values among the leaves of the arguments."""
+    variables: tuple[Variable, ...] = ()
+    """Captured numbers."""
+
+    def __bool__(self) -> bool:
+        return bool(self.leaves or self.variables)
+
+
+NONE = Numbers()
+
+
 def kind_of(x: Any) -> Any:
     """The type of a number that can be an input, or those of a tuple of such numbers; None for anything else."""
     if type(x) is tuple:
@@ -62,6 +81,28 @@ def kind_of(x: Any) -> Any:
 def numbers_in(x: Any) -> list[Any]:
     """The numbers of a variable, one after the other."""
     return [n for item in x for n in numbers_in(item)] if type(x) is tuple else [x]
+
+
+def handle_of(capture: Any, value: Any) -> Any:
+    """The handle of a captured number, or handles of a tuple of them."""
+    if type(value) is tuple:
+        return tuple([handle_of(capture, item) for item in value])
+    if is_count(value):
+        return capture.count(value)
+    handle = capture.input(value)
+    return Number(value, capture, handle.node) if type(value) is float else handle
+
+
+def plain_of(handle: Any) -> Any:
+    """The number of such a handle, or the numbers."""
+    return tuple(map(plain_of, handle)) if type(handle) is tuple else handle.value
+
+
+def is_pinned(capture: Any, handle: Any) -> bool:
+    """Whether the program relies on the value of a handle."""
+    if type(handle) is tuple:
+        return any([is_pinned(capture, h) for h in handle])
+    return handle.node in capture.pinned
 
 
 def changed_numbers(watch: Watch) -> list[Variable]:

@@ -130,10 +130,24 @@ def _question(function: Any, ufunc: Any) -> Callable[..., Any]:
     return _one(function, lambda x: made(x.walk, UFUNCS[ufunc](to_numpy_float(x)), TRUTH, ()))
 
 
+def type_of(*args: Any, **kwargs: Any) -> Any:
+    """`type(x)`: of the number, not of its handle."""
+    if len(args) == 1 and not kwargs and isinstance(args[0], Number):
+        return type(args[0].value)
+    return type(*args, **kwargs)
+
+
+def has_attribute(x: Any, name: str) -> bool:
+    """`hasattr(x, name)`."""
+    return hasattr(x.value if isinstance(x, Number) else x, name)
+
+
 def _enter(function: Any, version: Callable[..., Any]) -> None:
     VERSIONS.setdefault(function.__name__, []).append((function, version))
 
 
+_enter(type, type_of)
+_enter(hasattr, has_attribute)
 _enter(float, _one(float, to_float))
 _enter(int, _one(int, to_int))
 _enter(bool, _one(bool, to_bool))

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.recording import Counts, Fixed, Recording, is_dynamic
+from ...ir.recording import Fixed, Recording, is_dynamic
+from ...ir.varying import Counts
 from ..build import Native
 from .entry import entry_text
 from .signature import (
