@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES
-from types import CodeType, FrameType
+from opcode import opname
+from types import CodeType, FrameType, ModuleType
 from typing import Any, NamedTuple
 
 OURS = __name__.partition(".")[0]
@@ -71,7 +72,7 @@ def _look_at_modules() -> None:
     for name, module in list(sys.modules.items()):
         if name not in _looked_at:
             _looked_at.add(name)
-            path = getattr(module, "__file__", None)
+            path = vars(module).get("__file__") if issubclass(type(module), ModuleType) else None
             if isinstance(path, str) and path.endswith(tuple(EXTENSION_SUFFIXES)):
                 _compiled.add(name.partition(".")[0])
     _looked_at.intersection_update(list(sys.modules))  # their number says whether anything is new
@@ -104,52 +105,73 @@ def site_of(frame: FrameType) -> Site:
 
 READS = frozenset(("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"))
 CALLS = frozenset(("PRECALL", "CALL"))
+NEW = sys.version_info >= (3, 13)
+"""Whether the place for `self` comes after what is called, not before it."""
+
+
+class Step(NamedTuple):
+    """An instruction."""
+
+    place: int
+    name: str
+    arg: int
 
 
 def _site(code: CodeType, place: int) -> Site:
-    import dis
-
-    steps = [step for step in dis.get_instructions(code) if step.opname not in ("CACHE", "EXTENDED_ARG")]
-    at = next(k for k, step in enumerate(steps) if step.offset == place)
-    if steps[at].opname in READS:
+    steps = _steps(code)
+    at = next(k for k, step in enumerate(steps) if step.place == place)
+    if steps[at].name in READS:
         return Site(reads=True, calls=_is_called(steps, at))
-    start = _start_of_getattr(steps, at) if steps[at].opname in CALLS else None
+    start = _start_of_getattr(code, steps, at) if steps[at].name in CALLS else None
     if start is None:
         return Site(reads=False, calls=False)
-    if sys.version_info >= (3, 13):
-        return Site(reads=True, calls=steps[at + 1].opname == "PUSH_NULL")
-    return Site(reads=True, calls=start > 0 and steps[start - 1].opname == "PUSH_NULL")
+    beside = at + 1 if NEW else start - 1
+    return Site(reads=True, calls=beside >= 0 and steps[beside].name == "PUSH_NULL")
 
 
-def _is_called(steps: list[Any], at: int) -> bool:
+def _steps(code: CodeType) -> list[Step]:
+    """The instructions of a code; the standard library's `dis` would be noticed by who follows what Python runs."""
+    found, high = [], 0
+    for place in range(0, len(code.co_code), 2):
+        name, arg = opname[code.co_code[place]], code.co_code[place + 1] | high
+        high = arg << 8 if name == "EXTENDED_ARG" else 0
+        if name not in ("CACHE", "EXTENDED_ARG"):
+            found.append(Step(place, name, arg))
+    return found
+
+
+def _is_called(steps: list[Step], at: int) -> bool:
     """Whether what an instruction reads is called: then a place for `self` is left on the stack, before or after it."""
     if _is_method(steps[at]) or _is_method(steps[at + 1]):
         return True
-    if sys.version_info >= (3, 13):
-        return steps[at + 1].opname == "PUSH_NULL"
-    while steps[at].opname == "LOAD_ATTR":
+    if NEW:
+        return steps[at + 1].name == "PUSH_NULL"
+    while steps[at].name == "LOAD_ATTR":
         at -= 1
-    if steps[at].opname == "LOAD_GLOBAL":
-        return _is_odd(steps[at])
-    return at > 0 and steps[at - 1].opname == "PUSH_NULL"
+    if steps[at].name == "LOAD_GLOBAL":
+        return steps[at].arg & 1 == 1
+    return at > 0 and steps[at - 1].name == "PUSH_NULL"
 
 
-def _is_method(step: Any) -> bool:
+def _is_method(step: Step) -> bool:
     """Whether an instruction reads a method that is called next; from Python 3.12 on an odd argument says so."""
-    return step.opname == "LOAD_METHOD" or (
-        sys.version_info >= (3, 12) and step.opname == "LOAD_ATTR" and _is_odd(step)
-    )
+    if step.name == "LOAD_ATTR" and sys.version_info >= (3, 12):
+        return step.arg & 1 == 1
+    return step.name == "LOAD_METHOD"
 
 
-def _is_odd(step: Any) -> bool:
-    return step.arg is not None and step.arg & 1 == 1
-
-
-def _start_of_getattr(steps: list[Any], at: int) -> int | None:
+def _start_of_getattr(code: CodeType, steps: list[Step], at: int) -> int | None:
     """Where the name `getattr` is read, if it is what is called at an instruction: both begin at the same character."""
-    here = steps[at].positions
+    positions = list(code.co_positions())
+    here = positions[steps[at].place // 2]
     for k in range(at - 1, -1, -1):
-        there = steps[k].positions
-        if steps[k].argval == "getattr" and (there.lineno, there.col_offset) == (here.lineno, here.col_offset):
+        there = positions[steps[k].place // 2]
+        if (there[0], there[2]) == (here[0], here[2]) and _name_read(code, steps[k]) == "getattr":
             return k
     return None
+
+
+def _name_read(code: CodeType, step: Step) -> str:
+    if step.name == "LOAD_GLOBAL":
+        return code.co_names[step.arg >> 1]
+    return code.co_names[step.arg] if step.name == "LOAD_NAME" else ""

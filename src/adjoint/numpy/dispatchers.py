@@ -124,7 +124,7 @@ def _teach(dispatcher: FunctionType) -> None:
         dispatcher.__defaults__ = dispatcher.__kwdefaults__ = None
     constants = [Dispatcher(plain) if c == "dispatcher" else c for c in template.co_consts]
     dispatcher.__code__ = template.replace(
-        co_consts=tuple(constants), co_name=code.co_name, co_qualname=code.co_qualname
+        co_consts=tuple(constants), co_name=code.co_name, co_qualname=code.co_qualname, co_filename=code.co_filename
     )
 
 

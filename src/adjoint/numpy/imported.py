@@ -19,6 +19,9 @@ from .constructors import MAKERS, NUMPY
 OBJECTS = ("r_", "c_", "ndenumerate", "nditer", "require", "asarray_chkfinite")
 """Names of objects and functions that convert by themselves; their versions are in `names`."""
 
+HOLDERS = (FunctionType, type)
+"""What may hold such a function as a default argument or an attribute."""
+
 _versions: dict[int, Any] = {
     **{id(original): MAKERS[name] for name, original in NUMPY.items()},
     **{id(getattr(numpy, name)): name for name in OBJECTS},
@@ -69,9 +72,8 @@ def adopt(names: dict[str, Any]) -> dict[str, Any]:
     for name, value in list(names.items()):
         if id(value) in _versions:
             names[name] = replaced[name] = _version(value)
-        elif type(value) is FunctionType or issubclass(type(value), type):
-            if getattr(value, "__module__", "") == names.get("__name__"):
-                _adopt_parts(value)
+        elif issubclass(type(value), HOLDERS) and getattr(value, "__module__", "") == names.get("__name__"):
+            _adopt_parts(value)
     return replaced
 
 

@@ -39,9 +39,12 @@ def prepare(fun: Any) -> None:
 
 def _look_at_modules() -> None:
     for name, module in list(sys.modules.items()):
-        if name in _ready or not isinstance(module, ModuleType) or replacements.is_being_imported(module):
+        is_module = issubclass(type(module), ModuleType)  # other objects are not to be asked for anything
+        if name in _ready or (is_module and replacements.is_being_imported(module)):
             continue
         _ready.add(name)
+        if not is_module:
+            continue
         if name == "numpy" or name == "scipy.special":
             teach(module)
         if name in ("numpy", "numpy.linalg", "numpy.fft"):

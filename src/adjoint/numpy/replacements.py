@@ -65,7 +65,7 @@ def install() -> None:
 
 def is_being_imported(module: Any) -> bool:
     """Whether a module is not complete yet."""
-    return bool(getattr(getattr(module, "__spec__", None), "_initializing", False))
+    return bool(getattr(vars(module).get("__spec__"), "_initializing", False))
 
 
 def _teach(original: FunctionType, ours: Callable[..., Any], module: str) -> None:
