@@ -242,7 +242,7 @@ class Plan:
     def _sites(self, reader: Step, sites: dict[int, set[Any]]) -> set[Any]:
         sort = self.sorts[id(reader)]
         if self._is_tiny(reader, sort) or sort == WHOLE:
-            return {("main", reader.outs[0])}
+            return {("main", id(reader))}
         if sort == CHECK:
             return {"main"}
         if sort == REDUCE:

@@ -58,6 +58,11 @@ def look(*roots: Any, with_arrays: bool = True, executed: Executed | None = None
     return _Looking(with_arrays, executed).at(roots)
 
 
+def may_catch(*functions: Any) -> bool:
+    """Whether functions of the user's, or others that they call, have a `try` or `with`: they may catch an error."""
+    return any([f.__code__.co_exceptiontable for f in look(*functions, with_arrays=False).functions()])
+
+
 class _Looking:
     def __init__(self, with_arrays: bool, executed: Executed | None) -> None:
         self.watch = Watch()

@@ -12,6 +12,7 @@ from ..core.errors import AdjointError, BatchError, InputError, message
 from ..core.traced import Traced
 from ..core.values import cannot_branch, describe, dtype_of, shape_of
 from ..ir.capture import GuardRefusedError
+from ..ir.looking import may_catch
 from . import (
     loop_cond,
     loop_native,  # noqa: F401  (gives the loops their machine code)
@@ -85,7 +86,7 @@ def scan(
         else:
             found = loop_scan.apply(step, carry, items, length=n, **how)
     except Exception as error:
-        if not _is_for_python(error) or (n == 0 and not isinstance(error, GuardRefusedError)):
+        if not _is_for_python(error) or not (isinstance(error, GuardRefusedError) or (n and may_catch(f))):
             raise
         return scan_unrolled(f, carry, restore, items, restore_items, n, reverse)
     last, ys = split(found, len(carry))
@@ -168,7 +169,7 @@ def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Any
         of_cond = condition(cond, carry, restore)
         return restore(list(loop_while.apply(of_cond, of_body, (), (), carry)[:-1]))
     except Exception as error:
-        if not _is_for_python(error, *carry):
+        if not _is_for_python(error, *carry) or not (isinstance(error, GuardRefusedError) or may_catch(cond, body)):
             raise
     return while_unrolled(cond, body, carry, restore)
 
