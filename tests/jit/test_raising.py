@@ -207,3 +207,70 @@ def test_while_and_cond() -> None:
         np.testing.assert_allclose(jitted(a), wanted(a))
         for p in (1.0, -1.0):
             assert choosing(p, a) == (first(a) if p > 0 else 1.0 + a[0, 0])
+
+
+def divided(x: Any, y: Any) -> Any:
+    """Speaks of the error."""
+    try:
+        return x / y
+    except ZeroDivisionError:
+        return 7.0
+
+
+def raised_to(x: Any, y: Any) -> Any:
+    """Speaks of two errors."""
+    try:
+        return x**y
+    except OverflowError:
+        return 7.0
+    except ZeroDivisionError:
+        return 8.0
+
+
+def rest(x: Any, y: Any) -> Any:
+    """Speaks of both by their common name, around a function that does not."""
+    try:
+        return (lambda: x % y + x // y)()
+    except ArithmeticError:
+        return 7.0
+
+
+@pytest.mark.parametrize(
+    ("f", "points"),
+    [
+        (divided, [(1.0, 2.0), (1.0, 0.0), (1.0, 4.0), (0.0, 0.0)]),
+        (divided, [(1.0, 0.0), (1.0, 2.0), (3.0, 0.0)]),
+        (raised_to, [(2.0, 2.0), (1e300, 2.0), (0.0, -1.0), (3.0, 2.0)]),
+        (raised_to, [(0.0, -1.0), (2.0, 2.0), (1e300, 2.0)]),
+        (rest, [(1.0, 2.0), (1.0, 0.0), (5.0, 2.0)]),
+        (rest, [(1.0, 0.0), (1.0, 2.0), (1, 0), (7, 2)]),
+    ],
+)
+def test_errors_of_pythons_arithmetic(f: Any, points: Any) -> None:
+    """A function that names an error of Python's arithmetic gets it."""
+    jitted = ad.jit(f)
+    for point in points:
+        assert jitted(*point) == f(*point)
+
+
+def test_pythons_floats_follow_numpy_elsewhere() -> None:
+    """Nobody speaks of the error: infinite, and machine code."""
+    jitted = ad.jit(lambda x, y: x / y)
+    assert [jitted(1.0, 2.0), jitted(1.0, 0.0)] == [0.5, np.inf]
+    assert jitted.stats()["called by NumPy"] == []
+
+
+def test_an_error_in_a_long_loop() -> None:
+    """Caught around the loop, whose body cannot catch it: the loop stays one."""
+
+    def f(x: Any, places: Any) -> Any:
+        try:
+            return ad.scan(lambda total, k: (total + x[k], None), 0.0, places)[0]
+        except IndexError:
+            return -1.0
+
+    jitted, good = ad.jit(f), np.zeros(30_000, int)
+    bad = np.append(good[1:], 7)
+    for places in (good, bad, good, bad):
+        assert jitted(X, places) == f(X, places)
+    assert max([len(p.program.steps) for paths in jitted._paths.values() for p in paths]) < 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from ..core.errors import user_line
 from ..core.primitive import Primitive
 from ..core.trace import new_level
 from ..core.traced import Ended, Traced, settled, snapshot
+from .arithmetic import OPERATORS, Pythons, is_spoken_of
 from .bits import same_bits
 from .conditions import Checked, Conditions, Surroundings
 from .counts import Count
@@ -37,7 +39,7 @@ class CaptureTrace:
 
     __slots__ = (
         "arrays", "failed", "foreign", "guards_allowed", "level", "lift", "numbers", "origins", "pinned", "program",
-        "ranges", "surroundings", "under_conditions", "unguarded",
+        "ranges", "root", "surroundings", "under_conditions", "unguarded",
     )  # fmt: skip
     lead = 0
     is_capture = True
@@ -61,7 +63,9 @@ class CaptureTrace:
         self.pinned: set[int] = set()
         """Python's integers among the inputs that the program relies on as they are."""
         self.surroundings = Surroundings()
-        self.under_conditions: dict[Any, Checked] = {}
+        self.root = id(sys._getframe(1))
+        """The frame in which the recording began."""
+        self.under_conditions: dict[Any, Any] = {}
         """Steps under conditions of the user's, so that equal ones are one primitive."""
         self.failed = 0
         """The identity of the error that a step raised last."""
@@ -95,8 +99,10 @@ class CaptureTrace:
             if isinstance(p, Traced) or (self.origins and type(p) in (tuple, list, slice)):
                 params = {**params, name: self._plain(p)}
         conditions = self.conditions()
-        if conditions is not None and not all([type(v) in PYTHON_NUMBERS for v in values]):
+        if conditions is not None and not _are_pythons(values):
             return self._checked(conditions, primitive, numbers, values, params)
+        if primitive.name in OPERATORS and self.is_checked and _are_pythons(values) and is_spoken_of(self.root):
+            primitive = self.under_conditions.setdefault(id(primitive), Pythons(primitive))
         try:
             out = primitive.evaluate(*values, **params)
         except Exception as error:
@@ -250,6 +256,10 @@ class EndedCapture(Ended, CaptureTrace):
     """A recording that is done."""
 
     __slots__ = ()
+
+
+def _are_pythons(values: list[Any]) -> bool:
+    return all([type(v) in PYTHON_NUMBERS for v in values])
 
 
 def frozen(value: Any) -> Any:

@@ -60,7 +60,13 @@ def look(*roots: Any, with_arrays: bool = True, executed: Executed | None = None
 
 def may_catch(*functions: Any) -> bool:
     """Whether functions of the user's, or others that they call, have a `try` or `with`: they may catch an error."""
-    return any([f.__code__.co_exceptiontable for f in look(*functions, with_arrays=False).functions()])
+    return any([_has_handler(f.__code__) for f in look(*functions, with_arrays=False).functions()])
+
+
+def _has_handler(code: types.CodeType) -> bool:
+    """Whether code, or that of a function written inside it, has a place to go to with an error."""
+    inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
+    return bool(code.co_exceptiontable) or any([_has_handler(c) for c in inner])
 
 
 class _Looking:
