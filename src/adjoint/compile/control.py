@@ -199,31 +199,62 @@ class _Function:
 def _scan(kernel: Any, step: Step) -> None:
     params, types = step.params, kernel.plan.types
     n_consts, n_carry, length = params["n_consts"], params["n_carry"], params["length"]
-    body = _body(kernel, params["body"])
+    carries = [types[a] for a in step.args[n_consts : n_consts + n_carry]]
+    kept = {} if params.get("reverse") else _kept(params["body"], carries)
+    body = _body(kernel, _without(params["body"], kept))
     f = _Function(kernel)
     addresses = [f.take(in_rows(kernel, a)) for a in step.args]
     consts, starts, xs = addresses[:n_consts], addresses[n_consts : n_consts + n_carry], addresses[n_consts + n_carry :]
-    carries = [types[a] for a in step.args[n_consts : n_consts + n_carry]]
     ends = [f.take(kernel.pointer(o)) for o in step.outs]
-    now = [f.buffer(t) for t in carries]
-    new = [f.buffer(t) for t in carries]
-    f.copy_all(carries, now, starts)
+    large = [_size(t) > TINY_BYTES for t in carries]
+    now = ["" if k in kept else f.buffer(t) for k, t in enumerate(carries)]
+    new = ["" if k in kept else f.buffer(t) for k, t in enumerate(carries)]
+    for k, t in enumerate(carries):
+        if k not in kept:
+            f.copy(now[k], starts[k], t)
     slices = [Type(types[a].dtype, types[a].shape[1:], False) for a in step.args[n_consts + n_carry :]]
     pieces = [Type(types[o].dtype, types[o].shape[1:], False) for o in step.outs[n_carry:]]
 
     def inside(i: str) -> None:
         e = f.e
+        odd = e.op(f"icmp ne i64 {e.op(f'and i64 {i}, 1')}, 0")
+        begins = e.op(f"icmp eq i64 {i}, 0")
+        before = e.op(f"sub nsw i64 {i}, 1")
         if params.get("reverse"):
             i = e.op(f"sub nsw i64 {length - 1}, {i}")
+        here, there = list(now), list(new)
+        for k, t in enumerate(carries):
+            if k in kept:  # what was kept of it last time
+                last = _row(e, ends[n_carry + kept[k]], t, before)
+                here[k] = e.op(f"select i1 {begins}, ptr {starts[k]}, ptr {last}")
+            elif large[k]:  # two pieces of memory take turns
+                here[k] = e.op(f"select i1 {odd}, ptr {new[k]}, ptr {now[k]}")
+                there[k] = e.op(f"select i1 {odd}, ptr {now[k]}, ptr {new[k]}")
         rows = [_row(e, p, t, i) for p, t in zip(xs, slices, strict=True)]
         outs = [_row(e, p, t, i) for p, t in zip(ends[n_carry:], pieces, strict=True)]
-        f.run(body, [*consts, *now, *rows, *new, *outs])
-        f.copy_all(carries, now, new)
+        f.run(body, [*consts, *here, *rows, *[p for k, p in enumerate(there) if k not in kept], *outs])
+        for k, t in enumerate(carries):
+            if k not in kept and not large[k]:
+                f.copy(now[k], new[k], t)
 
     counted(f.e, "0", str(length), inside)
-    f.copy_all(carries, ends[: len(carries)], now)
+    for k, t in enumerate(carries):
+        source = new[k] if large[k] and length % 2 else now[k]
+        f.copy(ends[k], _row(f.e, ends[n_carry + kept[k]], t, str(length - 1)) if k in kept else source, t)
     f.finish("scan", has_guards=decides(step))
     kernel.work += length * (body.work + 5 + len(body.program.steps))
+
+
+def _kept(body: Program, carries: list[Type]) -> dict[int, int]:
+    """Large carries that are kept in a stack as well, and in which one: the next step reads them there."""
+    stacks = {o: k for k, o in enumerate(body.outputs[len(carries) :])}
+    return {k: stacks[o] for k, (o, t) in enumerate(zip(body.outputs, carries, strict=False))
+            if o in stacks and _size(t) > TINY_BYTES}  # fmt: skip
+
+
+def _without(body: Program, kept: dict[int, int]) -> Program:
+    """A body without some of its results."""
+    return body.with_steps(body.steps, [o for k, o in enumerate(body.outputs) if k not in kept]) if kept else body
 
 
 def _row(e: Emitter, base: str, t: Type, i: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ir.program import Step, Type
-from ..ops.indexing import index
+from ..ops.indexing import assign, index
 from ..ops.shape import concatenate, reshape, stack, transpose
 
 SMALL = 256
@@ -122,11 +122,16 @@ class Stacks:
         whole = self.made(step.args, pieces)
         if step.primitive.name == "concatenate":
             return int(writer.add(reshape, (whole,), out, shape=out.shape))
-        if axis == 0:
+        if axis == 0 and len(pieces) > 1:
             return whole
-        order = [*range(1, rank + 1)]
-        order.insert(axis, 0)
-        return int(writer.add(transpose, (whole,), out, axes=tuple(order)))
+        if axis:
+            order = [*range(1, rank + 1)]
+            order.insert(axis, 0)
+            whole = writer.add(transpose, (whole,), out, axes=tuple(order))
+        # an array of its own that lies row by row, as that of the step does: NumPy sums in the order of memory
+        return int(
+            writer.add(assign, (writer.constant(np.zeros(out.shape, out.dtype), out), whole), out, template=(...,))
+        )
 
 
 def _stretch(sources: list[tuple[int, Key] | None], at: int) -> tuple[int, int]:
