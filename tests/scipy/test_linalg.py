@@ -92,3 +92,10 @@ def test_third_derivative_of_expm():
 
     third = ad.jvp(lambda t: ad.jvp(lambda t: ad.jvp(along, (t,), (1.0,))[1], (t,), (1.0,))[1], (1.0,), (1.0,))[1]
     np.testing.assert_allclose(third, np.linalg.matrix_power(SMALL, 3) @ scipy.linalg.expm(SMALL), rtol=1e-10)
+
+
+def test_frames_can_be_looked_at() -> None:
+    """Who prints a traceback with variables, or stops in a debugger, reads those of SciPy's functions too."""
+    with pytest.raises(np.linalg.LinAlgError) as caught:
+        ad.jit(lambda a: scipy.linalg.solve_triangular(a, np.ones(2)))(np.zeros((2, 2)))
+    assert all([isinstance(dict(entry.frame.f_locals), dict) for entry in caught.traceback])

@@ -13,7 +13,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterable
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 from ..core.traced import Traced
@@ -74,15 +74,30 @@ def _teach(original: FunctionType, ours: Callable[..., Any], module: str) -> Non
     plain = FunctionType(code, original.__globals__, original.__name__, original.__defaults__, original.__closure__)
     plain.__kwdefaults__ = original.__kwdefaults__
     original.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
-    original.__code__ = _call_chosen.__code__.replace(
+    original.__code__ = _calling(len(code.co_freevars)).replace(
         co_name=code.co_name, co_qualname=code.co_qualname, co_freevars=code.co_freevars
     )
     original.__defaults__ = None
     original.__kwdefaults__ = {"_chosen": functools.partial(_choose, plain, ours, module)}
 
 
-def _call_chosen(*args: Any, _chosen: Callable[..., Any], **kwargs: Any) -> Any:
-    return _chosen(*args, **kwargs)
+@functools.cache
+def _calling(count: int) -> CodeType:
+    """Code that calls what was chosen, for a function that closes over so many variables.
+
+    It has to take them over, though it does not use them: whoever reads the variables of its frame, as debuggers and
+    printers of tracebacks do, would otherwise find nothing where cells should be, and crash.
+    """
+    names = [f"free{k}" for k in range(count)]
+    lines = ["def outside():", *[f"    {name} = None" for name in names], CALLING]
+    lines += [f"        if False: {name}" for name in names]
+    lines += ["        return _chosen(*args, **kwargs)", "    return call"]
+    known: dict[str, Any] = {}
+    exec(compile("\n".join(lines), "<adjoint>", "exec"), known)  # noqa: S102  (put together above, from numbers alone)
+    return known["outside"]().__code__  # type: ignore[no-any-return]
+
+
+CALLING = "    def call(*args, _chosen, **kwargs):"
 
 
 def _choose(original: Callable[..., Any], ours: Callable[..., Any], module: str, /, *args: Any, **kwargs: Any) -> Any:
