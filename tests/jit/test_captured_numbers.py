@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import types
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -120,6 +122,40 @@ def test_tuples():
     assert jitted.stats()["recordings"] == 3
 
 
+class Pair(NamedTuple):
+    """Two numbers."""
+
+    rate: float
+    n: int
+
+
+@dataclasses.dataclass
+class Settings:
+    """Numbers by name, which are equal if their numbers are."""
+
+    rate: float = 0.1
+    n: int = 0
+
+
+SETTINGS = Settings()
+REGISTRY = {MODEL: 2.0}
+
+
+def test_settings():
+    """A dataclass whose fields are set anew, and a named tuple that is replaced."""
+
+    def put(i):
+        SETTINGS.rate, SETTINGS.n = 0.1 * i, i
+        set_global(Pair(0.1 * i, i))
+
+    for f in (lambda x: x * SETTINGS.rate + SETTINGS.n, lambda x: x * GLOBAL.rate + GLOBAL.n):
+        jitted = ad.jit(f)
+        for i in range(40):
+            put(i)
+            same(jitted(X), f(X))
+        assert jitted.stats()["recordings"] == 3
+
+
 def test_kinds_that_change():
     """An int, a float, a truth value, a number of NumPy's, an int again: each is what it is."""
     jitted = ad.jit(of_global)
@@ -203,6 +239,7 @@ ELSEWHERE = {
     "read by a jitted function": (lambda x: INNER(x) + GLOBAL, set_global),
     "attribute of a module": (lambda x: x * MODULE.k, attribute(MODULE, "k")),
     "attribute of a class": (lambda x: x * Odd.scale, attribute(Odd, "scale")),
+    "object as a key": (lambda x: x * MODEL.t * REGISTRY.get(MODEL, 1.0), attribute(MODEL, "t")),
     "which object": (lambda x: x * SELF.t if SELF is SELVES[0] else -x, attribute(SELF, "t")),
     "type": (lambda x: x * GLOBAL if type(GLOBAL) is float else -x, set_global),
     "text": (lambda x: x * len(f"{GLOBAL:.1f}"), set_global),

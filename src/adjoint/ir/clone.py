@@ -61,10 +61,10 @@ class Clones:
             return self._object(x)
         return x
 
-    @property
-    def has_objects(self) -> bool:
-        """Whether objects were copied."""
-        return bool(self._objects)
+    def copied_objects(self) -> list[Any]:
+        """The objects that copies were made of."""
+        copies = {id(made) for made, _ in self._objects}
+        return [x for x, made in self._made.values() if id(made) in copies]
 
     def _reaches_variables(self, x: Any) -> bool:
         return bool(self._owners) and reaches(x, self._owners)

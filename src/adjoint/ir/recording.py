@@ -259,7 +259,10 @@ def _written(
         seen = look(fun, *others)
     watch.arrays = seen.arrays  # those that the copy still sees as they are
     if captured:
-        if not lift or still_read(seen, captured) or (clones.has_objects and asks_which(watch.functions())):
+        objects = clones.copied_objects()
+        if not lift or still_read(seen, captured) or any(map(seen.knows, objects)):
+            raise LooksAtNumbersError
+        if objects and asks_which(watch.functions()):
             raise LooksAtNumbersError
         left_out(watch, captured)
     args, kwargs = rebuild(handles)

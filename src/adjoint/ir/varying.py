@@ -70,23 +70,31 @@ NONE = Numbers()
 
 def kind_of(x: Any) -> Any:
     """The type of a number that can be an input, or those of a tuple of such numbers; None for anything else."""
-    if type(x) is tuple:
+    if isinstance(x, tuple):
         kinds = tuple([kind_of(item) for item in x])
-        return kinds if kinds and None not in kinds else None
+        if not kinds or None in kinds or not (type(x) is tuple or is_named(type(x))):
+            return None
+        return kinds if type(x) is tuple else (type(x), kinds)
     if isinstance(x, np.generic):
         return type(x) if x.dtype.kind in KINDS else None
     return type(x) if type(x) in (float, complex) or is_count(x) else None
 
 
+def is_named(kind: Any) -> bool:
+    """Whether a class is a named tuple's, as `collections.namedtuple` makes it."""
+    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields") and hasattr(kind, "_make")
+
+
 def numbers_in(x: Any) -> list[Any]:
     """The numbers of a variable, one after the other."""
-    return [n for item in x for n in numbers_in(item)] if type(x) is tuple else [x]
+    return [n for item in x for n in numbers_in(item)] if isinstance(x, tuple) else [x]
 
 
 def handle_of(capture: Any, value: Any) -> Any:
     """The handle of a captured number, or handles of a tuple of them."""
-    if type(value) is tuple:
-        return tuple([handle_of(capture, item) for item in value])
+    if isinstance(value, tuple):
+        handles = [handle_of(capture, item) for item in value]
+        return tuple(handles) if type(value) is tuple else type(value)._make(handles)  # type: ignore[attr-defined]
     if is_count(value):
         return capture.count(value)
     handle = capture.input(value)
@@ -95,12 +103,15 @@ def handle_of(capture: Any, value: Any) -> Any:
 
 def plain_of(handle: Any) -> Any:
     """The number of such a handle, or the numbers."""
-    return tuple(map(plain_of, handle)) if type(handle) is tuple else handle.value
+    if not isinstance(handle, tuple):
+        return handle.value
+    values = map(plain_of, handle)
+    return tuple(values) if type(handle) is tuple else type(handle)._make(values)  # type: ignore[attr-defined]
 
 
 def is_pinned(capture: Any, handle: Any) -> bool:
     """Whether the program relies on the value of a handle."""
-    if type(handle) is tuple:
+    if isinstance(handle, tuple):
         return any([is_pinned(capture, h) for h in handle])
     return handle.node in capture.pinned
 
@@ -157,7 +168,8 @@ def still_read(watch: Watch, variables: Iterable[Variable]) -> bool:
     return any([v.place in reached or id(v.owner) in watch.seen for v in variables])
 
 
-PLAIN = ("__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__del__", "__eq__", "__hash__", "__new__")
+PLAIN = ("__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__del__", "__new__")
+"""Methods that may tell a copy from the object, if a class has its own."""
 
 
 def can_be_copied(x: Any) -> bool:
@@ -173,7 +185,7 @@ class PlainObject:
 
 
 def asks_which(functions: Iterable[types.FunctionType]) -> bool:
-    """Whether a function asks if two objects are one, other than None."""
+    """Whether a function asks if two objects are one, other than None and classes."""
     return any([_asks_which(f.__code__) for f in functions])
 
 
@@ -181,9 +193,7 @@ def asks_which(functions: Iterable[types.FunctionType]) -> bool:
 def _asks_which(code: types.CodeType) -> bool:
     before = None
     for step in dis.get_instructions(code):
-        if step.opname == "IS_OP" and not (
-            before is not None and before.opname == "LOAD_CONST" and before.argval is None
-        ):
+        if step.opname == "IS_OP" and (before is None or before.argval not in (None, "__class__")):
             return True
         before = step
     return any([_asks_which(c) for c in code.co_consts if isinstance(c, types.CodeType)])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.recording import Fixed, Recording, is_dynamic
-from ...ir.varying import Counts
+from ...ir.varying import Counts, is_named
 from ..build import Native
 from .entry import entry_text
 from .signature import (
@@ -100,6 +100,8 @@ def _signature(
 
 def _leaf(kind: Any, kinds: Iterator[Any]) -> Any:
     """What is expected in a variable that holds a number, or a tuple of them."""
+    if type(kind) is tuple and is_named(kind[0]):
+        raise _OddError
     return Tuple(tuple([_leaf(k, kinds) for k in kind])) if type(kind) is tuple else next(kinds)
 
 
