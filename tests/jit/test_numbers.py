@@ -324,3 +324,41 @@ def test_caches_keep_plain_numbers():
         assert integers(2.0, k) == 2.0 * (3 * k + 0.5)
         assert floats(k + 0.5) == (k + 0.5) * (3 * (k + 0.5) + 0.5)
     assert {type(v) for k in range(8) for v in (*table(k), *table(k + 0.5))} == {int, float}
+
+
+def logarithm(x, n):
+    """Of Python's numbers, by a function of NumPy's whose conditions are errors."""
+    with np.errstate(all="raise"):
+        try:
+            return np.log(x * n)
+        except FloatingPointError:
+            return np.float64(-7.0)
+
+
+def test_conditions_on_numbers():
+    """What is an error for NumPy's functions is one for Python's numbers too."""
+    check(logarithm, *[(2.0, n) for n in (1, 0, 2, -1, 3)])
+    check(logarithm, *[(2.0, n) for n in (1.0, 0.0, 2.0, -1.0, 3.0)])
+
+
+CATCHING = {
+    "division": (lambda x, n: x / (1 // n), ZeroDivisionError, (1, 0, 1, 0, 1)),
+    "index of a list": (lambda x, n: x * [10, 20, 30][n], IndexError, (0, 1, 2, 5, 1, 7, -1, -9, 2)),
+    "index of an array": (lambda x, n: x * X[0][n], IndexError, (0, 1, 2, 5, 1, 7, -1, -9, 2)),
+    "overflow": (lambda x, n: x * int((I8 + n)[0]), OverflowError, (0, 1, 500, 2, 127, 128, -128, -129, 3)),
+    "power": (lambda x, n: x * 0**n, ZeroDivisionError, (0, 1, -1, 2, -2, 3)),
+}
+
+
+@pytest.mark.parametrize("name", CATCHING)
+def test_errors_that_are_caught(name):
+    """The function goes on as it does without jit, whichever calls came before."""
+    f, error, values = CATCHING[name]
+
+    def careful(x, n):
+        try:
+            return f(x, n)
+        except error:
+            return -x
+
+    check(careful, *[(2.0, n) for n in values])

@@ -99,7 +99,7 @@ class CaptureTrace:
             if isinstance(p, Traced) or (self.origins and type(p) in (tuple, list, slice)):
                 params = {**params, name: self._plain(p)}
         conditions = self.conditions()
-        if conditions is not None and not _are_pythons(values):
+        if conditions is not None and not (primitive.name in OPERATORS and _are_pythons(values)):
             return self._checked(conditions, primitive, numbers, values, params)
         if primitive.name in OPERATORS and self.is_checked and _are_pythons(values) and is_spoken_of(self.root):
             primitive = self.under_conditions.setdefault(id(primitive), Pythons(primitive))
