@@ -52,6 +52,7 @@ TRANSPARENT: tuple[Any, ...] = (
     functools.partial,
     super,
     np.ufunc,
+    type(functools.cmp_to_key(max)),
 )
 """Compiled types that keep nothing but references to others."""
 BY_IDENTITY = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
@@ -62,6 +63,7 @@ SILENT_MODULES = (
     "_ssl",
     "select",
     "logging",
+    "inspect",
     "typing",
     "_typing",
     "datetime",
@@ -77,7 +79,7 @@ class _Pair(ctypes.Structure):
 
 IMMUTABLE = {range, slice, object, types.CodeType, types.GenericAlias, types.UnionType, type(_Pair.first)} | {
     *(types.GetSetDescriptorType, types.MemberDescriptorType, types.MethodDescriptorType),
-    *(types.WrapperDescriptorType, types.MethodWrapperType, types.ClassMethodDescriptorType),
+    *(types.WrapperDescriptorType, types.ClassMethodDescriptorType),
 }
 """Compiled types whose objects never change."""
 HEAP = 1 << 9
@@ -191,16 +193,19 @@ def is_compiled(kind: type) -> bool:
 class Digest:
     """What a compiled object means, as it would be pickled; arrays that it holds are in `arrays` and count by identity.
 
-    Made from an object that cannot be pickled, or not the same way twice, it raises.
+    Classes and functions that it holds are in `code`. Made from an object that cannot be pickled, or not the same way
+    twice, it raises.
     """
 
     def __init__(self, x: Any) -> None:
-        first: list[np.ndarray] = []
-        again: list[np.ndarray] = []
+        first: list[Any] = []
+        again: list[Any] = []
         self._dumped(x, first)
         self._dumped(x, again)
         kept = {id(a) for a in first}
-        self.arrays = [a for a in again if id(a) in kept]  # others are made anew each time: what they hold counts
+        found = [a for a in again if id(a) in kept]  # arrays that are made anew each time: what they hold counts
+        self.arrays = [a for a in found if isinstance(a, np.ndarray)]
+        self.code = [c for c in found if not isinstance(c, np.ndarray)]
         self._known = {id(a) for a in self.arrays}
         if self(x) != self(x):
             raise pickle.PicklingError("never the same twice")
@@ -209,7 +214,7 @@ class Digest:
         """One tuple with the bytes."""
         return (self._dumped(x),)
 
-    def _dumped(self, x: Any, found: list[np.ndarray] | None = None) -> bytes:
+    def _dumped(self, x: Any, found: list[Any] | None = None) -> bytes:
         out = io.BytesIO()
         pickler = _Pickler(out, 5)
         pickler.found, pickler.known = found, set() if found is not None else self._known
@@ -221,16 +226,17 @@ class Digest:
 
 class _Pickler(pickle.Pickler):
     known: set[int]
-    found: list[np.ndarray] | None
+    found: list[Any] | None
 
     def persistent_id(self, obj: Any) -> Any:
-        """The number of what is watched apart, or is what it is: arrays, classes, functions."""
-        if isinstance(obj, np.ndarray) and not obj.dtype.hasobject:
-            if self.found is not None:
-                self.found.append(obj)
-                return id(obj)
-            return id(obj) if id(obj) in self.known else None
-        return id(obj) if isinstance(obj, BY_IDENTITY) else None
+        """The number of what is watched apart: arrays, classes, functions."""
+        is_array = isinstance(obj, np.ndarray) and not obj.dtype.hasobject
+        if not is_array and not isinstance(obj, BY_IDENTITY):
+            return None
+        if self.found is not None:
+            self.found.append(obj)
+            return id(obj)
+        return id(obj) if not is_array or id(obj) in self.known else None
 
 
 def is_immutable(x: Any) -> bool:

@@ -42,7 +42,7 @@ from .holding import (
     remembered_by,
 )
 from .reach import file_of, is_foreign, is_installed, is_silent, is_users_class, version_of
-from .variables import Found, Holder, Variables
+from .variables import Found, Holder, Variables, is_setting
 from .watch import State, Watch, content_of, placed, state_of
 
 MOST = 20_000
@@ -124,7 +124,7 @@ class _Looking:
             yield from self._class(x)
         elif issubclass(kind, types.ModuleType):
             self._variables.note_module(x)
-        elif kind is types.BuiltinFunctionType:
+        elif kind is types.BuiltinFunctionType or kind is types.MethodWrapperType:
             if x.__self__ is not None and type(x.__self__) is not types.ModuleType:
                 yield Found(x.__self__, name, holder)
         else:
@@ -165,29 +165,33 @@ class _Looking:
 
     def _class(self, kind: type) -> Iterator[Found]:
         """What a class holds: methods, and attributes that all its objects share; of a package's, code that has run."""
-        if kind is object or kind is type or kind.__module__.split(".")[0] in ("builtins", "adjoint"):
+        if kind is object or kind is type or str(kind.__module__).split(".")[0] in ("builtins", "adjoint"):
             return
         if kind.__module__ in ("decimal", "_decimal") and kind.__name__ == "Decimal":
             self._state(sys.modules["decimal"].getcontext, decimals_of, " of decimal numbers", None)
-        if not is_users_class(kind):
-            self.watch.meets_packages = self.watch.meets_packages or is_installed(file_of(kind))
-            if self._executed is not None:
-                parts = [getattr(v, "__func__", getattr(v, "fget", v)) for v in vars(kind).values()]
-                yield from [Found(f, "", Holder(kind)) for f in parts if type(f) is types.FunctionType]
-                yield from [Found(base, "", Holder(kind)) for base in kind.__bases__]
+        users, installed = is_users_class(kind), is_installed(file_of(kind))
+        self.watch.meets_packages = self.watch.meets_packages or installed
+        if not users and self._executed is None:
             return
+        holder = None if users else Holder(kind)
         held: list[tuple[Mapping[Any, Any], str, Any, str]] = []
         for key, value in list(vars(kind).items()):
-            if key not in UNTOUCHED and (key.startswith("__") or self._variables.may_be_read(key)):
+            special = (users or installed) and key.startswith("__")
+            if key not in UNTOUCHED and (special or self._variables.may_be_read(key)):
                 held.append((vars(kind), key, value, f"{kind.__name__}.{key}"))
-                yield Found(value, f" {kind.__name__}.{key}")
-        self.watch.classes.append((kind, version_of(kind), kind.__bases__, held))
-        yield from [Found(base, "") for base in (*kind.__bases__, type(kind))]
+                if users or (type(value) in (dict, list) and is_setting(value)):
+                    yield Found(value, f" {kind.__name__}.{key}", holder)
+            if not users:  # code that may have run
+                value = getattr(value, "__func__", getattr(value, "fget", value))
+                yield from [Found(value, "", holder)] if type(value) is types.FunctionType else []
+        if users or installed:
+            self.watch.classes.append((kind, version_of(kind), kind.__bases__, held))
+        yield from [Found(base, "", holder) for base in (*kind.__bases__, type(kind))]
 
     def _object(self, x: Any, name: str, holder: Holder | None) -> Iterator[Found]:
         """Whatever is not code: its items, what it refers to, its attributes."""
         kind = type(x)
-        if kind.__module__.split(".")[0] == "adjoint":
+        if str(kind.__module__).split(".")[0] == "adjoint":
             yield from [Found(getattr(x, part, None), name) for part in ("fun", "jvp_rule", "vjp_rule")]
             return
         if is_immutable(x):
@@ -242,7 +246,7 @@ class _Looking:
                 continue
             self._digested.add(id(at.x))
             self._state(at.x, digest, name, holder)
-            yield from [Found(item, name, holder) for item in digest.arrays]
+            yield from [Found(item, name, holder) for item in (*digest.arrays, *digest.code)]
             return
         self.watch.unwatchable = f"what is inside the captured {type(x).__name__}{name} cannot be seen"
 
@@ -285,4 +289,6 @@ class _Looking:
                     self.watch.entries.append(missing)
         for kind, _, _, held in self.watch.classes:
             there = vars(kind)
+            if not is_users_class(kind):
+                continue
             held += [(there, name, MISSING, f"{kind.__name__}.{name}") for name in self._variables.names - there.keys()]

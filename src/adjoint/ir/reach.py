@@ -61,26 +61,30 @@ def is_foreign(path: str) -> bool:
 def is_installed(path: str) -> bool:
     """Whether a file belongs to a package that may keep settings of its own: which of its code runs has to be seen."""
     path = os.path.realpath(path)
-    silent = tuple([root + name for root in INSTALLED for name in SILENT])
-    return path.startswith(INSTALLED) and not path.startswith((*LIBRARIES, *silent))
+    return path.startswith(INSTALLED) and not is_silent(path)
 
 
 @functools.cache
 def is_silent(path: str) -> bool:
     """Whether a file is of this library, of NumPy or of another that asks objects for attributes all the time."""
     path = os.path.realpath(path)
-    return path.startswith((*LIBRARIES, *[root + name for root in INSTALLED for name in SILENT]))
+    return path.startswith((*LIBRARIES, *[root + name + os.sep for root in INSTALLED for name in SILENT]))
 
 
 def is_users(module: types.ModuleType) -> bool:
     """Whether a module is the user's own, also one that was made without a file."""
-    path = getattr(module, "__file__", None) or ""
+    path = path_of(module)
     return not is_foreign(path) if path else module.__name__.split(".")[0] not in sys.stdlib_module_names
+
+
+def path_of(module: Any) -> str:
+    """The file of a module, without asking a function of its own for it; empty if it has none."""
+    return (vars(module).get("__file__") or "") if isinstance(module, types.ModuleType) else ""
 
 
 def file_of(kind: type) -> str:
     """The file of the module that a class is from; empty if it has none."""
-    return getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
+    return path_of(sys.modules.get(str(kind.__module__)))
 
 
 def is_users_class(kind: type) -> bool:

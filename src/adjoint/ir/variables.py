@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import sys
 import types
@@ -11,8 +12,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .executed import Executed
-from .holding import MISSING, is_number
-from .reach import globals_of, is_foreign, is_installed, is_silent, is_users, names_in_sources, names_of, texts_of
+from .holding import MISSING, is_compiled, is_number
+from .reach import (
+    file_of,
+    globals_of,
+    is_foreign,
+    is_installed,
+    is_silent,
+    is_users,
+    names_in_sources,
+    names_of,
+    path_of,
+    texts_of,
+)
 from .watch import Watch
 
 BY_TEXT = frozenset({"globals", "vars", "eval", "exec", "locals"})
@@ -20,6 +32,8 @@ BY_TEXT = frozenset({"globals", "vars", "eval", "exec", "locals"})
 ANY_ATTRIBUTE = frozenset({"getattr", "vars", "__dict__", "attrgetter", "methodcaller", "__getattribute__", "dir"})
 """Names in code that may read any attribute."""
 ANY_MODULE = frozenset({"import_module", "__import__", "modules"})
+MOST_SETTINGS = 200
+OF_FRAMES = frozenset({"_getframe", "currentframe", "f_globals", "__globals__"})
 READS_STATE = frozenset({"state", "get_state", "__getstate__", "__reduce__", "bit_generator", "spawn", "seed_seq"})
 """Names in code that may read the state of a random generator without drawing from it."""
 BUSY_MODULES = ("sys", "warnings", "builtins", "gc", "threading", "logging", "inspect", "linecache", "types", "typing")
@@ -69,8 +83,8 @@ class Variables:
         if looked_up & BY_TEXT:
             names |= texts | names_in_sources(code)
             self.mention(names)
-            if run is None or looked_up & {"globals", "vars", "locals"}:
-                names |= {name for name, value in variables.items() if _is_data(name, value)}
+        if (run is None and looked_up & BY_TEXT) or looked_up & {"globals", "vars", "locals"} or mentioned & OF_FRAMES:
+            names |= {name for name, value in variables.items() if _is_data(name, value)}
         for name in names:
             if (id(variables), name) in self._seen:
                 continue
@@ -80,6 +94,7 @@ class Variables:
                 yield Found(variables[name], f" {name!r}")
             elif name in looked_up:  # a builtin, or nothing yet: a global of that name would be taken instead
                 self.watch.entries.append((variables, name, MISSING, f"the global variable {name!r}", False))
+                yield from self._builtin(name)
         imported = {name for name in mentioned | texts if isinstance(sys.modules.get(name), types.ModuleType)}
         if mentioned & ANY_MODULE:
             imported |= {name for name, module in list(sys.modules.items()) if _is_own_module(module)}
@@ -87,6 +102,13 @@ class Variables:
             yield Found(sys.modules[name], f" {name!r}")
         if mentioned & {"getenv", "getenvb", "environb"}:
             yield Found(os.environ, " os.environ", Holder(os))
+
+    def _builtin(self, name: str) -> Iterator[Found]:
+        known = vars(builtins)
+        if name in known and (id(known), name) not in self._seen:
+            self._seen.add((id(known), name))
+            self.watch.entries.append((known, name, known[name], f"builtins.{name}", False))
+            yield Found(known[name], f" builtins.{name}")
 
     def mention(self, names: set[str]) -> None:
         """Take note of names that code mentions."""
@@ -101,10 +123,10 @@ class Variables:
             if is_silent(path):
                 self._asked |= set(code.co_names)
             elif is_installed(path):
-                yield from [f._replace(holder=Holder(code)) for f in self.of_code(code, variables) if _is_setting(f.x)]
+                yield from [f._replace(holder=Holder(code)) for f in self.of_code(code, variables) if is_setting(f.x)]
             elif not is_foreign(path) and not path.startswith("<frozen"):
                 yield from self.of_code(code, variables)
-            else:
+            elif "importlib" not in path:  # which asks modules for this and that
                 self.mention(set(code.co_names))
 
     def of_modules(self) -> list[Found]:
@@ -114,19 +136,19 @@ class Variables:
             variables, users = vars(module), is_users(module)
             if not users and module.__name__.split(".")[0] in BUSY_MODULES:
                 continue
-            names = self.names & variables.keys()
+            names = (self.names | {"__getattr__"}) & variables.keys()
             if users and self._any_attribute:
                 names |= {name for name, value in variables.items() if _is_data(name, value)}
             self.watch.reads_state = self.watch.reads_state or module.__name__ in ("copy", "pickle")
             for name in names - done:
                 done.add(name)
                 value, where = variables[name], f"{module.__name__}.{name}"
-                if users or _is_setting(value):
+                installed = is_installed(path_of(module))
+                self.watch.meets_packages = self.watch.meets_packages or installed
+                if users or installed or is_setting(value):
                     self.watch.entries.append((variables, name, value, where, False))
-                if users or _is_setting(value) or isinstance(value, (type, types.ModuleType)):
+                if users or is_setting(value) or isinstance(value, (type, types.ModuleType, types.FunctionType)):
                     found.append(Found(value, f" {where}", None if users else Holder(module)))
-                elif is_installed(getattr(module, "__file__", None) or ""):
-                    self.watch.meets_packages = True
         return found
 
     def may_be_read(self, key: Any) -> bool:
@@ -139,9 +161,18 @@ def _is_data(name: str, value: Any) -> bool:
     return not name.startswith("__") and not isinstance(value, (type, types.ModuleType, types.FunctionType))
 
 
-def _is_setting(value: Any) -> bool:
-    """Whether a variable of a package's module may be set by its users: a number, an array, a container of settings."""
-    return is_number(value) or isinstance(value, (np.ndarray, dict, list, type(os.environ)))
+def is_setting(value: Any, depth: int = 4) -> bool:
+    """Whether a variable of a package may be set by its users: numbers, arrays, containers of them, an object.
+
+    A container of anything else is the package's own affair: a cache, a register of classes.
+    """
+    if is_number(value) or isinstance(value, (np.ndarray, type(os.environ))):
+        return True
+    kind = type(value)
+    if kind in (dict, list, tuple):
+        items = list(value.values() if kind is dict else value)
+        return depth > 0 and len(items) <= MOST_SETTINGS and all([is_setting(item, depth - 1) for item in items])
+    return is_installed(file_of(kind)) and not is_compiled(kind) and not callable(value)
 
 
 def _is_own_module(module: Any) -> bool:

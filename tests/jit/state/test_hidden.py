@@ -1,5 +1,6 @@
 """State that Python hides: contexts, weak references, threads' own variables, caches, iterators, the environment."""
 
+import builtins
 import collections
 import contextvars
 import decimal
@@ -8,6 +9,7 @@ import functools
 import itertools
 import os
 import random
+import sys
 import threading
 import types
 import weakref
@@ -296,6 +298,34 @@ def view_of_a_namespace():
 def heap_of_pairs():
     held = collections.deque([(1.0, [2.0])])
     return lambda x: x * held[0][1][0], lambda: held[0][1].__setitem__(0, 5.0)
+
+
+@case
+def builtin_of_the_users_own():
+    builtins.a_scale_of_a_test = 2.0
+    return lambda x: x * a_scale_of_a_test, setting(builtins, "a_scale_of_a_test", 5.0)  # noqa: F821
+
+
+@case
+def slot_of_a_list():
+    held = [2.0]
+    length = held.__len__
+    return lambda x: x * length(), lambda: held.append(3.0)
+
+
+@case
+def order_made_of_a_function():
+    held = [1.0]
+    key = functools.cmp_to_key(lambda a, b: held[0] * (a - b))
+    return lambda x: x * sorted([1.0, 2.0], key=key)[0], lambda: held.__setitem__(0, -1.0)
+
+
+@case
+def global_of_a_frame():
+    return lambda x: x * sys._getframe().f_globals["SEEN" + "_BY_FRAMES"], lambda: globals().update(SEEN_BY_FRAMES=5.0)
+
+
+SEEN_BY_FRAMES = 2.0
 
 
 @pytest.mark.parametrize("name", CASES)

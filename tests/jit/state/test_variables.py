@@ -309,6 +309,14 @@ def method_caller():
 
 
 @case
+def module_that_computes_its_attributes():
+    made = types.ModuleType("module_that_computes_its_attributes")
+    held = {"k": 2.0}
+    made.__getattr__ = lambda name: held[name]
+    return lambda x: x * made.k, lambda: held.update(k=5.0)
+
+
+@case
 def imported_function_replaced():
     own.helper = lambda x: x * 2.0
     return lambda x: own.helper(x), setting(own, "helper", lambda x: x * 3.0)

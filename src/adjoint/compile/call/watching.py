@@ -23,6 +23,8 @@ from .signature import (
     TypeIs,
 )
 
+MOST = 128
+"""Conditions of machine code; it takes LLVM a millisecond each."""
 LONGEST = 64
 """Items of a captured container that are looked at one by one."""
 
@@ -34,22 +36,22 @@ def watches_of(watch: Watch) -> tuple[Any, ...]:
     rest.generators = watch.generators if watch.reads_state else []
     found: list[Any] = []
     for cell, content, name in watch.cells:
-        if content is MISSING:
+        if content is MISSING or len(found) >= MOST:
             rest.cells.append((cell, content, name))
         else:
             found.append(CellIs(cell, content))
-    for entry in watch.entries:
-        owner, key, content, *_ = entry
-        if type(owner) is not dict or type(key) is not str:
-            rest.entries.append(entry)
-        else:
-            found.append(DictLacks(owner, key) if content is MISSING else DictIs(owner, key, content))
     for known in watch.classes:
         kind, version, bases, held = known
-        if version:
+        if version and len(found) < MOST:
             found.append(ClassIs(kind, version, functools.partial(_is_unchanged, kind, bases, held)))
         else:
             rest.classes.append(known)
+    for entry in watch.entries:
+        owner, key, content, *_ = entry
+        if type(owner) is not dict or type(key) is not str or len(found) >= MOST:
+            rest.entries.append(entry)
+        else:
+            found.append(DictLacks(owner, key) if content is MISSING else DictIs(owner, key, content))
     found += [TypeIs(x, kind) for x, kind in watch.kinds]
     _objects(watch, rest, found)
     _containers(watch, rest, found)
@@ -79,7 +81,9 @@ def _objects(watch: Watch, rest: Watch, found: list[Any]) -> None:
     places = function_places()
     for attribute in watch.attributes:
         x, name, value, _ = attribute
-        if type(x) is types.FunctionType and name in places:
+        if len(found) >= 2 * MOST:
+            rest.attributes.append(attribute)
+        elif type(x) is types.FunctionType and name in places:
             found.append(FieldIs(x, places[name], value))
         elif name == "__dict__" and _has_plain_dict(x):
             found.append(OwnDictIs(x, value))
@@ -96,6 +100,7 @@ def _objects(watch: Watch, rest: Watch, found: list[Any]) -> None:
 def _containers(watch: Watch, rest: Watch, found: list[Any]) -> None:
     for state in watch.states:
         plain = state.reader is items_of and not state.growing and len(state.was) <= LONGEST
+        plain = plain and len(found) < MOST
         if plain and type(state.x) is list:
             found.append(ListIs(state.x, state.was))
         elif plain and type(state.x) is dict:

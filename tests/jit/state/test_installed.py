@@ -1,0 +1,114 @@
+"""Code of installed packages: what they keep in their modules, classes and closures is watched where it has run."""
+
+import importlib
+import os
+import sys
+
+import numpy as np
+import pytest
+
+from adjoint.ir import reach
+
+from .table import follows
+
+PACKAGE = """
+import numpy as np
+
+scale = 2.0
+weights = np.array([1.0, 2.0])
+options = {"k": 2.0, "deep": {"m": [1.0]}}
+calls = []
+
+
+class Settings:
+    shared = 2.0
+    table = {"k": 2.0}
+
+    def __init__(self):
+        self.k = 2.0
+
+
+settings = Settings()
+
+
+def set_scale(k):
+    global scale
+    scale = k
+
+
+def inner(x):
+    return x * scale
+
+
+def scaled(x):
+    return inner(x)
+
+
+def weighted(x):
+    return x * weights
+
+
+def optional(x):
+    return x * options["k"] * options["deep"]["m"][0]
+
+
+def set_up(x):
+    return x * settings.k
+
+
+class Model:
+    factor = 2.0
+    table = {"k": 2.0}
+
+    def __call__(self, x):
+        return x * self.factor * self.table["k"]
+
+
+def make():
+    k = [2.0]
+
+    def f(x):
+        return x * k[0]
+
+    return f, lambda: k.__setitem__(0, 5.0)
+"""
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A module in a folder of installed packages."""
+    (tmp_path / "an_installed_package.py").write_text(PACKAGE, encoding="utf-8")
+    monkeypatch.setattr(reach, "INSTALLED", (*reach.INSTALLED, os.path.realpath(tmp_path) + os.sep))
+    monkeypatch.syspath_prepend(tmp_path)
+    for cached in (reach.is_foreign, reach.is_installed, reach.is_silent):
+        cached.cache_clear()
+    yield importlib.import_module("an_installed_package")
+    del sys.modules["an_installed_package"]
+    for cached in (reach.is_foreign, reach.is_installed, reach.is_silent):
+        cached.cache_clear()
+
+
+def test_variables_of_its_module(package):
+    """Numbers, arrays, containers and objects, also behind functions that its functions call."""
+    follows(lambda x: package.scaled(x), lambda: package.set_scale(5.0))
+    follows(package.scaled, lambda: setattr(package, "scale", 7.0))
+    follows(lambda x: package.weighted(x), lambda: package.weights.__setitem__(0, 9.0))
+    follows(lambda x: package.optional(x), lambda: package.options["deep"]["m"].__setitem__(0, 5.0))
+    follows(lambda x: package.set_up(x), lambda: setattr(package.settings, "k", 5.0))
+    follows(lambda x: x * package.scale, lambda: setattr(package, "scale", 9.0))
+
+
+def test_its_classes_and_closures(package):
+    """Attributes of classes, and what its functions close over."""
+    model = package.Model()
+    follows(lambda x: model(x), lambda: setattr(package.Model, "factor", 5.0))
+    follows(lambda x: model(x), lambda: package.Model.table.update(k=5.0))
+    follows(lambda x: model(x), lambda: setattr(package.Model, "__call__", lambda self, x: x * 11.0))
+    follows(*package.make())
+
+
+def test_its_functions_replaced(package):
+    """By others, and their code."""
+    follows(lambda x: package.scaled(x), lambda: setattr(package, "inner", lambda x: x * 11.0))
+    follows(lambda x: package.weighted(x), lambda: setattr(package.weighted, "__code__", (lambda x: x * 3.0).__code__))
+    assert np.all(package.weighted(np.ones(2)) == 3.0)
