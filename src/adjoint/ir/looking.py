@@ -48,6 +48,8 @@ from .watch import State, Watch, content_of, placed, state_of
 MOST = 20_000
 """Objects that are looked at; a function that can reach more is not recorded."""
 UNTOUCHED = ("__dict__", "__weakref__", "__doc__", "__module__", "__abstractmethods__", "_abc_impl", "__annotations__")
+BARE = frozenset({list, tuple, dict, set, frozenset, bytearray})
+"""Types whose objects have no attributes of their own."""
 RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
 PARTS = (("__code__", "the code"), ("__defaults__", "the defaults"), ("__kwdefaults__", "the defaults"))
 """What of a function may be replaced."""
@@ -205,7 +207,7 @@ class _Looking:
             return
         elif is_compiled(kind):
             yield from self._compiled(x, name, holder)
-        if not issubclass(kind, REFERENCES):
+        if kind not in BARE and not issubclass(kind, REFERENCES):
             yield from self._attributes(x, holder)
 
     def _compiled(self, x: Any, name: str, holder: Holder | None) -> Iterator[Found]:
