@@ -71,7 +71,7 @@ POINTS = {
     "pairwise distances": (distances, [0.0, 1.0, 3.0], [-4.0, 0.0, 4.0]),
     "a slope under the root": (lambda x: np.sum(np.sqrt(x)), [0.0, 1.0, 4.0], [np.inf, 0.5, 0.25]),
     "power below one": (lambda x: np.sum((x**2) ** 0.5), [0.0, 1.0, 2.0], [0.0, 1.0, 1.0]),
-    "exp of log stays nan": (lambda x: np.sum(np.exp(np.log(x))), [0.0, 1.0, 4.0], [np.nan, 1.0, 1.0]),
+    "exp of log": (lambda x: np.sum(np.exp(np.log(x))), [0.0, 1.0, 4.0], [1.0, 1.0, 1.0]),
     "log of a square stays nan": (lambda x: np.sum(np.log(x**2)), [0.0, 1.0, 4.0], [np.nan, 2.0, 0.5]),
     "a share too small to see stays nan": (
         lambda x: np.logaddexp.reduce(np.log(x)), [0.0, 1.0, 3.0], [np.nan, 0.25, 0.25],
@@ -86,7 +86,6 @@ POINTS = {
     "tanh far out": (lambda x: np.sum(np.tanh(x)), [20.0, 0.0, -20.0], [FAR_OUT, 1.0, FAR_OUT]),
     "softplus far out": (lambda x: np.sum(np.logaddexp(0.0, x)), [-800.0, 0.0, 800.0], [0.0, 0.5, 1.0]),
 }  # fmt: skip
-REVERSE_ONLY = {"exp of log stays nan", "log of a square stays nan", "a share too small to see stays nan"}
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -98,7 +97,7 @@ def test_reverse(name):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", [n for n in POINTS if n not in {*REVERSE_ONLY, "tanh far out"}])
+@pytest.mark.parametrize("name", [n for n in POINTS if n != "tanh far out"])
 def test_forward(name):
     """Forward mode agrees at the same points."""
     f, x, want = POINTS[name]

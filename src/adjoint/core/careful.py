@@ -2,12 +2,14 @@
 
 An ordinary cotangent cannot tell a zero that came from a selection (`where` took the other branch) from one that
 came out of arithmetic, so `0 * inf` is nan for both. For the first it should be 0, for the second nan is honest.
-Here a cotangent has three parts:
+Here a cotangent has four parts:
 
 - `finite`: the ordinary value;
 - `infinite`: the coefficient of one infinite unit, made where the partial of sqrt and its like is infinite. It is
   transposed by the same rules; a partial that is exactly 0 ends it. So sqrt(sum(x**2)) at 0 gives 0, sqrt(x) inf;
-- `support`: where something arrives at all; None means everywhere.
+- `support`: where something arrives at all; None means everywhere;
+- `doubt`: where a zero out of arithmetic met an infinite slope, so that how fast both become so decides; None means
+  nowhere. The numbers say 0 there, as for a norm; what sqrt(x)**2 needs is found by other means (`near.py`).
 
 The plain walk runs first wherever it can, and this one only if the result is not finite.
 """
@@ -26,43 +28,52 @@ from .values import Value, dtype_of, fit, ieee, may_hold, shape_of, sum_to
 
 
 class Cotangent:
-    """A cotangent in three parts; see the module's text."""
+    """A cotangent in four parts; see the module's text."""
 
-    __slots__ = ("finite", "infinite", "support")
+    __slots__ = ("doubt", "finite", "infinite", "support")
 
-    def __init__(self, finite: Value, infinite: Value | None = None, support: Value | None = None) -> None:
+    def __init__(
+        self, finite: Value, infinite: Value | None = None, support: Value | None = None, doubt: Value | None = None
+    ) -> None:
         self.finite = finite
         self.infinite = infinite
         self.support = support
+        self.doubt = doubt
 
     def times(self, partial: Value, out: Value, *, vertex: bool) -> Cotangent:
         """Multiply by a partial, element by element."""
-        finite, infinite = self.finite * partial, None
+        finite, infinite, doubt = self.finite * partial, None, self.doubt
         if self.infinite is not None:
             infinite = self.infinite * partial
+            doubt = _either(doubt, np.equal(partial, 0) & np.not_equal(self.infinite, 0))
         if vertex:
             at_vertex = np.isinf(partial) & np.isfinite(out)
             if may_hold(at_vertex):
                 whole = self.finite if self.infinite is None else self.finite + self.infinite
                 infinite = np.where(at_vertex, whole * _direction(partial), 0.0 if infinite is None else infinite)
                 finite = np.where(at_vertex, 0.0, finite)
-        return Cotangent(finite, infinite, self.support).masked()
+                doubt = _either(doubt, at_vertex & np.equal(whole, 0))
+        return Cotangent(finite, infinite, self.support, doubt).masked()
 
     def selected(self, weight: Value) -> Cotangent:
         """Multiply by a weight whose zeros are structural."""
         chosen = np.not_equal(weight, 0)
         support = chosen if self.support is None else chosen & self.support
         infinite = None if self.infinite is None else self.infinite * weight
-        return Cotangent(self.finite * weight, infinite, support).masked()
+        return Cotangent(self.finite * weight, infinite, support, self.doubt).masked()
 
     def transposed_elementwise(self, transpose: Callable[[Value], Value]) -> Cotangent:
         """Apply an elementwise linear map, which keeps the support."""
-        return self.mapped(transpose, support=self.support).masked()
+        found = self.mapped(transpose, support=self.support)
+        found.doubt = self.doubt
+        if self.infinite is not None:
+            found.doubt = _either(found.doubt, np.equal(transpose(self.infinite), 0) & np.not_equal(self.infinite, 0))
+        return found.masked()
 
     def mapped(self, transpose: Callable[[Value], Value], *, support: Value | None) -> Cotangent:
-        """Apply a linear map to both numerical parts."""
+        """Apply a linear map to both numerical parts; what is in doubt may reach everything."""
         infinite = None if self.infinite is None else transpose(self.infinite)
-        return Cotangent(transpose(self.finite), infinite, support)
+        return Cotangent(transpose(self.finite), infinite, support, _spread_doubt(self.doubt, self.infinite, infinite))
 
     def transposed(
         self, transpose: Callable[[Value], list[Value | None]], *, support: bool, out: Value
@@ -74,7 +85,11 @@ class Cotangent:
         if support:
             ones = np.ones(shape_of(out)) if self.support is None else np.where(self.support, 1.0, 0.0)
             reached = [None if m is None else _support(m) for m in transpose(ones)]
-        return [None if f is None else Cotangent(f, i, r) for f, i, r in zip(finite, infinite, reached, strict=True)]
+        doubt: list[Value | None] = [_spread_doubt(self.doubt, self.infinite, i) for i in infinite]
+        if support and self.doubt is not None:
+            doubt = [None if m is None else np.not_equal(m, 0) for m in transpose(np.where(self.doubt, ones, 0.0))]
+        parts = zip(finite, infinite, reached, doubt, strict=True)
+        return [None if f is None else Cotangent(f, i, r, d) for f, i, r, d in parts]
 
     def masked(self) -> Cotangent:
         """Write the structural zeros into the numbers."""
@@ -82,6 +97,8 @@ class Cotangent:
             self.finite = np.where(self.support, self.finite, 0.0)
             if self.infinite is not None:
                 self.infinite = np.where(self.support, self.infinite, 0.0)
+            if self.doubt is not None:
+                self.doubt = self.doubt & self.support
         return self
 
     def fitted(self, value: Value) -> Cotangent:
@@ -89,8 +106,10 @@ class Cotangent:
         shape = shape_of(value)
         if self.support is not None and shape_of(self.support) != shape:
             self.support = _support(sum_to(np.where(self.support, 1.0, 0.0), shape))
+        if self.doubt is not None and shape_of(self.doubt) != shape:
+            self.doubt = np.not_equal(sum_to(np.where(self.doubt, 1.0, 0.0), shape), 0)
         infinite = None if self.infinite is None else fit(self.infinite, value)
-        return Cotangent(fit(self.finite, value), infinite, self.support)
+        return Cotangent(fit(self.finite, value), infinite, self.support, self.doubt)
 
     def plus(self, other: Cotangent) -> Cotangent:
         """The sum at a fan-out."""
@@ -98,13 +117,25 @@ class Cotangent:
         if self.infinite is not None and other.infinite is not None:
             infinite = self.infinite + other.infinite
         support = None if self.support is None or other.support is None else self.support | other.support
-        return Cotangent(self.finite + other.finite, infinite, support)
+        return Cotangent(self.finite + other.finite, infinite, support, _either(self.doubt, other.doubt))
 
     def collapsed(self) -> Value:
         """The ordinary cotangent: infinite where the infinite unit is left over."""
         if self.infinite is None:
             return self.finite
         return np.where(np.equal(self.infinite, 0), self.finite, self.infinite * np.inf)
+
+
+def _either(doubt: Value | None, other: Value | None) -> Value | None:
+    return other if doubt is None else doubt if other is None else doubt | other
+
+
+def _spread_doubt(doubt: Value | None, before: Value | None, after: Value | None) -> Value | None:
+    """After a map of which only the numbers are known: everything is in doubt if anything was, or an infinity ended."""
+    if before is not None and after is not None:
+        ended = np.any(np.not_equal(before, 0)) & np.equal(after, 0)
+        return ended if doubt is None else ended | np.any(doubt)
+    return None if doubt is None else np.any(doubt)
 
 
 def _direction(partial: Value) -> Value:
@@ -123,10 +154,17 @@ def _support(counts: Value) -> Value | None:
     return None if not isinstance(reached, Traced) and np.all(reached) else reached
 
 
-def pull_careful(trace: ReverseTrace, seeds: list[tuple[int, Value]], count: int) -> list[Value | None]:
-    """As `pull`, with structural zeros and vertices."""
-    found = pull_parts(trace, [(place, Cotangent(g, support=_asked_for(g))) for place, g in seeds], count)
-    return [None if g is None else fit(g.collapsed(), trace[place][3]) for place, g in enumerate(found)]
+def pull_careful(
+    trace: ReverseTrace, seeds: list[tuple[int, Value]], count: int, *, is_asked: bool = True
+) -> tuple[list[Value | None], list[Value | None]]:
+    """As `pull`, with structural zeros and vertices; and where the numbers found are in doubt.
+
+    `is_asked` says that a seed asks for what it is not 0 for; else its zeros may have come out of arithmetic.
+    """
+    parts = [(place, Cotangent(g, support=_asked_for(g) if is_asked else None)) for place, g in seeds]
+    found = pull_parts(trace, parts, count)
+    numbers = [None if g is None else fit(g.collapsed(), trace[place][3]) for place, g in enumerate(found)]
+    return numbers, [None if g is None else g.doubt for g in found]
 
 
 def pull_parts(trace: ReverseTrace, seeds: list[tuple[int, Cotangent]], count: int) -> list[Cotangent | None]:

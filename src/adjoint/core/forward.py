@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,14 @@ from .primitive import Primitive
 from .trace import new_level, peel, quiet
 from .traced import Ended, Traced
 from .values import Value, ieee, is_inexact
+
+
+class _Met(threading.local):
+    vertex = False
+
+
+met = _Met()
+"""Whether a tangent that is 0 met an infinite slope in this thread; then the numbers of the walk are in doubt."""
 
 
 class ForwardTrace:

@@ -27,7 +27,7 @@ def _prod_pulled(g: Any, out: Any, args: Any, params: dict[str, Any], needed: An
 prod = declare(
     "prod",
     lambda x, *, axis, keepdims: np.multiply.reduce(x, axis=axis, keepdims=keepdims),
-    Opaque(jvp=_prod_pushed, vjp=_prod_pulled),
+    Opaque(jvp=_prod_pushed, vjp=_prod_pulled, exact=True),
     note="right at zeros in every order",
 )
 
@@ -49,7 +49,7 @@ def _others_pushed(tangents: Any, out: Any, args: Any, params: dict[str, Any]) -
     return found.node if isinstance(found, Traced) and found.walk is walk else zeros_for(out)
 
 
-product_of_others = declare("product_of_others", _product_of_others, Opaque(jvp=_others_pushed))
+product_of_others = declare("product_of_others", _product_of_others, Opaque(jvp=_others_pushed, exact=True))
 
 
 def others_by_halves(x: Any, axis: Axes) -> Any:

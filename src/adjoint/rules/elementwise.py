@@ -9,9 +9,12 @@ import numpy as np
 
 from ..core.careful import Cotangent
 from ..core.errors import NotDifferentiableError, message
+from ..core.forward import met
+from ..core.near import NearTrace
+from ..core.traced import Traced
 from ..core.values import Value, may_hold
 from .compile import NAMES, compiled_at_first_use, evaluated, wanted
-from .keeping import Kept, ghost, own, sum_of_tangents
+from .keeping import Kept, ghost, is_far, own, sum_of_tangents
 
 
 class Elementwise:
@@ -28,6 +31,7 @@ class Elementwise:
 
     __slots__ = ("partials", "vertex", "vjps")
     is_zero = False
+    is_at_point = False
     pull_into = None
 
     def __init__(self, partials: Sequence[Callable[..., Value] | None], *, vertex: bool = False) -> None:
@@ -60,6 +64,42 @@ class Elementwise:
                 terms.append(_times_vertex(t, p, out) if self.vertex else t * p)
         return sum_of_tangents(terms, out)
 
+    def near(
+        self, primitive: Any, moves: Sequence[Value], out: Value, args: Sequence[Value], params: dict
+    ) -> tuple[Value, Value]:
+        """By the partials, where they are neither 0 nor infinite; at 0 by the function itself."""
+        moving = [(a, m) for a, m in zip(args, moves, strict=True) if m is not None]
+        whole = primitive(*[a if m is None else a + m for a, m in zip(args, moves, strict=True)])
+        first = self.push(primitive, moves, out, args, params)
+        is_exact, is_known, goes_far, is_moved = True, True, False, False
+        for a, m in moving:
+            is_moved = is_moved | ~np.equal(m, 0)
+            is_known = is_known & np.isfinite(m)
+            is_exact = is_exact & (np.equal(a, 0) | np.equal(m, 0))
+            goes_far = goes_far | is_far(a, m)
+        is_whole = is_moved & (~np.isfinite(out) | (is_exact & np.equal(out, 0)) | goes_far)
+        is_bent = is_moved & is_known & ~is_whole & (~np.isfinite(first) | np.equal(first, 0))
+        if may_hold(is_bent):
+            first = np.where(is_bent, self._bent(moves, out, args), first)
+        first = np.where(is_moved, first, 0.0)
+        whole = np.where(np.isinf(whole), np.nan, whole)  # a number that is too large, not a slope
+        return np.where(is_whole, 0.0, out), np.where(is_whole, whole, first)
+
+    def _bent(self, moves: Sequence[Value], out: Value, args: Sequence[Value]) -> Value:
+        """The move of the result where a partial is 0 or infinite: the integral of a power of the way."""
+        total: Any = 0.0
+        for k, partial in enumerate(evaluated(self.partials)):
+            if moves[k] is not None:
+                ends = []
+                for scale in (1.0, 2.0**-12):
+                    walk = NearTrace()
+                    near = [a if m is None else Traced(a, walk, m * scale) for a, m in zip(args, moves, strict=True)]
+                    ends.append(walk.whole(partial(out, *near)))
+                power = np.log2(np.abs(np.divide(ends[0], ends[1]))) / 12.0
+                way = np.where(power > -1.0, ends[0] * moves[k] / (1.0 + power), np.nan)
+                total = total + np.where(np.equal(ends[0], 0), 0.0, way)
+        return total
+
     def pull_careful(
         self, primitive: Any, g: Cotangent, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]
     ) -> list[Cotangent | None]:
@@ -85,4 +125,7 @@ def refuse_unknown(primitive: Any, partials: Sequence[Any], moves: Sequence[Any]
 
 def _times_vertex(t: Value, p: Value, out: Value) -> Value:
     stays = np.isinf(p) & np.isfinite(out) & np.equal(t, 0)
-    return np.where(stays, 0.0, t * p) if may_hold(stays) else t * p
+    if not may_hold(stays):
+        return t * p
+    met.vertex = True
+    return np.where(stays, 0.0, t * p)

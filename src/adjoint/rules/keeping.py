@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.values import LARGE, Value, cast, dtype_of, shape_of, spread
+from ..core.values import LARGE, Value, cast, dtype_of, may_hold, shape_of, spread
 
 Kept = tuple[Sequence[Value], Value]
 """Arguments and result of a step, as far as the walk back needs them."""
@@ -44,6 +44,34 @@ class Ghost:
 def ghost(x: Value) -> Value:
     """The value itself if it is small; of a large array only its shape and dtype."""
     return Ghost(x) if type(x) is np.ndarray and x.size > LARGE else x
+
+
+def near_by_push(
+    rule: Any, primitive: Any, moves: Sequence[Value], out: Value, args: Sequence[Value], params: dict
+) -> tuple[Value, Value]:
+    """Where a result is and how it moves, for rules whose results move as their tangents do.
+
+    An argument that moves by more than a little is taken where it goes to; how the result moves is not known then.
+    """
+    values, small = list(args), list(moves)
+    for k, (a, m) in enumerate(zip(args, moves, strict=True)):
+        if m is not None:
+            far = is_far(a, m)
+            if may_hold(far):
+                values[k], small[k] = np.where(far, a + m, a), np.where(far, np.nan, m)
+                out = None
+    if out is None:
+        out = primitive(*values, **params)
+    return out, rule.push(primitive, small, out, values, params)
+
+
+TINY = 2.0**-50
+"""Below it a move is a little one, so that the partial at the point says how the result moves."""
+
+
+def is_far(value: Value, move: Value) -> Value:
+    """Whether a value moves by more than a little."""
+    return np.abs(move) > TINY * np.where(np.equal(value, 0), 1.0, np.abs(value))
 
 
 def sum_of_tangents(terms: list[Value], out: Value) -> Value:

@@ -25,6 +25,7 @@ class Linear:
 
     __slots__ = ("pull_into", "structural", "transposes", "variadic", "vjps")
     is_zero = False
+    is_at_point = False
     keep = staticmethod(constants_kept)
 
     def __init__(
@@ -50,6 +51,12 @@ class Linear:
         if primitive.multiple:
             return [like(r, o) for r, o in zip(result, out, strict=True)]
         return like(result, out)
+
+    def near(
+        self, primitive: Any, moves: Sequence[Value], out: Value, args: Sequence[Value], params: dict
+    ) -> tuple[Value, Value]:
+        """The result moves as its tangent does, however far."""
+        return out, self.push(primitive, moves, out, args, params)
 
     def pull(
         self, primitive: Any, g: Value, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]

@@ -17,6 +17,7 @@ class Multilinear:
 
     __slots__ = ("elementwise", "transposes", "vjps")
     is_zero = False
+    is_at_point = False
     pull_into = None
 
     def __init__(self, *transposes: Callable[..., Value], elementwise: bool = False) -> None:
@@ -37,6 +38,21 @@ class Multilinear:
         """One term for each argument that moves."""
         terms = [primitive(*args[:k], t, *args[k + 1 :], **params) for k, t in enumerate(tangents) if t is not None]
         return sum_of_tangents(terms, out)
+
+    def near(
+        self, primitive: Any, moves: Sequence[Value], out: Value, args: Sequence[Value], params: dict
+    ) -> tuple[Value, Value]:
+        """The tangent, and the product of the moves themselves, which is what is left where the arguments are 0."""
+        move = self.push(primitive, moves, out, args, params)
+        if all(m is not None for m in moves):
+            move = move + primitive(*moves, **params)
+        if not self.elementwise:
+            return out, move
+        gone: Any = False  # a factor that is 0 and stays so ends every infinity, as what was not selected does
+        for k, (a, m) in enumerate(zip(args, moves, strict=True)):
+            other = args[1 - k] if moves[1 - k] is None else args[1 - k] + moves[1 - k]
+            gone = gone | (np.equal(a, 0) & (True if m is None else np.equal(m, 0)) & ~np.isnan(other))
+        return np.where(gone, 0.0, out), np.where(gone, 0.0, move)
 
     def pull_careful(
         self, primitive: Any, g: Cotangent, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]

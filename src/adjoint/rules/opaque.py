@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..core.careful import Cotangent
 from ..core.reverse import ReverseTrace, pull
 from ..core.traced import Traced
 from ..core.values import Value, zeros_for
-from .keeping import all_kept, like
+from .keeping import all_kept, like, near_by_push
 
 
 class Opaque:
@@ -19,19 +21,42 @@ class Opaque:
     ----------
     jvp : `(tangents, out, args, params) -> tangent`, where a tangent may be None for zero.
     vjp : `(g, out, args, params, needed) -> list of cotangents`. Both transposed without conjugation.
+    exact : whether nothing cancels, as in a product, so that the result for tiny arguments has all its digits.
     """
 
-    __slots__ = ("jvp", "vjp")
+    __slots__ = ("exact", "jvp", "vjp")
     is_zero = False
     pull_into = None
     vjps = None
     keep = staticmethod(all_kept)
 
-    def __init__(self, jvp: Callable[..., Value] | None = None, vjp: Callable[..., list[Value]] | None = None) -> None:
+    def __init__(
+        self,
+        jvp: Callable[..., Value] | None = None,
+        vjp: Callable[..., list[Value]] | None = None,
+        *,
+        exact: bool = False,
+    ) -> None:
         if jvp is None and vjp is None:
             raise TypeError("an opaque rule needs a jvp or a vjp")
         self.jvp = jvp
         self.vjp = vjp
+        self.exact = exact
+
+    @property
+    def is_at_point(self) -> bool:
+        """The rules that are not exact near a point decide at it whether there is a derivative."""
+        return not self.exact
+
+    def near(
+        self, primitive: Any, moves: Sequence[Value], out: Value, args: Sequence[Value], params: dict
+    ) -> tuple[Value, Value]:
+        """As the tangent, and if it is exact where the result is 0, as the result itself."""
+        found, move = near_by_push(self, primitive, moves, out, args, params)
+        if self.exact:
+            whole = primitive(*[a if m is None else a + m for a, m in zip(args, moves, strict=True)], **params)
+            move = np.where(np.equal(found, 0), whole, move)
+        return found, move
 
     def push(self, primitive: Any, tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
         """The given JVP, or the transpose of the given VJP."""

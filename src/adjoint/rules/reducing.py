@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.careful import Cotangent
 from ..core.values import Value, shape_of
-from .keeping import all_kept, like
+from .keeping import all_kept, like, near_by_push
 
 
 class Reducing:
@@ -24,6 +24,13 @@ class Reducing:
 
     __slots__ = ("selects", "share")
     is_zero = False
+    near = near_by_push
+
+    @property
+    def is_at_point(self) -> bool:
+        """What is picked, is picked at the point, not near it."""
+        return self.selects
+
     pull_into = None
     vjps = None
     keep = staticmethod(all_kept)

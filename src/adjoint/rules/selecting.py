@@ -10,7 +10,7 @@ import numpy as np
 from ..core.careful import Cotangent
 from ..core.values import Value
 from .compile import compiled_at_first_use, evaluated
-from .keeping import Kept, all_kept, sum_of_tangents
+from .keeping import Kept, all_kept, near_by_push, sum_of_tangents
 
 
 class Selecting:
@@ -21,6 +21,8 @@ class Selecting:
 
     __slots__ = ("vjps", "weights")
     is_zero = False
+    near = near_by_push
+    is_at_point = True  # what is picked, is picked there
     pull_into = None
 
     def __init__(self, *weights: Callable[..., Value] | None) -> None:

@@ -12,7 +12,7 @@ from ..ir.effects import silenced
 from ..rules.opaque import Opaque
 from .jvp import jvp as push_forward
 from .step import all_at_once, call_as_step, conjugated
-from .vjp import vjp as pull_back
+from .vjp import vjp_inside as pull_back
 
 
 def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import TangentError, message
-from ..core.forward import ForwardTrace, pushed
+from ..core.forward import ForwardTrace, met, pushed
 from ..core.nans import are_looked_for, looking_for_nans
-from ..core.reverse import INPUT, OUTPUT
+from ..core.reverse import INPUT, OUTPUT, all_finite
+from ..core.trace import quiet
 from ..core.traced import Traced, settled, snapshot
 from ..core.tree import flatten, same_structure
-from ..core.values import Value, cast, describe, dtype_of, plain, shape_of, zeros_for
+from ..core.values import Value, cannot_branch, cast, describe, dtype_of, plain, shape_of, zeros_for
+from ..ir.effects import silenced
 from ..ir.interpret import own
+from ..rules.limits import Limits, decided, limit_of_tangent
 from .recording import checked_inputs, finished, of_kind, output_leaves, pair, run
 from .vjp import Recording
 
@@ -53,6 +56,7 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
         for x, g in zip(checked_inputs(given, tuple(primals), "jvp"), given, strict=True)
     ]
     traced = [Traced(x, walk, t) for x, t in zip(inputs, moves, strict=True)]
+    before, met.vertex = met.vertex, False
     try:
         result = run(fun, rebuild(traced), {})
         aux = None
@@ -68,9 +72,33 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
         ]
     finally:
         walk.end()
-    results = own(values + [_as_value(t, v) for t, v in zip(moved, values, strict=True)], inputs + moves)
+        in_doubt, met.vertex = met.vertex, before
+    moved = [_as_value(t, v) for t, v in zip(moved, values, strict=True)]
+    if in_doubt or not _is_certain(moved):
+        with silenced():
+            moved = _decided(Recording(fun, tuple(primals), has_aux, "jvp"), moves, moved, in_doubt)
+    results = own(values + moved, inputs + moves)
     both = shape(results[: len(values)]), shape(results[len(values) :])
     return (*both, aux) if has_aux else both
+
+
+def _is_certain(tangents: list[Value]) -> bool:
+    """Whether all tangents are finite, or belong to a program that cannot ask."""
+    return any([cannot_branch(t) for t in tangents]) or all_finite(tangents)
+
+
+@quiet
+def _decided(recording: Recording, moves: list[Value], tangents: list[Value], in_doubt: bool) -> list[Value]:
+    """The tangents with limits where they are not finite, or everywhere if any of them is in doubt."""
+    trace, places = recording.trace, recording.places
+    doubts: list[Value | None] = [np.full(shape_of(t), in_doubt)[()] for t in tangents]
+
+    def limits() -> Limits:
+        found = iter(limit_of_tangent(trace, [p for p in places if p is not None], moves, run))
+        return [None if p is None else next(found) for p in places]
+
+    found = decided(list(tangents), doubts, limits, trace, [*recording.inputs, *moves])
+    return [_as_value(t, v) for t, v in zip(found, recording.values, strict=True)]
 
 
 def _as_value(tangent: Value, value: Value) -> Value:
@@ -156,6 +184,7 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
 def push(recording: Recording, tangents: list[Value]) -> list[Value]:
     """Walk a trace forward: the tangents of the output leaves, given those of the input leaves."""
     trace = recording.trace
+    before, met.vertex = met.vertex, False
     moved: list[Any] = [None] * len(trace)
     moved[: len(tangents)] = tangents
     for place, (primitive, parents, args, out, params) in enumerate(trace):
@@ -172,6 +201,9 @@ def push(recording: Recording, tangents: list[Value]) -> list[Value]:
         zeros_for(v) if place is None or moved[place] is None else _as_value(moved[place], v)
         for place, v in zip(recording.places, recording.values, strict=True)
     ]
+    in_doubt, met.vertex = met.vertex, before
+    if in_doubt or not _is_certain(results):
+        results = _decided(recording, tangents, results, in_doubt)
     return own(results, tangents)
 
 

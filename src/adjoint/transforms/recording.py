@@ -21,6 +21,7 @@ from ..ir.capture import is_captured
 from ..numpy.naming import prepare
 from ..numpy.tracing import enter, leave
 from ..ops.shape import item
+from ..rules.limits import decided, limit_of_gradient
 
 
 def checked_inputs(leaves: list[Any], args: tuple[Any, ...], walk: str) -> list[Value]:
@@ -176,15 +177,25 @@ def _only(leaves: list[Any]) -> Any:
 
 
 @quiet
-def pulled_back(trace: ReverseTrace, seeds: list[tuple[int, Value]], inputs: list[Value]) -> list[Value]:
+def pulled_back(
+    trace: ReverseTrace, seeds: list[tuple[int, Value]], inputs: list[Value], *, is_inside: bool = False
+) -> list[Value]:
     """Cotangents of the inputs, which are the first places of the trace; zeros where nothing arrives.
 
     The plain walk is tried first. If a result is not finite, or an outer derivative is watching (so that structural
-    zeros matter to it too), the careful walk is the one that counts.
+    zeros matter to it too), the careful walk is the one that counts. Inside a step of another trace, what is not
+    decided here stays nan: that trace knows more of the cotangents.
     """
     found = None if _is_watched(trace, seeds, inputs) else _plainly_pulled(trace, seeds, len(inputs))
     if found is None:
-        found = pull_careful(trace, seeds, len(inputs))
+        found, doubts = pull_careful(trace, seeds, len(inputs), is_asked=not is_inside)
+        if is_inside:
+            found = [
+                g if d is None or g is None else np.where(d, np.nan, g) for g, d in zip(found, doubts, strict=True)
+            ]
+        else:
+            reached = [*inputs, *[g for _, g in seeds]]
+            found = decided(found, doubts, lambda: limit_of_gradient(trace, seeds, inputs, run), trace, reached)
     seen = [c for _, c in seeds]
     for k, g in enumerate(found):
         if g is None:

@@ -56,10 +56,10 @@ class Recording:
         """What the function returned; a copy, as the trace keeps the original."""
         return self.shape([own_copy(v) for v in self.values])
 
-    def pull(self, cotangents: list[Value]) -> list[Value]:
+    def pull(self, cotangents: list[Value], *, is_inside: bool = False) -> list[Value]:
         """The cotangents of the input leaves, given those of the output leaves."""
         seeds = [(place, g) for place, g in zip(self.places, cotangents, strict=True) if place is not None]
-        return pulled_back(self.trace, seeds, self.inputs)
+        return pulled_back(self.trace, seeds, self.inputs, is_inside=is_inside)
 
 
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
@@ -89,6 +89,16 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """
     if are_looked_for():
         return looking_for_nans(functools.partial(vjp, fun, has_aux=has_aux), primals, {})
+    value, pullback, aux = _pullback(fun, primals, has_aux, is_inside=False)
+    return (value, pullback, aux) if has_aux else (value, pullback)
+
+
+def vjp_inside(fun: Callable[..., Any], *primals: Any) -> Any:
+    """`vjp` for the rule of a step: a cotangent that is 0 does not say that nothing is asked for."""
+    return _pullback(fun, primals, False, is_inside=True)[:2]
+
+
+def _pullback(fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, *, is_inside: bool) -> Any:
     recording = Recording(fun, primals, has_aux, "vjp")
     value = recording.value()
 
@@ -104,10 +114,10 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
                 )
             )
         checked = [checked_cotangent(c, v, "vjp") for c, v in zip(g, recording.values, strict=True)]
-        found = recording.pull(checked)
+        found = recording.pull(checked, is_inside=is_inside)
         return recording.rebuild([presented(c, x) for c, x in zip(found, recording.given, strict=True)])
 
-    return (value, pullback, recording.aux) if has_aux else (value, pullback)
+    return value, pullback, recording.aux
 
 
 def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], Any]:

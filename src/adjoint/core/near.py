@@ -1,0 +1,125 @@
+"""The walk along a tiny step: every value is taken together with how far it moves, to leading order.
+
+Where slopes are 0 and infinite at a point, their product is decided by how fast they become so. This walk knows: the
+`value` of a handle is the value at the point, its `node` the move to a point 2**-240 away, as a number of its own. So
+1 + move and 0 + move are told apart from 1 and 0, a slope is a large number instead of an infinity, and 0 * inf is the
+product of a small number and a large one. Where a value has no limit, or moves by more than a little, it is all move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .primitive import Primitive
+from .reverse import INPUT, OUTPUT, ReverseTrace, pull
+from .trace import new_level, peel
+from .traced import Traced
+from .values import Value, ieee, is_inexact
+
+
+class UnknownValueError(Exception):
+    """Of a large array nobody kept what is needed here."""
+
+
+class NearTrace:
+    """The walk: how a step's result moves is known to its rule (`near`)."""
+
+    __slots__ = ("level",)
+    lead = 0
+    is_capture = False
+
+    def __init__(self) -> None:
+        self.level = new_level()
+
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """Evaluate one walk further out, and find how the result moves."""
+        moves = [a.node if isinstance(a, Traced) and a.walk is self else None for a in args]
+        values = tuple([ieee(peel(self, a)) for a in args])
+        if primitive.derivative.is_zero:
+            return primitive(*[v if m is None else v + m for v, m in zip(values, moves, strict=True)], **params)
+        out = primitive(*values, **params)
+        if all(m is None for m in moves):
+            return out
+        return self.handles(primitive, primitive.derivative.near(primitive, moves, out, values, params))
+
+    def handles(self, primitive: Primitive, found: tuple[Any, Any]) -> Any:
+        """The handles of a step's results, given where they are and how they move."""
+        if not primitive.multiple:
+            return Traced(found[0], self, found[1])
+        return tuple([v if m is None or not is_inexact(v) else Traced(v, self, m) for v, m in zip(*found, strict=True)])
+
+    def unary(self, primitive: Primitive, x: Traced) -> Any:
+        """`process`, under the name the operators use."""
+        return self.process(primitive, (x,), {})
+
+    def end(self) -> None:
+        """It has nothing to end: no function of the user's gets a handle of it."""
+
+    def whole(self, x: Value) -> Value:
+        """A value together with its move."""
+        return x.value + x.node if isinstance(x, Traced) and x.walk is self else x
+
+
+def moved_trace(walk: NearTrace, trace: ReverseTrace, moves: Sequence[Value]) -> tuple[ReverseTrace, list[Any]]:
+    """The trace with values that move, if the inputs do so, and the results of all steps.
+
+    Steps are taken again from the inputs. Of large arrays a linear step kept shapes only; then what others kept of
+    its result is used, and only its move is found.
+    """
+    kept = _kept(trace)
+    moved = ReverseTrace()
+    results: list[Any] = []
+    for place, (primitive, parents, args, out, params) in enumerate(trace):
+        if primitive is INPUT:
+            found = Traced(ieee(out), walk, moves[place])
+        elif primitive is OUTPUT:
+            found = results[parents[0]][params["k"]]  # type: ignore[index]
+        else:
+            args = tuple([a if p is None else results[p] for p, a in zip(parents, args, strict=False)])
+            is_linear = hasattr(primitive.derivative, "is_linear_in")
+            if is_linear and any([_is_ghost(a) or (isinstance(a, Traced) and _is_ghost(a.value)) for a in args]):
+                pushed = [a.node if isinstance(a, Traced) and a.walk is walk else None for a in args]
+                plain = [a.value if isinstance(a, Traced) and a.walk is walk else a for a in args]
+                change = primitive.derivative.push(primitive, pushed, out, plain, params)
+                found = Traced(kept.get(place, out), walk, change)
+            elif any([isinstance(a, Traced) and _is_ghost(a.value) for a in args]):
+                raise UnknownValueError
+            else:
+                found = walk.process(primitive, args, params)
+        results.append(found)
+        if primitive is not INPUT and primitive is not OUTPUT and primitive.derivative.is_at_point:
+            moved.append(trace[place])
+        else:
+            moved.append((primitive, parents, args, found, params))
+    return moved, results
+
+
+def _is_ghost(x: Any) -> bool:
+    """Whether only the shape of a value is known."""
+    return not hasattr(x, "__array__") and hasattr(x, "shape") and not isinstance(x, Traced)
+
+
+def _kept(trace: ReverseTrace) -> dict[int, Value]:
+    """The values of steps, as far as the steps behind them kept them."""
+    found: dict[int, Value] = {}
+    for _, parents, args, _, _ in trace:
+        for p, a in zip(parents, args, strict=False):
+            if p is not None and not _is_ghost(a):
+                found[p] = a
+    return found
+
+
+def pull_near(trace: ReverseTrace, seeds: list[tuple[int, Value]], moves: Sequence[Value]) -> list[Value | None]:
+    """The cotangents of the inputs a step away from the point where the trace was recorded."""
+    walk = NearTrace()
+    moved, _ = moved_trace(walk, trace, moves)
+    return [None if g is None else walk.whole(g) for g in pull(moved, seeds, len(moves))]
+
+
+def push_near(trace: ReverseTrace, places: Sequence[int], moves: Sequence[Value]) -> list[Value | None]:
+    """How values of the trace move if its inputs do so; None for those that do not."""
+    walk = NearTrace()
+    _, results = moved_trace(walk, trace, moves)
+    found = [results[p] for p in places]
+    return [f.node if isinstance(f, Traced) and f.walk is walk else None for f in found]
