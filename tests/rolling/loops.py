@@ -261,10 +261,38 @@ def pythons(p):
     return p[1] * x + np.sum(found) * p[2]
 
 
+def sweeps(p):
+    """Sweeps over an array in place, each element from its neighbours, new and old."""
+    y = p[0] * np.arange(12.0)
+    for _ in range(24):
+        for i in range(1, 11):
+            y[i] = 0.5 * (y[i - 1] + y[i + 1] * p[1]) + p[2]
+    return np.sum(y * y)
+
+
+def rebuilt(p):
+    """An array that is made anew each time, element by element."""
+    y = p[0] * np.arange(12.0)
+    for _ in range(24):
+        z = np.zeros(12)
+        for i in range(12):
+            z[i] = np.sin(y[i]) * p[1] + y[(i + 1) % 12] * 0.3
+        y = z
+    return np.sum(y) * p[2]
+
+
+def until(p):
+    """A loop that ends by itself."""
+    x = p[0] + 1.0
+    while abs(x * x - p[1]) > 1e-9:
+        x = x - 0.1 * (x * x - p[1]) / (2 * x)
+    return x * p[2]
+
+
 FUNCTIONS = [
     numbers, state, trajectory, columns, collected, nested_list, forced, backwards, clock, delayed, lagged, two_loops,
     interleaved, nested, triangle, one_differs, two_kinds, decided, invariant, powers, vectors, single, counts,
-    factored, pythons,
+    factored, pythons, sweeps, rebuilt, until,
 ]  # fmt: skip
 POINT = np.array([0.4, 0.7, 0.9])
 OTHER = np.array([0.3, 0.8, 0.6])

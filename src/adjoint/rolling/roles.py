@@ -92,7 +92,27 @@ def loops_in(facts: Facts, run: Run) -> list[Loop]:
         if loop is not None:
             found.append(loop)
         waiting += [(start, low), (start + high * period, count - high)]
+    if not found:
+        times = _rounds(facts, run)
+        if times > 1 and run.length >= FEWEST * times * period:
+            return loops_in(facts, run._replace(period=times * period))
     return found
+
+
+def _rounds(facts: Facts, run: Run) -> int:
+    """After how many periods the operands come from the same places again: the length of a loop inside, perhaps."""
+    count = run.length // run.period
+    low, high = facts.args_before[[run.start, run.start + run.period * count]]
+    places = facts.place[facts.args[low:high]].reshape(count, -1)
+    first = int(facts.outs_before[run.start])
+    results = int(facts.outs_before[run.start + run.period]) - first
+    since = places - (first + results * np.arange(count))[:, None]
+    rows = np.where(places >= first, since, 1)[count // 2 :]
+    again = np.flatnonzero((rows[1:] == rows[0]).all(axis=1)) + 1
+    for times in again[:FEWEST].tolist():
+        if 2 * times <= len(rows) and (rows[times:] == rows[:-times]).all():
+            return times
+    return 0
 
 
 def _is_better_unrolled(program: Program, run: Run) -> bool:
