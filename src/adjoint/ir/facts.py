@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .holding import dict_of, is_compiled, is_number, places_of
+from .holding import dict_of, is_among, is_compiled, is_number, places_of
 from .watch import placed
 
 BY_TEXT = ("datetime", "decimal", "_decimal", "fractions", "pathlib", "uuid", "zoneinfo")
@@ -49,14 +49,14 @@ def fact(value: Any, *, by_value: bool) -> Any:
 
 def _fact(value: Any, by_value: bool, around: tuple[int, ...]) -> Any:
     kind: Any = type(value)
-    if kind in (str, bytes, int, bool, type(None), type(...)):
+    if is_among(kind, (str, bytes, int, bool, type(None), type(...))):
         return (kind, value)
     if is_number(value):
         return (kind, str(value), repr(value))
     if isinstance(value, BY_IDENTITY) or id(value) in around:
         return Identity(value)
     around = (*around, id(value))
-    if kind in (tuple, slice, range) or (by_value and kind in (list, dict, set)) or kind is frozenset:
+    if is_among(kind, (tuple, slice, range, frozenset)) or (by_value and is_among(kind, (list, dict, set))):
         return (kind, _items(value, by_value, around))
     if kind.__module__ in BY_TEXT:
         return (kind, repr(value))
@@ -64,10 +64,10 @@ def _fact(value: Any, by_value: bool, around: tuple[int, ...]) -> Any:
         return (kind, value.shape, value.dtype.str, value.tobytes(), _attributes(value, around))
     is_compared = by_value and kind.__eq__ is not object.__eq__
     if issubclass(kind, tuple) and (is_compared or not by_value):
-        return (kind, _items(value, by_value, around), _attributes(value, around))
+        return (Identity(kind), _items(value, by_value, around), _attributes(value, around))
     if is_compared and not is_compiled(kind):
         number = next((base(value) for base in (int, float, complex, str, bytes) if issubclass(kind, base)), None)
-        return (kind, repr(number), _attributes(value, around))
+        return (Identity(kind), repr(number), _attributes(value, around))
     return Identity(value)
 
 

@@ -18,7 +18,7 @@ import pickle
 import types
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 import numpy as np
@@ -180,7 +180,7 @@ def is_compiled(kind: type) -> bool:
 
     Objects of a class that Python made have no more room than for their attributes.
     """
-    while kind is not object and kind not in EXACT:
+    while kind is not object and not is_among(kind, EXACT):
         base, own = kind.__base__ or object, vars(kind)
         attributes = [v for v in own.values() if isinstance(v, types.MemberDescriptorType)]
         room = 8 * (len(attributes) + len(own.keys() & {"__dict__", "__weakref__"}))
@@ -239,15 +239,22 @@ class _Pickler(pickle.Pickler):
         return id(obj) if not is_array or id(obj) in self.known else None
 
 
+def is_among(kind: type, kinds: Container[Any]) -> bool:
+    """Whether a class is one of these; not asking a metaclass, which may say anything."""
+    return type(kind) is type and kind in kinds
+
+
 def is_immutable(x: Any) -> bool:
     """Whether an object of a compiled type never changes; NumPy's own universal functions among them."""
-    return type(x) in IMMUTABLE or (type(x) is np.ufunc and getattr(np, x.__name__, None) is x)
+    return is_among(type(x), IMMUTABLE) or (type(x) is np.ufunc and getattr(np, x.__name__, None) is x)
 
 
 def is_number(x: Any) -> bool:
     """Whether a value never changes and has nothing inside: a number, a text, None."""
     kind = type(x)
-    return kind in EXACT or (issubclass(kind, (np.generic, np.dtype)) and not issubclass(kind, (np.void, np.object_)))
+    return is_among(kind, EXACT) or (
+        issubclass(kind, (np.generic, np.dtype)) and not issubclass(kind, (np.void, np.object_))
+    )
 
 
 def same(now: Any, was: Any) -> bool:

@@ -33,6 +33,7 @@ from .holding import (
     Digest,
     decimals_of,
     dict_of,
+    is_among,
     is_compiled,
     is_immutable,
     is_number,
@@ -207,7 +208,7 @@ class _Looking:
             return
         elif is_compiled(kind):
             yield from self._compiled(x, name, holder)
-        if kind not in BARE and not issubclass(kind, REFERENCES):
+        if not is_among(kind, BARE) and not issubclass(kind, REFERENCES):
             yield from self._attributes(x, holder)
 
     def _compiled(self, x: Any, name: str, holder: Holder | None) -> Iterator[Found]:
@@ -219,7 +220,7 @@ class _Looking:
             or any([base.__module__ in SILENT_MODULES for base in kind.__mro__])
         ):
             return
-        if kind in (operator.attrgetter, operator.methodcaller):
+        if is_among(kind, (operator.attrgetter, operator.methodcaller)):
             self._variables.mention(
                 {part for text in x.__reduce__()[1] if isinstance(text, str) for part in text.split(".")}
             )

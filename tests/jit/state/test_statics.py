@@ -92,6 +92,24 @@ class Frozen:
     k: object = dataclasses.field(compare=False)
 
 
+class One(metaclass=Meta):
+    """Compares nothing, nor does its class."""
+
+    k = 2.0
+
+    def __eq__(self, other):
+        return True
+
+    def __hash__(self):
+        return 0
+
+
+class Two(One):
+    """As `One`, of another class."""
+
+    k = 3.0
+
+
 def whole(k):
     """A `Whole` with an attribute."""
     made = Whole(1)
@@ -106,6 +124,7 @@ DIFFERENT = {
     "integers": (whole(2.0), whole(3.0)),
     "members": (Mode.A, Mode.B),
     "classes": (Meta("One", (), {"k": 2.0}), Meta("Two", (), {"k": 3.0})),
+    "objects of classes that say they are equal": (One(), Two()),
     "fields left out": (Frozen("a", 2.0), Frozen("a", 3.0)),
     "signs of zero": (Named(name="a", k=0.0), Named(name="a", k=-0.0)),
     "numbers of another type": (Named(name="a", k=2), Named(name="a", k=2.5)),
