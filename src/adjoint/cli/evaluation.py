@@ -28,6 +28,7 @@ def function_of(expression: Expression, names: Sequence[str]) -> Callable[..., A
     def f(*values: Any) -> Any:
         return evaluate(expression, dict(zip(names, values, strict=True)))
 
+    f.__qualname__ = "f"  # a function of the user's, not one that another was made of
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     f.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])  # type: ignore[attr-defined]
     return f

@@ -127,8 +127,9 @@ def cost_of(view: View, called: Callable[[int], str] | None = None) -> Cost:
     own = program.steps[: recorded.steps]
     keeping = keeping_of(recorded)
     start = len(program.steps)
-    sweep_forward(recorded.notebook, recorded.trace, {k: _ones(x) for k, x in enumerate(recorded.inputs)})
-    forward = program.steps[start:]
+    moved = sweep_forward(recorded.notebook, recorded.trace, {k: _ones(x) for k, x in enumerate(recorded.inputs)})
+    ends = [moved[o.node].node for o in recorded.outputs if recorded.is_traced(o) and o.node in moved]
+    forward = _needed(program.steps[start:], ends)
     outputs = [plain(o) for o in recorded.outputs if view.recorded.is_traced(o)]
     guessed: set[str] = set()
     return Cost(
@@ -143,6 +144,16 @@ def cost_of(view: View, called: Callable[[int], str] | None = None) -> Cost:
         ),
         guessed=tuple([sentence for name, sentence in GUESSES.items() if name in guessed]),  # the counts above fill it
     )
+
+
+def _needed(steps: list[Step], ends: list[int]) -> list[Step]:
+    """The steps that the results depend on; tests for singular points, which only a guard reads, are not among them."""
+    wanted, found = set(ends), []
+    for step in reversed(steps):
+        if not wanted.isdisjoint(step.outs):
+            wanted.update(step.args)
+            found.append(step)
+    return found[::-1]
 
 
 def _alone(recorded: Recorded, own: list[Step]) -> list[Step]:

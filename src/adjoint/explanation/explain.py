@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -261,27 +260,35 @@ class Explanation:
             picture.save(path)
         return picture
 
-    def page(self, path: str | PathLike[str]) -> Path:
-        """Write one file of HTML that steps through both sweeps, and return its path.
+    def page(self, path: str | PathLike[str] | None = None) -> Any:
+        """Write one file of HTML that steps through both sweeps, and return its path; without a path, show it.
 
-        It needs no network. Small programs are written out number by number and computed in the page, so that its
-        sliders change the inputs; of others it shows what was computed here.
+        In a notebook it is shown inline, elsewhere in the browser. It needs no network. Small programs are written out
+        number by number and computed in the page, so that its sliders change the inputs; of others, of folded blocks
+        and loops, and beside tangents it shows what was computed here.
         """
         from .page.script import NoScriptError
         from .page.stepping import MOST_STEPS, live_page, still_page
-        from .page.writing import write_page
+        from .page.writing import show_page, write_page
 
+        if path is None:
+            return show_page(self.page)
         options = {**self._options, "most": sys.maxsize}
         try:
-            if len(self._whole.trace) > MOST_STEPS:  # not to be written out in vain
-                raise NoScriptError(f"the program has {len(self._whole.trace):,} steps")
+            if self._mode != "reverse":
+                raise NoScriptError("tangents are shown beside them")
+            if any([row.kind in ("block", "loop") for row in self._view.rows]):
+                raise NoScriptError("blocks and loops are folded; collapse=False writes them out")
+            numbers = sum([np.size(plain(node[3])) for node in self._whole.trace if not isinstance(node[3], tuple)])
+            if numbers > MOST_STEPS:  # not to be written out in vain
+                raise NoScriptError(f"the program has {numbers:,} numbers")
             view = self._seen("scalar", collapse=False, mode="reverse")
             return write_page(live_page(view, Table(view, **options)), path)
         except NoScriptError as error:
             why = f", as {error}."
         except UnsupportedError as error:
             why = f": {str(error).splitlines()[0]}"
-        view = self._backward
+        view = self._backward if self._mode == "reverse" else self._seen(self._level, self._collapse, "both")
         return write_page(still_page(view, Table(view, **options), f"The values are fixed{why}"), path)
 
     def sympy(self) -> Symbolic:

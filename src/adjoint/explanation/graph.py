@@ -20,8 +20,8 @@ from ..core.errors import InputError, UnsupportedError, message
 from ..core.values import shape_of
 from .block import Blocks
 from .boxes import MOST_OUTS, Arrow, Box, arrows_between, boxes_of, head, repeated_arrows
-from .notation import RENAMED, value_text
-from .rows import Edge, View
+from .notation import RENAMED, shape_text, value_text
+from .rows import Edge, Row, View
 from .table import Table
 
 INK, MUTED, PAPER, PALE = "#191c23", "#565d6b", "#ffffff", "#eef0f4"
@@ -173,13 +173,18 @@ class _Picture:
             wrapper = textwrap.TextWrapper(WIDEST, break_on_hyphens=False, max_lines=MOST_LINES, placeholder=" …")
             lines += map(_text, wrapper.wrap(("= " if is_one else "") + self._formula(box)))
         for place in box.shown:
-            value = _text(f"= {self._short(self.view.value(place))}", VALUE)
+            value = _text(f"= {self._short(self.view.value(place))}", VALUE) + self._shape(place)
             lines.append(value if is_one else f"{_text(self._named(place))} {value}")
             if self.view.tangents is not None:
                 name = self.table.tangent_of(self.table.called(place))
                 lines.append(_text(f"{name} = {self._short(self.view.tangent(place))}", TANGENT))
         hidden = len(box.outs) - len(box.shown)
         return [*lines, _text(f"and {hidden} more", MUTED)] if hidden else lines
+
+    def _shape(self, place: int) -> str:
+        """The shape of an array, where its value does not say it."""
+        shape, shown = shape_text(self.view.value(place)), self._short(self.view.value(place))
+        return _text(f"  {shape}", MUTED) if shape and not shown.endswith(shape) else ""
 
     def _named(self, place: int) -> str:
         """`v3 = c`: its number and what the user calls it."""
@@ -227,7 +232,7 @@ class _Picture:
         if len(arrow.operands) == 1:
             lines = [_text(self.table.called(arrow.operands[0]))] if len(source.outs) > 1 else []
             if target.kind == "step" and arrow.edges[0].partial is not None:
-                lines.append(_text(self._partial(arrow.edges[0]), VALUE))
+                lines.append(_text(self._partial(target.rows[0], arrow.edges[0]), VALUE))
             lines += [_text(f"{self.back} {handed}", ADJOINT) for handed in self._handed(arrow, target)]
         label = f", label=<{_stacked([f'<TD>{line}</TD>' for line in lines])}>" if lines else ""
         start, end, copies = self._id(source), _quoted(self._id(target)), []
@@ -239,13 +244,13 @@ class _Picture:
         weight = 8 if self.layers[arrow.target] == self.layers[arrow.source] + 1 else 1
         return [*copies, f"{_quoted(start)} -> {end} [weight={weight}{label}]"]
 
-    def _partial(self, edge: Edge) -> str:
+    def _partial(self, row: Row, edge: Edge) -> str:
         """The local partial: formula and value, as far as they are short."""
         assert edge.partial is not None
         x = np.asarray(edge.partial.value)
         is_number = x.ndim == 0 or (x.size > 0 and bool((x == x.flat[0]).all()))  # the same for every element
         value = self._short(x.flat[0] if is_number else x)
-        formula = "" if edge.partial.is_constant() else self.table.partial(edge)
+        formula = "" if edge.partial.is_constant() else self.table.partial(row, edge)
         if not formula or len(formula) > WIDEST_LABEL:
             return value
         return f"{formula} = {value}" if is_number and formula != value else formula

@@ -301,8 +301,13 @@ def value_text(x: Any, digits: int, most: int = 6) -> str:
     if x.size > most:
         flat = x.ravel()
         ends = [_number(v, digits) for v in flat[:2]], [_number(v, digits) for v in flat[-1:]]
-        return f"[{', '.join(ends[0])}, … {', '.join(ends[1])}] {'×'.join(map(str, x.shape))}"
+        return f"[{', '.join(ends[0])}, … {', '.join(ends[1])}] {shape_text(x)}"
     return _nested(x, digits)
+
+
+def shape_text(x: Any) -> str:
+    """`2×3` for an array; nothing for a number."""
+    return "×".join(map(str, np.shape(x)))
 
 
 def _nested(x: np.ndarray, digits: int) -> str:

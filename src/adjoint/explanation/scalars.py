@@ -148,6 +148,55 @@ def _joined(join: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     return x
 
 
+MOST_ROWS = 3
+"""Determinants of larger matrices have more terms than anybody wants to read."""
+
+
+def _det(a: Any) -> Any:
+    """The determinant by its first row; a stack of matrices has one each."""
+    n = np.shape(a)[-1]
+    if n > MOST_ROWS:
+        raise ValueError("too many terms")
+    return _each_matrix(a, lambda m: _minor(m, list(range(n)), 0))
+
+
+def _minor(m: Any, columns: list[int], row: int) -> Any:
+    if not columns:
+        return 1.0
+    terms = [
+        (m[row, c] if len(columns) == 1 else m[row, c] * _minor(m, [k for k in columns if k != c], row + 1))
+        * (1.0 if j % 2 == 0 else -1.0)
+        for j, c in enumerate(columns)
+    ]
+    return sum(terms[1:], terms[0])
+
+
+def _inv(a: Any) -> Any:
+    """The inverse by cofactors."""
+    n = np.shape(a)[-1]
+    if n > MOST_ROWS:
+        raise ValueError("too many terms")
+
+    def inverted(m: Any) -> Any:
+        size, found = _minor(m, list(range(n)), 0), np.empty((n, n), object)
+        for i, j in np.ndindex(n, n):
+            rest = np.delete(m, i, 0)
+            found[j, i] = (-1.0) ** (i + j) * _minor(rest, [k for k in range(n) if k != j], 0) / size
+        return found
+
+    return _each_matrix(a, inverted)
+
+
+def _each_matrix(a: Any, function: Callable[[Any], Any]) -> Any:
+    parts = [function(m) for m in np.reshape(a, (-1, *np.shape(a)[-2:]))]
+    if np.ndim(a) == 2:
+        return parts[0]
+    box = np.empty((len(parts), *np.shape(parts[0])), object)
+    for k, part in enumerate(parts):
+        box[k] = part
+    return box.reshape((*np.shape(a)[:-2], *np.shape(parts[0])))
+
+
 WRITTEN_OUT: dict[str, Callable[..., Any]] = {
     "astype": _cast,
     "logsumexp": _logsumexp,
@@ -156,6 +205,8 @@ WRITTEN_OUT: dict[str, Callable[..., Any]] = {
     "max": partial(_picked, np.maximum),
     "min": partial(_picked, np.minimum),
     "assign": _assign,
+    "det": _det,
+    "inv": _inv,
     "sum": _sum,
     "unindex": _unindex,
 }

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .decisions import Decision, decisions_of
 from .expression import RESULT, Expression, Symbol, decided, size
 from .memory import keeping_of, marks, memory_of
 from .notation import LONGEST_FORMULA, Notation, spelled, value_text
@@ -19,6 +20,10 @@ WIDEST_FORMULA = 64
 
 SHORT = 8
 """The condition of a selection is written out if it has no more parts than this."""
+
+
+CHOICES = {"maximum": ">", "fmax": ">", "minimum": "<", "fmin": "<"}
+"""Operations that take one of two values, and when it is the first."""
 
 
 class Line(NamedTuple):
@@ -108,9 +113,11 @@ class Table:
 
     def _steps(self) -> list[Line]:
         found: list[Line] = []
-        for row in self.view.rows[len(self.view.recorded.inputs) :]:
+        start, decisions = len(self.view.recorded.inputs), decisions_of(self.view)
+        for k, row in enumerate(self.view.rows[start:], start):
+            found += [self._decision(d) for d in decisions.get(k, ())]
             left = [self._primal(row, place) for place in row.outs]
-            middle = [self._tangent(row, place) for place in row.outs]
+            middle = [self.tangent(row, place) for place in row.outs]
             right = [self._adjoint(row, edge) for edge in reversed(row.edges) if edge.value is not None]
             for k in range(max(len(left), len(right), 1)):
                 found.append(
@@ -121,7 +128,12 @@ class Table:
                         self._place(row) if k == 0 else "",
                     )
                 )
-        return found
+        return [*found, *[self._decision(d) for d in decisions.get(len(self.view.rows), ())]]
+
+    def _decision(self, decision: Decision) -> Line:
+        """A condition of the function, and how it fell out."""
+        asked = self._written(decision.condition) or "..."
+        return Line((f"{decision.word} {asked}: {decision.outcome}", f"line {decision.line}"))
 
     def _results(self) -> list[Line]:
         view, found = self.view, []
@@ -186,8 +198,11 @@ class Table:
         names = [self.name(Symbol(kind, p)) for p in places[:4]] + ["..."] * (len(places) > 4)
         return f"{', '.join(names)} through {step}"
 
-    def _tangent(self, row: Row, place: int) -> tuple[str, str]:
+    def tangent(self, row: Row, place: int) -> tuple[str, str]:
+        """What a tangent is made of, and its value."""
         view = self.view
+        if row.kind == "input":
+            return self.tangent_of(self.called(place)), self.value(view.tangent(place))
         if row.kind in ("block", "loop"):
             text = self.through(row, "tangent")
         elif row.edges and all(edge.partial is not None for edge in row.edges):
@@ -199,7 +214,7 @@ class Table:
     def _products(self, row: Row) -> str:
         """A tangent as the sum of partial times tangent."""
         terms = [
-            self.notation.product(self.tangent_of(self.called(e.operand)), self.partial(e))
+            self.notation.product(self.tangent_of(self.called(e.operand)), self.partial(row, e))
             for e in row.edges
             if e.partial is not None and self.view.tangents and e.operand in self.view.tangents
         ]
@@ -213,15 +228,35 @@ class Table:
     def handed(self, row: Row, edge: Edge) -> str:
         """What a row hands to an operand."""
         if edge.partial is not None:
-            return self.notation.product(self.adjoint_of(self.called(row.outs[0])), self.partial(edge))
+            return self.notation.product(self.adjoint_of(self.called(row.outs[0])), self.partial(row, edge))
         return (edge.share and self._written(decided(edge.share))) or self.through(row, "adjoint")
 
-    def partial(self, edge: Edge) -> str:
+    def partial(self, row: Row, edge: Edge) -> str:
         """A local partial as text, or as its value where the formula is too long to read."""
         assert edge.partial is not None
+        as_taught = self._as_taught(row, edge)
+        if as_taught:
+            return as_taught
         partial = decided(edge.partial)
         is_choice = partial.head == "where" and size(partial) > SHORT
         return ("" if is_choice else self._written(partial)) or self.value(edge.partial.value)
+
+    def _as_taught(self, row: Row, edge: Edge) -> str:
+        """Partials as lectures write them: [x > 0] for a choice, 1 - h² for h = tanh(x)."""
+        formula = row.formulas.get(row.outs[0])
+        if formula is None or edge.partial is None or len(formula.args) == 0:
+            return ""
+        own = Symbol("value", edge.operand)
+        if formula.head == "tanh" and edge.partial.head == "sech_squared":
+            return f"1 - {self.called(row.outs[0])}{'**2' if self.ascii else '²'}"
+        if formula.head in CHOICES and len(formula.args) == 2:
+            one, other = formula.args if formula.args[0].params.get("symbol") == own else formula.args[::-1]
+            is_clear = one.params.get("symbol") == own and not np.any(np.equal(one.value, other.value))
+            return f"[{self._written(one)} {CHOICES[formula.head]} {self._written(other)}]" if is_clear else ""
+        chosen = decided(edge.partial)
+        if formula.head == "where" and chosen.head == "where" and chosen.args[1].is_constant(1):
+            return f"[{self._written(chosen.args[0])}]" if chosen.args[2].is_constant(0) else ""
+        return ""
 
     def _place(self, row: Row) -> str:
         place = row.note.place

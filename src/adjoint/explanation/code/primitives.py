@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 import textwrap
 from collections.abc import Callable
 from types import FunctionType, ModuleType
@@ -181,12 +182,10 @@ def can_be_written(primitive: Any) -> bool:
 
 def _module_of(name: str) -> str | None:
     """Where a universal function of that name is."""
-    import scipy.special
-
-    for module, text in ((np, "np"), (scipy.special, "scipy.special")):
-        if isinstance(getattr(module, name, None), np.ufunc):
-            return text
-    return None
+    if isinstance(getattr(np, name, None), np.ufunc):
+        return "np"
+    special = sys.modules.get("scipy.special")  # there if the function has used it
+    return "scipy.special" if isinstance(getattr(special, name, None), np.ufunc) else None
 
 
 def _listed(args: list[Operand]) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from ...core.traced import Traced
 from ...ir.program import GUARD
 from ..expression import CONSTANT, Expression, Symbol, expression_of
+from ..notation import shape_text
 from ..rows import Edge, Row, View
 from ..sweeps import seed_sums
 from ..table import Table
@@ -70,6 +71,8 @@ def still_page(view: View, table: Table, why: str) -> dict[str, Any]:
         node = _node(view, table, row, k)
         node["value"] = ", ".join([table.value(view.value(place)) for place in row.outs])
         node["adjoint"] = ", ".join([table.value(view.adjoint(place)) for place in row.outs])
+        if view.tangents is not None:
+            node["tangent"] = ", ".join([" = ".join(table.tangent(row, place)) for place in row.outs])
         if row.kind == "input" and np.iscomplexobj(view.adjoint(k)):  # the gradient is the direction of ascent
             node["gradient"] = table.value(np.conjugate(view.adjoint(k)))
         nodes.append(node)
@@ -133,6 +136,7 @@ def _node(view: View, table: Table, row: Row, k: int) -> dict[str, Any]:
         "formula": view.labels[place] if row.kind == "input" else _formula(table, row),
         "line": f"{line}  {line.source}" if line is not None else "",
         "block": " / ".join([name for name, _ in row.note.blocks]),
+        "shape": shape_text(view.value(place)) if len(row.outs) == 1 else "",
         "edges": [],
     }
 
@@ -158,7 +162,7 @@ def _edge(row: Row, edge: Edge, ids: dict[int, int], table: Table) -> dict[str, 
     return {
         "from": ids[edge.operand],
         "target": table.called(edge.operand),
-        "partial": "" if edge.partial is None else table.partial(edge),
+        "partial": "" if edge.partial is None else table.partial(row, edge),
         "handed": table.handed(row, edge),
     }
 

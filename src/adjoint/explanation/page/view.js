@@ -121,7 +121,7 @@ class Graph {
     const group = make("g", {class: `node ${node.kind}`, "data-node": node.id},
       make("rect", {x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 9}),
       line("title", -14, name, ...beside), value, adjoint,
-      make("title", {}, [`${node.shown} = ${node.formula}`, node.shape, node.line].filter(Boolean).join("\n")));
+      make("title", {}, [`${node.shown} = ${node.formula}`, node.shape, node.tangent, node.line].filter(Boolean).join("\n")));
     this.nodes[node.id] = {group, value, adjoint, room: floor((w - 8) / 7.85)};
     return group;
   }
@@ -198,7 +198,7 @@ class Table {
     const also = !isInput && node.shown !== node.name ? [make("span", {class: "also"}, `${node.name}  `)] : [];
     const meaning = isInput ? node.label : node.formula;
     const definition = [isInput ? node.name : node.shown, meaning].filter(Boolean).join(" = ");
-    const shape = node.shape ? [make("span", {class: "shape"}, node.shape)] : [];
+    const shape = [node.shape, node.tangent].filter(Boolean).map(text => make("span", {class: "shape"}, text));
     const value = make("span");
     this.left[node.id] = value;
     const left = [

@@ -12,7 +12,11 @@ import html
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+import shutil
+import sys
+import tempfile
+import webbrowser
+from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from os import PathLike
 from pathlib import Path
@@ -45,6 +49,9 @@ TOKEN = re.compile(
 MISREAD = ("--", "++", "//", "/*", "*/", "**", "</", "<!")
 """What JavaScript or HTML would take for something else: decrements, comments, powers of signed numbers, tags."""
 
+INLINE = 720
+"""The height of a page inside a notebook."""
+
 WIDE_BOX = (118.0, 60.0)
 TALL_BOX = (104.0, 60.0)
 CHARACTER = 6.7
@@ -59,6 +66,28 @@ def write_page(data: Mapping[str, Any], path: str | PathLike[str]) -> Path:
     file = Path(path)
     file.write_text(page_html(data), encoding="utf-8")
     return file
+
+
+def show_page(write: Callable[[str], Any]) -> Any:
+    """Show a page: inline where a notebook runs, else in the browser. The object that a notebook shows, or the path."""
+    folder = Path(tempfile.mkdtemp(prefix="adjoint-"))
+    file = Path(write(str(folder / "page.html")))
+    if not _is_notebook():
+        webbrowser.open(file.as_uri())
+        return file
+    from IPython.display import HTML
+
+    inside = html.escape(file.read_text(encoding="utf-8"), quote=True)
+    frame = f'<iframe srcdoc="{inside}" width="100%" height="{INLINE}" style="border: 0"></iframe>'
+    shutil.rmtree(folder, ignore_errors=True)
+    return HTML(frame)
+
+
+def _is_notebook() -> bool:
+    """Whether this runs in a kernel that shows HTML."""
+    asked = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    shell = asked() if asked else None
+    return shell is not None and hasattr(shell, "kernel")
 
 
 def page_html(data: Mapping[str, Any]) -> str:
@@ -165,7 +194,7 @@ def _expected(value: Any) -> Any:
 
 def _page_node(node: Mapping[str, Any], shown: Mapping[int, str], *, live: bool) -> dict[str, Any]:
     kept = {key: node.get(key, "") for key in ("id", "name", "label", "kind", "formula")}
-    kept |= {key: node[key] for key in ("line", "block", "shape") if node.get(key)}
+    kept |= {key: node[key] for key in ("line", "block", "shape", "tangent") if node.get(key)}
     kept["shown"] = shown[node["id"]]
     if not live or node["kind"] == "input":
         kept["value"] = _number(node["value"])
