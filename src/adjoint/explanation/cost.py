@@ -129,7 +129,7 @@ def cost_of(view: View, called: Callable[[int], str] | None = None) -> Cost:
     start = len(program.steps)
     moved = sweep_forward(recorded.notebook, recorded.trace, {k: _ones(x) for k, x in enumerate(recorded.inputs)})
     ends = [moved[o.node].node for o in recorded.outputs if recorded.is_traced(o) and o.node in moved]
-    forward = _needed(program.steps[start:], ends)
+    forward = needed(program.steps[start:], ends)
     outputs = [plain(o) for o in recorded.outputs if view.recorded.is_traced(o)]
     guessed: set[str] = set()
     return Cost(
@@ -146,7 +146,7 @@ def cost_of(view: View, called: Callable[[int], str] | None = None) -> Cost:
     )
 
 
-def _needed(steps: list[Step], ends: list[int]) -> list[Step]:
+def needed(steps: list[Step], ends: list[int]) -> list[Step]:
     """The steps that the results depend on; tests for singular points, which only a guard reads, are not among them."""
     wanted, found = set(ends), []
     for step in reversed(steps):
