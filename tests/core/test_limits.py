@@ -165,3 +165,11 @@ def test_two_arguments():
     """One argument at the end of its domain does not decide on which side of a kink the other is."""
     g = ad.grad(lambda x, y: np.sqrt(x) ** 2 * np.sqrt(y**2) + np.sqrt(y**2) + x, (0, 1))(0.0, 0.0)
     assert g == (1.0, 0.0)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_product_that_is_too_large():
+    """What overflows for one factor is infinite for that one alone, in both modes."""
+    x = np.array([1e200, 1e200, 1e-200])
+    for gradient in (ad.grad(np.prod), ad.jacfwd(np.prod)):
+        np.testing.assert_array_equal(gradient(x), [1.0, 1.0, np.inf])

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..core.forward import ForwardTrace
+from ..core.trace import is_differentiated
 from ..core.traced import Traced
-from ..core.values import dtype_of, shape_of, zeros_for
+from ..core.values import dtype_of, may_hold, shape_of, zeros_for
 from ..rules.opaque import Opaque
 from ..rules.reducing import widened
 from .declare import declare
@@ -17,7 +18,16 @@ from .reduction import sum as total
 
 
 def _prod_pushed(tangents: Any, out: Any, args: Any, params: dict[str, Any]) -> Any:
-    return total(tangents[0] * product_of_others(args[0], axis=params["axis"]), **params)
+    t, others = tangents[0], product_of_others(args[0], axis=params["axis"])
+    return total(_without_overflow(t, others), **params)
+
+
+def _without_overflow(t: Any, others: Any) -> Any:
+    """The tangents times the products of the others; one that is too large does not spoil what does not move."""
+    still = np.equal(t, 0) & np.isinf(others)
+    if is_differentiated(t) or not may_hold(still):
+        return t * others
+    return np.where(still, 0.0, t * others)
 
 
 def _prod_pulled(g: Any, out: Any, args: Any, params: dict[str, Any], needed: Any) -> list[Any]:
