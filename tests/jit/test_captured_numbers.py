@@ -281,3 +281,33 @@ def test_writing_is_refused():
         same(f(X), X * n)
     with pytest.raises(ImpureError):
         f(X + 9)
+
+
+ARITHMETIC = {
+    "quotient": lambda x: x * (1 / GLOBAL),
+    "quotient of a sum": lambda x: x * (3.0 / (GLOBAL - 2.0)),
+    "floor": lambda x: x * (7.5 // GLOBAL) + 7.5 % GLOBAL,
+    "root": lambda x: x * abs(GLOBAL**0.5),
+    "powers": lambda x: x * GLOBAL**2 + GLOBAL**-1,
+    "exponent": lambda x: x * 2.0**GLOBAL,
+    "overflow": lambda x: x * (GLOBAL * 1e200) ** 2,
+    "with an integer": lambda x: x * (len(x) / GLOBAL) * (GLOBAL / len(x)),
+    "converted": lambda x: x * (1 / float(x[0] * GLOBAL)),
+}
+
+
+@pytest.mark.parametrize("name", ARITHMETIC)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_arithmetic_is_pythons(name):
+    """A division by zero, a root of a negative number and an overflow are Python's, whether or not it is an input."""
+    f = ARITHMETIC[name]
+    jitted = ad.jit(f)
+    for v in (1.0, 3.0, 5.0, 0.0, 2.0, -4.0, 6.0, 1e200, 7.0, 2000.0, 8.0):
+        set_global(v)
+        try:
+            wanted = f(X)
+        except ArithmeticError as error:
+            with pytest.raises(type(error)):
+                jitted(X)
+        else:
+            same(jitted(X), wanted)

@@ -9,9 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.traced import Traced
+from ..core.traced import Traced, snapshot
+from ..core.values import is_python, plain
 from ..ir.counts import EXACT, WORD, Count, Number
 from ..ops.arithmetic import power
+from ..ops.declare import UFUNCS
+from .conversions import decided
 from .counts import (
     COMPARISONS,
     EXACT_OPERATIONS,
@@ -64,7 +67,7 @@ def _mixed(name: str, self: Count, other: Any, *, swap: bool) -> Any:
     """With an array, a float or a text."""
     if isinstance(other, SEQUENCES) and name == "mul":
         return other * settled(self)
-    if not isinstance(other, NUMBERS):
+    if not isinstance(other, NUMBERS) or type(other) is Number:  # its own operators know what to do
         return NotImplemented
     if type(other) in (float, complex) and not _is_plain_sailing(name, self, other, swap=swap):
         plain = settled(self)
@@ -196,17 +199,67 @@ def _number_operators(name: str) -> tuple[Callable[..., Any], Callable[..., Any]
     python, ours, reflected = PYTHON[name], getattr(Traced, f"__{name}__"), getattr(Traced, f"__r{name}__", None)
 
     def forward(self: Number, other: Any) -> Any:
-        return python(self.value, other) if _relied_on(self) else ours(self, other)
+        if _relied_on(self):
+            return python(self.value, other)
+        if not is_python(other) or name in COMPARISONS:
+            return ours(self, other)
+        found = _as_python(name, self, other)
+        return _number(ours(self, other), name) if found is None else found
 
     def backward(self: Number, other: Any) -> Any:
-        return python(other, self.value) if _relied_on(self) else reflected(self, other)  # type: ignore[misc]
+        if _relied_on(self):
+            return python(other, self.value)
+        if not is_python(other) or reflected is None:
+            return reflected(self, other) if reflected is not None else NotImplemented
+        found = _as_python(name, other, self)
+        return _number(reflected(self, other), name) if found is None else found
 
     return forward, backward
 
 
+def _as_python(name: str, x: Any, y: Any) -> Any:
+    """What Python gives for plain numbers, or raises, where no step gives the same; None where one does, by a guard."""
+    if name in DIVISIONS:
+        fits = plain(y) != 0 and _holds(np.not_equal, y)
+    elif name == "pow":
+        fits = _is_real_power(x, y)
+    else:
+        fits = True
+    if fits:
+        return None
+    return PYTHON[name](*[decided(v) for v in (x, y)])
+
+
+def _is_real_power(x: Any, y: Any) -> bool:
+    """Whether a power is a finite float, and stays real for all values that the guards let in."""
+    try:
+        found = plain(x) ** plain(y)
+    except ArithmeticError:
+        return False
+    if isinstance(found, complex) or not math.isfinite(found):
+        return False
+    if not isinstance(y, Traced) and y >= 0 and float(y).is_integer():
+        return True
+    return plain(x) > 0 and _holds(np.greater, x)
+
+
+def _holds(ufunc: Any, x: Any) -> bool:
+    """Guard that a comparison with 0, which holds now, does so in every run."""
+    return not isinstance(x, Traced) or bool(decided(UFUNCS[ufunc](snapshot(x), 0)))
+
+
+def _number(found: Any, name: str) -> Any:
+    """The result of an operator on Python's numbers: one of them again."""
+    if not isinstance(found, Traced) or not found.walk.is_capture or type(found.value) is not float:
+        return found
+    if name == "pow":
+        decided(UFUNCS[np.isfinite](found))
+    return Number(found.value, found.walk, found.node)
+
+
 def _number_operator(name: str) -> Callable[[Number], Any]:
     python, ours = getattr(operator, name.strip("_")), getattr(Traced, name)
-    return lambda self: python(self.value) if _relied_on(self) else ours(self)
+    return lambda self: python(self.value) if _relied_on(self) else _number(ours(self), name)
 
 
 for _name in ("__str__", "__repr__", "__format__"):
