@@ -32,6 +32,9 @@ WARNING = frozenset((
 """Functions that warn in Python, which would then be heard twice, or that are not worth doing twice: they look after
 these keywords themselves."""
 
+REDUCED = frozenset((np.add, np.multiply, np.maximum, np.minimum, np.logaddexp, np.hypot))
+"""Universal functions that are often used to reduce."""
+
 _first: dict[Any, int] = {}
 
 
@@ -40,6 +43,13 @@ def is_asked(function: Any, args: Any, kwargs: Any) -> bool:
     if kwargs and not ASKED.isdisjoint(kwargs):
         return function not in WARNING
     return len(args) > 2 and len(args) > _first_asked(function) and function not in WARNING
+
+
+def is_asked_of_ufunc(ufunc: Any, method: str, inputs: Any, kwargs: Any) -> bool:
+    """The same for a universal function and its methods; there, all but a few have no meaning for some numbers."""
+    if (kwargs and not ASKED.isdisjoint(kwargs)) or (method != "__call__" and ufunc not in REDUCED):
+        return True
+    return (method in ("reduce", "accumulate") and len(inputs) > 2) or (method == "reduceat" and len(inputs) > 3)
 
 
 def _first_asked(function: Any) -> int:

@@ -17,14 +17,14 @@ from ..core.tree import flatten
 from ..core.values import dtype_of, is_python
 from ..ops.declare import UFUNCS
 from ..ops.shape import astype
-from .agreement import asked, instead, is_asked
+from .agreement import asked, instead, is_asked, is_asked_of_ufunc
 from .dispatchers import joined_arguments
 from .foreign import taken
 from .hosting import dispatched, hosted
 from .python_numbers import made_by_numpy
 from .registry import FUNCTIONS, deliver
 from .topics import implementation_of, primitive_of
-from .ufuncs import METHODS, call_with_keywords
+from .ufuncs import METHODS, call_with_keywords, constantly
 
 SEQUENCES = frozenset((list, tuple))
 
@@ -42,7 +42,15 @@ def array_ufunc(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: A
         function = ufunc if method == "__call__" else getattr(ufunc, method)
         ours = functools.partial(_universal, self, ufunc, method)
         return dispatched(_name(function), function, ours, inputs, kwargs)
-    return _universal(self, ufunc, method, *inputs, **kwargs)
+    if method == "at" or (method == "__call__" and not kwargs):
+        return _universal(self, ufunc, method, *inputs, **kwargs)
+    function = ufunc if method == "__call__" else getattr(ufunc, method)
+    try:
+        if is_asked_of_ufunc(ufunc, method, inputs, kwargs) and is_users(sys._getframe(1)):
+            return asked(function, functools.partial(_universal, self, ufunc, method), inputs, kwargs)
+        return _universal(self, ufunc, method, *inputs, **kwargs)
+    except Exception as error:
+        return instead(function, inputs, kwargs, error)
 
 
 def _recorded(walk: ReverseTrace, primitive: Primitive, x: Traced) -> Traced:
@@ -73,9 +81,18 @@ def _universal(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: An
         if type(inputs[0]) is np.ndarray and inputs[1] is self and primitive.is_smooth and len(inputs) == 2:
             return self.walk.process(primitive, inputs, {})
         return made_by_numpy(primitive(*[np.array(x) if type(x) in SEQUENCES else x for x in taken(inputs, self)]))
+    if type(primitive) is Primitive and primitive.derivative.is_zero and _is_plain(method, kwargs):
+        function = ufunc if method == "__call__" else getattr(ufunc, method)
+        return constantly(function, primitive.name, inputs, kwargs)
     if method == "__call__":
         return call_with_keywords(primitive, ufunc, taken(inputs, self), kwargs)
     return METHODS[method](primitive, ufunc, inputs, kwargs)
+
+
+def _is_plain(method: str, kwargs: dict[str, Any]) -> bool:
+    """Whether a call with keywords, or of a method, writes nowhere and has no traced keyword."""
+    is_rare = method != "__call__" or kwargs.get("dtype") is not None
+    return is_rare and method != "at" and kwargs.get("out") is None and not isinstance(kwargs.get("where"), Traced)
 
 
 def array_function(self: Traced, function: Any, types: Any, args: Any, kwargs: Any) -> Any:

@@ -10,10 +10,13 @@ import numpy as np
 from ..core.errors import UnsupportedError, message
 from ..core.primitive import Primitive
 from ..core.values import dtype_of, shape_of
+from ..ops.declare import CONSTANT
 from ..ops.reduction import logsumexp
+from ..rules.stacking import one_by_one
 from .products import with_axes
 from .reductions import by_halves, scanned
-from .registry import NO_VALUE, as_value, axes_of, axis_of, deliver, given, is_true, ndim_of
+from .registry import NO_VALUE, as_value, axis_of, deliver, given, is_true, ndim_of, reduced_axes
+from .shapes import same_dtype
 
 REDUCTIONS: dict[Any, Callable[..., Any]] = {
     np.add: np.sum,
@@ -35,7 +38,7 @@ def call_with_keywords(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...]
     _refuse(ufunc, kwargs, {"out", "dtype", *known})
     values = [as_value(x) for x in inputs]
     if given(kwargs.get("dtype")):
-        values = [cast_to(v, kwargs["dtype"]) for v in values]
+        values = [cast_to(v, kind) for v, kind in zip(values, _loop(ufunc, values, kwargs), strict=True)]
     if ufunc.signature is not None and any(given(kwargs.get(k)) for k in ("axes", "axis", "keepdims")):
         return deliver(with_axes(primitive, ufunc.signature, tuple(values), kwargs), kwargs.get("out"))
     out, where = kwargs.get("out"), kwargs.get("where", True)
@@ -48,6 +51,23 @@ def call_with_keywords(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...]
         outs = out or (None,) * len(result)
         return tuple([_masked(r, o, where) for r, o in zip(result, outs, strict=True)])
     return _masked(result, out[0] if out else None, where)
+
+
+def _loop(ufunc: Any, values: list[Any], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """The dtypes of the arguments of the loop that has results of the dtype that is asked for."""
+    kinds = [type(v) if type(v) in (int, float, complex) else dtype_of(v) for v in values]
+    signature = (None,) * ufunc.nin + (np.dtype(kwargs["dtype"]),) * ufunc.nout
+    casting = kwargs.get("casting", "same_kind")
+    return ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout), signature=signature, casting=casting)[: ufunc.nin]
+
+
+def constantly(function: Any, name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call of a function without a derivative as one step: NumPy's own, whatever its keywords mean."""
+    step = Primitive(
+        name, lambda *values: function(*values, **kwargs), derivative=CONSTANT, stacking=one_by_one, fails_from=0
+    )
+    lists = [np.asarray(x, None if len(x) else int) if isinstance(x, (list, tuple)) else x for x in inputs]
+    return step(*lists)
 
 
 def cast_to(x: Any, dtype: Any) -> Any:
@@ -65,11 +85,12 @@ def reduce(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...], kwargs: di
     """`np.add.reduce(x, axis)`: the named reduction, or one step after the other."""
     kwargs = _named(kwargs, inputs[1:], ("axis", "dtype", "out", "keepdims", "initial", "where"))
     kwargs["axis"] = kwargs.get("axis", 0)
-    if ufunc in REDUCTIONS:
-        return REDUCTIONS[ufunc](inputs[0], **kwargs)
     x = as_value(inputs[0])
-    if given(kwargs.get("dtype")):
-        x = np.astype(x, kwargs["dtype"])
+    if ufunc in (np.maximum, np.minimum):
+        x = same_dtype(x, kwargs.pop("dtype", None))
+    if ufunc in REDUCTIONS:
+        return REDUCTIONS[ufunc](x, **kwargs)
+    x = _operand(ufunc, x, kwargs.get("dtype"))
     axis, keepdims, out = kwargs["axis"], is_true(kwargs.get("keepdims")), kwargs.get("out")
     where, initial = kwargs.get("where", True), kwargs.get("initial", NO_VALUE)
     if not given(initial) and given(where) and where is not True:
@@ -81,11 +102,11 @@ def reduce(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...], kwargs: di
             )
     if ufunc in ASSOCIATIVE and (not given(where) or where is True) and np.prod(shape_of(x)):
         if ufunc is np.logaddexp:
-            found = logsumexp(x, axis=axes_of(axis, ndim_of(x)), keepdims=keepdims)
+            found = logsumexp(x, axis=reduced_axes(axis, ndim_of(x)), keepdims=keepdims)
         else:
             found = by_halves(ufunc, x, axis, keepdims)
         return deliver(ufunc(cast_to(initial, dtype_of(x)), found) if given(initial) else found, out)
-    axes = axes_of(axis, ndim_of(x))
+    axes = reduced_axes(axis, ndim_of(x))
     if len(axes) > 1 and ufunc not in ASSOCIATIVE:
         raise ValueError(
             f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified"
@@ -126,8 +147,10 @@ def accumulate(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...], kwargs
     kwargs = _named(kwargs, inputs[1:], ("axis", "dtype", "out"))
     axis, out = kwargs.get("axis", 0), kwargs.get("out")
     x = as_value(inputs[0])
-    if given(kwargs.get("dtype")):
-        x = np.astype(x, kwargs["dtype"])
+    if ufunc not in ACCUMULATIONS:
+        x = _operand(ufunc, x, kwargs.get("dtype"))
+    x = same_dtype(x, kwargs.get("dtype"))
+    axis = _one_axis(axis, x)
     if ufunc in ACCUMULATIONS:
         return deliver(ACCUMULATIONS[ufunc](x, axis), out)
     if ufunc in ASSOCIATIVE:
@@ -137,6 +160,21 @@ def accumulate(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...], kwargs
     for i in range(1, shape_of(steps)[0]):
         totals.append(primitive(totals[-1], steps[i]))
     return deliver(np.moveaxis(np.stack(totals), 0, axis), out)
+
+
+def _operand(ufunc: Any, x: Any, dtype: Any) -> Any:
+    """The array in the dtype in which it is reduced; integers become what the function makes of them."""
+    if given(dtype) or ufunc is np.ldexp:
+        return same_dtype(x, dtype)
+    return same_dtype(x, ufunc.resolve_dtypes((dtype_of(x), dtype_of(x), None))[-1])
+
+
+def _one_axis(axis: Any, x: Any) -> int:
+    """The axis to go along, which may be left open if there is one only."""
+    if ndim_of(x) == 0:
+        raise TypeError("cannot go along a scalar")
+    axis = 0 if axis is None and ndim_of(x) == 1 else axis
+    return axis_of(axis[0] if type(axis) is tuple and len(axis) == 1 else axis, ndim_of(x))
 
 
 def outer(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -158,15 +196,17 @@ def reduceat(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...], kwargs: 
     """`np.add.reduceat(x, starts, axis)`: reduce slices."""
     kwargs = _named(kwargs, inputs[2:], ("axis", "dtype", "out"))
     x, starts = as_value(inputs[0]), [int(i) for i in inputs[1]]
-    if given(kwargs.get("dtype")):
-        x = np.astype(x, kwargs["dtype"])
-    steps = np.moveaxis(x, kwargs.get("axis", 0), 0)
+    x, axis = same_dtype(x, kwargs.get("dtype")), _one_axis(kwargs.get("axis", 0), x)
+    steps = np.moveaxis(x, axis, 0)
+    if not starts:
+        empty = same_dtype(steps[:0], ufunc.reduce(np.ones(1, dtype_of(x))).dtype)
+        return deliver(np.moveaxis(empty, 0, axis), kwargs.get("out"))
     stops = [*starts[1:], shape_of(steps)[0]]
     parts = [
         reduce(primitive, ufunc, (steps[a:b],), {"axis": 0}) if a < b else steps[a]
         for a, b in zip(starts, stops, strict=True)
     ]
-    return deliver(np.moveaxis(np.stack(parts), 0, kwargs.get("axis", 0)), kwargs.get("out"))
+    return deliver(np.moveaxis(np.stack(parts), 0, axis), kwargs.get("out"))
 
 
 METHODS: dict[str, Callable[..., Any]] = {

@@ -44,6 +44,8 @@ def _to_second(g: Any, out: Any, x: Any, y: Any) -> Any:
 
 def _stack_matmul(primitive: Any, values: Sequence[Any], batched: Sequence[bool], params: dict, size: int) -> Any:
     x, y = values
+    if any(len(shape_of(v)) == b for v, b in zip(values, batched, strict=True)):
+        raise ValueError("matmul: an operand does not have enough dimensions (has 0, requires 1)")
     x_is_vector = len(shape_of(x)) - batched[0] == 1
     y_is_vector = len(shape_of(y)) - batched[1] == 1
     x = x[..., None, :] if x_is_vector else x

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.traced import PYTHON, Traced
+from ..core.values import dtype_of
 from ..rules.elementwise import Elementwise
 from ..rules.linear import Linear
 from ..rules.selecting import Selecting
@@ -117,6 +118,8 @@ exponent = declare("exponent", lambda x: np.frexp(x)[1], CONSTANT, stacking=alig
 @composed(np.modf)
 def modf(x: Any) -> tuple[Any, Any]:
     """`np.modf`: the integral part is piecewise constant."""
+    if dtype_of(x).kind in "biu":
+        x = np.multiply(x, np.modf(np.zeros((), dtype_of(x)))[0].dtype.type(1))
     return fraction(x), np.trunc(x)
 
 
