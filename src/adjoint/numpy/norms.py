@@ -12,8 +12,11 @@ from typing import Any
 import numpy as np
 
 from ..core.values import dtype_of, may_hold, plain, shape_of
+from ..ops.declare import REAL, Whole, declare
 from ..ops.linalg import identity
 from ..ops.spectra import leaders
+from ..rules.elementwise import Elementwise
+from ..rules.stacking import aligned
 from .registry import as_value, axes_of, axis_of, given, implements, ndim_of, number
 
 
@@ -124,8 +127,17 @@ def cond(x: Any, p: Any = None) -> Any:
         found = _ratio(np.linalg.svdvals(x), p) if p is None or p in (2, -2) else _by_inverse(x, p)
     if not may_hold(np.isnan(found)):
         return found
-    lost = np.isnan(found) & ~np.any(np.isnan(x), axis=(-2, -1))
-    return np.where(lost, dtype_of(found).type(np.inf), found)[()]
+    return endless(found, np.isnan(found) & ~np.any(np.isnan(x), axis=(-2, -1)))
+
+
+endless = declare(
+    "endless",
+    lambda x, y: np.where(y, np.inf, x).astype(dtype_of(x))[()],
+    Elementwise([lambda x, y: np.where(y, np.nan, 1.0), None]),
+    stacking=aligned,
+    domain=(REAL, Whole((0, 0))),
+    note="infinite where the second argument says so, without a derivative there",
+)
 
 
 def _ratio(s: Any, p: Any) -> Any:
@@ -138,8 +150,10 @@ def _by_inverse(x: Any, p: Any) -> Any:
     x = _inexact(x)
     singular = np.linalg.slogdet(x)[0] == 0
     if may_hold(singular):
-        x = np.where(singular[..., None, None], np.nan * identity(x), x)
-        return number(np.where(singular, np.inf, norm(x, p, axis=(-2, -1)) * norm(np.linalg.inv(x), p, axis=(-2, -1))))
+        x = np.where(singular[..., None, None], identity(x), x)
+        return norm(x, p, axis=(-2, -1)) * norm(
+            np.where(singular[..., None, None], np.nan, np.linalg.inv(x)), p, axis=(-2, -1)
+        )
     return norm(x, p, axis=(-2, -1)) * norm(np.linalg.inv(x), p, axis=(-2, -1))
 
 
