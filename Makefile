@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])'))
 BIN := $(VENV)/bin
 
-.PHONY: demo test quick check docs bench clean
+.PHONY: demo test quick lint check docs bench clean
 
 demo: $(VENV)/base
 	$(BIN)/python examples/demo.py
@@ -15,6 +15,9 @@ test: $(VENV)/test
 
 quick: $(VENV)/test
 	$(BIN)/python -m pytest -n auto -q -m "not slow"
+
+lint: $(VENV)/dev
+	PATH="$(CURDIR)/$(BIN):$$PATH" ./check --lint
 
 check: $(VENV)/dev
 	PATH="$(CURDIR)/$(BIN):$$PATH" ./check
