@@ -66,7 +66,9 @@ MODULES = frozenset(("debug", "random", "testing", "tree"))
 def __getattr__(name: str) -> Any:
     """A name that is imported later."""
     if name not in LATER:
-        raise AttributeError(f"module 'adjoint' has no attribute {name!r}")
+        from .hints import hint
+
+        raise AttributeError(f"module 'adjoint' has no attribute {name!r}{hint(name, __all__)}")
     import importlib
 
     module = importlib.import_module(LATER[name], __name__)

@@ -82,7 +82,7 @@ def test_labels_that_differ_are_refused():
 
 
 MASKED = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])
-MATRIX = np.matrix([[1.0, 2.0, 3.0]])
+MATRIX = np.array([[1.0, 2.0, 3.0]]).view(np.matrix)
 SPARSE = sparse.csr_array(np.eye(3))
 
 REFUSED = {
@@ -93,6 +93,12 @@ REFUSED = {
     "matrix * x": (lambda x: np.sum(MATRIX * x), "np.matrix"),
     "array @ sparse": (lambda x: np.sum((x * VECTOR) @ SPARSE), "scipy.sparse.csr_array"),
     "x * sparse": (lambda x: x * SPARSE, "scipy.sparse.csr_array"),
+    "sparse @ array": (lambda x: np.sum(SPARSE @ (x * VECTOR)), "scipy.sparse.csr_array"),
+    "sparse * x": (lambda x: SPARSE * x, "scipy.sparse.csr_array"),
+    "sparse.dot": (lambda x: SPARSE.dot(x * VECTOR), "scipy.sparse.csr_array"),
+    "a series of them": (lambda x: pandas.Series(x * VECTOR).sum(), "pandas cannot hold traced values"),
+    "a table of them": (lambda x: pandas.DataFrame({"a": x * VECTOR})["a"].sum(), "pandas cannot hold traced values"),
+    "a column of them": (lambda x: TABLE.assign(d=x * VECTOR)["d"].sum(), "pandas cannot hold traced values"),
     "text in a table": (lambda x: x * pandas.Series(["a"]), "does not hold plain numbers"),
     "float": (lambda x: float(x), "^float\\(\\) cannot take"),
     "complex": (lambda x: complex(x), "^complex\\(\\) cannot take"),

@@ -55,3 +55,11 @@ def restore(token: Any) -> None:
     """Let NumPy warn as it did before."""
     if token is not None:
         _variable.reset(token)
+
+
+def words() -> dict[str, Any]:
+    """What `np.errstate` says, without the redirection: to be said again elsewhere."""
+    found: dict[str, Any] = dict(np.geterr())
+    if np.geterrcall() is REDIRECT:
+        found = {name: "warn" if word == "log" else word for name, word in found.items()}
+    return found

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import builtins
 import linecache
 import types
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import user_frame
+
+if TYPE_CHECKING:
+    import ast
 
 
 class Met(NamedTuple):
@@ -23,6 +25,8 @@ class Met(NamedTuple):
 
 def met() -> Met:
     """What the instruction of the user's frame is: a call, an assignment to elements, or something else."""
+    import ast  # for messages only, so not when the library is imported
+
     frame = user_frame()
     if frame is None:
         return Met()
@@ -42,6 +46,8 @@ def _expression(code: types.CodeType, place: int) -> ast.expr | None:
     lines = [linecache.getline(code.co_filename, n).encode() for n in range(start, end + 1)]
     if not lines or not lines[0]:
         return None
+    import ast
+
     lines[-1] = lines[-1][:right]
     lines[0] = lines[0][left:]
     try:
@@ -52,6 +58,8 @@ def _expression(code: types.CodeType, place: int) -> ast.expr | None:
 
 def _full_name(func: ast.expr, frame: types.FrameType) -> str:
     """The name under which a function is known, whatever it was imported as; nothing if it has none."""
+    import ast
+
     parts: list[str] = []
     while isinstance(func, ast.Attribute):
         parts.append(func.attr)

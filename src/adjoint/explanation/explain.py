@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import InputError, TangentError, UnsupportedError, message
+from ..core.folding import fold
 from ..core.tree import flatten, same_structure
 from ..core.values import plain, shape_of, zeros_for
 from ..transforms.grad import checked_argnums
-from ..transforms.recording import own_copy
+from ..transforms.recording import checked_function, own_copy
 from .record import Recorded, record
 from .rows import Row, View
 from .scalars import unrolled
@@ -102,11 +103,16 @@ def explain(
             raise InputError(
                 message(f"{name} has to be a whole number from {least} to {MOST[name]:,}.", got=repr(number))
             )
+    checked_function(fun, "explain")
     options = {"digits": digits, "names": names, "lines": lines, "most": max_rows}
 
     def explained(*args: Any, **kwargs: Any) -> Explanation:
         own_args, own_kwargs = _copied((args, kwargs))  # as they were: the function or the user may write to them
-        whole = record(fun, args, kwargs, chosen)
+        try:
+            whole = record(fun, args, kwargs, chosen)
+        except Exception as error:
+            fold(error)
+            raise
         return Explanation(
             fun, own_args, own_kwargs, whole, mode=mode, level=level, collapse=collapse, options=options,
             tangent=tangent, cotangent=cotangent,

@@ -139,7 +139,7 @@ def title_of(fun: Any) -> str:
         return title_of(fun.fun)  # jitted: the same function
     name = getattr(fun, "__name__", None) or type(fun).__name__
     name = "f" if name in ("<lambda>", "") else name
-    maker, inner, _ = getattr(fun, "__qualname__", "").partition(".<locals>.")
+    maker, inner, _ = getattr(fun, "__qualname__", "").partition("(")
     return f"{maker}({name})" if inner and _is_ours(fun) else name
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.errors import ImpureError, message
+from ..core.float_warnings import words
 from ..core.primitive import Primitive
 from ..core.traced import Traced
 
@@ -84,9 +85,8 @@ class Surroundings:
         if not errors and not filters:
             return None
         kept = ("raise", "warn") if filters else ("raise",)
-        state = {name: "warn" if word == "log" else str(word) for name, word in np.geterr().items()}
-        words = [(name, word if word in kept else "ignore") for name, word in state.items()]
-        return Conditions(tuple(words), filters)
+        state = [(name, word if word in kept else "ignore") for name, word in words().items()]
+        return Conditions(tuple(state), filters)
 
 
 IMPLEMENTATION = "_showwarnmsg_impl"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy as copying
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..core.traced import CONSTANTS, LOCAL, Traced, owned
 from ..core.values import dtype_of, plain, shape_of
 from ..ir.capture import is_captured
 from ..ops import shape
+from .foreign import refuse_containers
 from .registry import FUNCTIONS, implements
 from .replacements import holds_traced
 from .shapes import lengths_of, same_dtype
@@ -98,6 +100,8 @@ def _without_buffers(convert: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(convert, updated=())
     def to_plain(a: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(a, Traced) and a.walk.level:
+            refuse_containers(sys._getframe(1), a)
         return convert(a.value if isinstance(a, Traced) and a.walk is CONSTANTS else a, *args, **kwargs)
 
     return to_plain

@@ -12,6 +12,7 @@ from ..core.met import met
 from ..core.swallowed import remember
 from ..core.traced import PYTHON, Traced, settled
 from ..core.values import describe, plain, raw
+from .foreign import refuse_containers
 from .formatting import is_formatting
 
 PLAIN = "Wrap a solver or compiled code with  ad.custom_rule;  write  ad.value(x)  if no derivative is wanted."
@@ -136,6 +137,7 @@ def to_array(self: Traced, dtype: Any = None, copy: Any = None) -> Any:
         return np.array(settled(self), dtype)
     if self.walk.is_capture:
         return np.array(_guarded(self), dtype)
+    refuse_containers(sys._getframe(1), self)
     refuse(self, "array", "a plain array")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from fractions import Fraction
+from types import FrameType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -119,6 +120,21 @@ def refuse_arithmetic(kind: type, handle: Any) -> NoReturn:
             fix=fix,
         )
     )
+
+
+def refuse_containers(frame: FrameType, handle: Any) -> None:
+    """Refuse to be put into a table or a sparse matrix, whose code asks for an array and takes what it gets for one."""
+    module = str(frame.f_globals.get("__name__", ""))
+    if module.startswith("scipy.sparse"):
+        refuse_arithmetic(sys.modules["scipy.sparse"].csr_array, handle)
+    if module.startswith("pandas."):
+        raise UnsupportedError(
+            message(
+                "pandas cannot hold traced values.",
+                got=describe(handle),
+                fix="Compute with arrays,  series.to_numpy(),  and make the table of the result, outside the function.",
+            )
+        )
 
 
 def _public(kind: type) -> str:

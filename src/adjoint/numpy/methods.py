@@ -300,6 +300,17 @@ def _plain_attribute(name: str) -> property:
 
 for _name, _method in METHODS.items():
     setattr(Traced, _name, _method)
+_plain: set[str] = set()
 for _name in dir(np.ndarray):
     if not _name.startswith("_") and not hasattr(Traced, _name):  # a `__getattr__` would slow down every attribute
         setattr(Traced, _name, _plain_attribute(_name))
+        _plain.add(_name)
+
+
+def names(self: Traced) -> list[str]:
+    """`dir(x)`: what a traced value has, without the attributes that only plain arrays have."""
+    hidden = _plain if self.walk.level else set()
+    return [name for name in object.__dir__(self) if name not in hidden and (name != "mT" or len(self.shape) > 1)]
+
+
+Traced.__dir__ = names  # type: ignore[method-assign,assignment]

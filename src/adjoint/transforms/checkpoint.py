@@ -6,11 +6,13 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..core.derived import derived
 from ..core.tree import flatten
 from ..core.values import Value, is_inexact, zeros_for
 from ..ir.effects import silenced
 from ..rules.opaque import Opaque
 from .jvp import jvp as push_forward
+from .recording import checked_function
 from .step import all_at_once, call_as_step, conjugated
 from .vjp import vjp_inside as pull_back
 
@@ -32,8 +34,8 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
     >>> ad.grad(lambda x: block(block(x)))(0.5) == ad.grad(lambda x: np.sin(np.exp(np.sin(np.exp(x)))))(0.5)
     True
     """
+    checked_function(fun, "checkpoint")
 
-    @functools.wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         return call_as_step(
             "checkpoint",
@@ -43,7 +45,7 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
             all_at_once,
         )
 
-    return checkpointed
+    return derived(checkpointed, "checkpoint", fun)  # type: ignore[no-any-return]
 
 
 def _rules(fun: Callable[..., Any], rebuild: Callable[[list[Value]], Any], kwargs: dict[str, Any]) -> Opaque:

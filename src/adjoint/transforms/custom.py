@@ -10,7 +10,7 @@ from ..core.errors import TangentError, UnsupportedError, message
 from ..core.tree import flatten
 from ..core.values import Value, describe, is_inexact, shape_of, zeros_for
 from ..rules.opaque import Opaque
-from .recording import run
+from .recording import checked_function, run
 from .step import Rebuild, call_as_step, conjugated, one_by_one
 
 
@@ -120,4 +120,5 @@ def custom_rule(
     """
     if fun is None:
         return lambda wrapped: CustomRule(wrapped, jvp, vjp)
+    checked_function(fun, "custom_rule", "@ad.custom_rule  above the function")
     return CustomRule(fun, jvp, vjp)

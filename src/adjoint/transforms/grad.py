@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..core.derived import derived, unusual
 from ..core.errors import InputError, OutputError, message
+from ..core.folding import fold
 from ..core.nans import are_looked_for, looking_for_nans
 from ..core.reverse import ReverseTrace
 from ..core.traced import Traced, settled
@@ -17,7 +18,17 @@ from ..core.tree import LEAVES, flatten
 from ..core.values import describe, dtype_of, numpy_number, plain, shape_of
 from .holomorphic import holomorphic as holomorphic_derivative
 from .named import by_name
-from .recording import checked_input, checked_inputs, finished, of_kind, pair, presented, pulled_back, run
+from .recording import (
+    checked_function,
+    checked_input,
+    checked_inputs,
+    finished,
+    of_kind,
+    pair,
+    presented,
+    pulled_back,
+    run,
+)
 
 
 def grad(
@@ -60,14 +71,19 @@ def grad(
     >>> ad.grad(lambda z: z**2, holomorphic=True)(1.0 + 2.0j)
     (2+4j)
     """
+    checked_function(fun, "grad")
     both = value_and_grad(fun, argnums, has_aux, argnames=argnames, holomorphic=holomorphic)
 
-    @functools.wraps(fun, assigned=("__name__", "__doc__"), updated=())
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        value, g = both(*args, **kwargs)
+        try:
+            value, g = both(*args, **kwargs)
+        except Exception as error:
+            fold(error)
+            raise
         return (g, value[1]) if has_aux else g
 
-    return gradient
+    options = unusual(argnums=argnums, has_aux=has_aux, argnames=argnames, holomorphic=holomorphic)
+    return derived(gradient, "grad", fun, **options)  # type: ignore[no-any-return]
 
 
 def value_and_grad(
@@ -89,6 +105,7 @@ def value_and_grad(
     >>> ad.value_and_grad(lambda x: x**2)(3.0)
     (9.0, 6.0)
     """
+    checked_function(fun, "value_and_grad")
     if argnames is not None:
         return by_name(lambda f, n: value_and_grad(f, n, has_aux, holomorphic=holomorphic), fun, argnums, argnames)
     argnums = checked_argnums(argnums)
@@ -96,7 +113,6 @@ def value_and_grad(
         return holomorphic_derivative(fun, argnums, has_aux, _chosen, _replaced)
     place = argnums if isinstance(argnums, int) and argnums >= 0 else sys.maxsize
 
-    @functools.wraps(fun, assigned=("__name__", "__doc__"), updated=())
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         if are_looked_for():
             return looking_for_nans(value_and_gradient, args, kwargs)
@@ -133,6 +149,9 @@ def value_and_grad(
             if has_aux:
                 leaves, unflatten = flatten(aux)
                 aux = unflatten([finished(leaf, trace) for leaf in leaves])
+        except Exception as error:
+            fold(error)
+            raise
         finally:
             trace.end()
         if rebuild is None:
@@ -141,7 +160,8 @@ def value_and_grad(
             g = rebuild([presented(c, x) for c, x in zip(found, given, strict=True)])
         return ((value, aux), g) if has_aux else (value, g)
 
-    return value_and_gradient
+    options = unusual(argnums=argnums, has_aux=has_aux)
+    return derived(value_and_gradient, "value_and_grad", fun, **options)  # type: ignore[no-any-return]
 
 
 def checked_argnums(argnums: Any, walk: str = "grad") -> int | tuple[int, ...]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..core.derived import derived, unusual
 from ..core.errors import InputError, NotDifferentiableError, message
+from ..core.folding import fold
 from ..core.nans import are_looked_for, looking_for_nans
 from ..core.traced import Traced
 from ..core.tree import flatten
@@ -16,6 +17,7 @@ from ..core.values import Value, describe, dtype_of, raw, shape_of
 from .grad import _chosen, _replaced, checked_argnums, grad
 from .jvp import check_tuples, jvp, push
 from .named import by_name
+from .recording import checked_function
 from .vjp import Recording
 from .vmap import vmap
 
@@ -97,14 +99,22 @@ def _jacobian(
     fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, chunk_size: int | None, forward: bool | None,
     argnames: Any, holomorphic: bool,
 ) -> Callable[..., Any]:  # fmt: skip
+    transform = "jacobian" if forward is None else "jacfwd" if forward else "jacrev"
+    checked_function(fun, transform)
     if argnames is not None:
         return by_name(
             lambda f, n: _jacobian(f, n, has_aux, chunk_size, forward, None, holomorphic), fun, argnums, argnames
         )
     argnums = checked_argnums(argnums)
 
-    @functools.wraps(fun, assigned=("__name__", "__doc__"), updated=())
     def matrix(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return evaluated(args, kwargs)
+        except Exception as error:
+            fold(error)
+            raise
+
+    def evaluated(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if are_looked_for():
             return looking_for_nans(matrix, args, kwargs)
         chosen = _chosen(args, argnums)
@@ -123,7 +133,8 @@ def _jacobian(
         found = recording.shape([rebuild(row) for row in blocks])
         return (found, recording.aux) if has_aux else found
 
-    return matrix
+    options = unusual(argnums=argnums, has_aux=has_aux, chunk_size=chunk_size, holomorphic=holomorphic)
+    return derived(matrix, transform, fun, **options)  # type: ignore[no-any-return]
 
 
 def _check_complex(recording: Recording) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import pickle
 import sys
 import types
 import warnings
@@ -12,7 +13,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..core.callsite import is_library
+from ..core.derived import found_jitted as made_again
+from ..core.derived import reference
 from ..core.errors import InputError, message
+from ..core.folding import fold
 from ..core.forking import renewed_lock
 from ..core.nans import are_looked_for, looking_for_nans
 from ..core.traced import Traced, settled
@@ -95,6 +99,17 @@ class Jitted:
             return self.on_plain(*args, **kwargs)
         except ForeignValueError:  # the function itself is right for any value it closes over
             return self.fun(*args, **kwargs)
+        except Exception as error:
+            fold(error)
+            raise
+
+    def __reduce__(self) -> Any:
+        """By reference, as functions are pickled: another process records anew."""
+        name = reference(self)
+        if "<" in name:
+            raise pickle.PicklingError(f"Can't pickle {self!r}: its function cannot be imported by name")
+        static = {"static_argnums": self.static_argnums, "static_argnames": tuple(sorted(self.static_argnames))}
+        return made_again, (name, {key: value for key, value in static.items() if value})
 
     def __repr__(self) -> str:
         return f"<jit of {getattr(self.fun, '__qualname__', self.fun)}>"

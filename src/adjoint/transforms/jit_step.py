@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.careful import Cotangent, pull_parts
+from ..core.float_warnings import words
 from ..core.primitive import Primitive
 from ..core.reverse import ReverseTrace, all_finite
 from ..core.traced import Traced
@@ -68,7 +69,7 @@ def call_inside(jitted: Any, call: Call) -> Any:
     def derived(*about: Any, make: Callable[[], Callable[..., Any]]) -> Any:
         return jitted.derived((kind, *about), make)
 
-    rule = JitRule(flat, derived, np.errstate(**np.geterr()))
+    rule = JitRule(flat, derived, np.errstate(**words()))
     step = Primitive("jit", evaluate, derivative=rule, stacking=stacked, multiple=True)
     found = step(*[call.leaves[k] for k in places])
     return shapes[-1](list(found))

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.derived import derived
 from ..core.errors import TangentError, message
+from ..core.folding import fold
 from ..core.forward import ForwardTrace, met, pushed
 from ..core.nans import are_looked_for, looking_for_nans
 from ..core.reverse import INPUT, OUTPUT, all_finite
@@ -19,7 +21,7 @@ from ..core.values import Value, cannot_branch, cast, describe, dtype_of, plain,
 from ..ir.effects import silenced
 from ..ir.interpret import own
 from ..rules.limits import Limits, decided, limit_of_tangent
-from .recording import checked_inputs, finished, of_kind, output_leaves, pair, run
+from .recording import checked_function, checked_inputs, finished, of_kind, output_leaves, pair, run
 from .vjp import Recording
 
 
@@ -44,6 +46,15 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
     >>> ad.jvp(lambda x: x**2 - 1.5 * x, (0.5,), (1.0,))
     (-0.5, -0.5)
     """
+    try:
+        return _jvp(fun, primals, tangents, has_aux)
+    except Exception as error:
+        fold(error)
+        raise
+
+
+def _jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool) -> Any:
+    checked_function(fun, "jvp", "ad.jvp(f, (x,), (dx,))")
     check_tuples(primals, tangents, "jvp")
     if are_looked_for():
         return looking_for_nans(functools.partial(jvp, fun, has_aux=has_aux), (primals, tangents), {})
@@ -171,7 +182,12 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
     """
     if are_looked_for():
         return looking_for_nans(functools.partial(linearize, fun), primals, {})
-    recording = Recording(fun, primals, False, "linearize")
+    try:
+        checked_function(fun, "linearize", "ad.linearize(f, x)")
+        recording = Recording(fun, primals, False, "linearize")
+    except Exception as error:
+        fold(error)
+        raise
 
     def pushforward(*tangents: Any) -> Any:
         """The tangent of the result, given tangents of the arguments."""
@@ -216,14 +232,14 @@ def derivative(fun: Callable[[Any], Any], n: int = 1) -> Callable[[Any], Any]:
     >>> ad.derivative(lambda x: x**5, 3)(1.0)
     60.0
     """
+    checked_function(fun, "derivative")
     if not isinstance(n, int) or n < 0:
         raise ValueError(f"the order of a derivative is 0, 1, 2, ...; got {n!r}")
     if n == 0:
         return fun
 
-    @functools.wraps(fun, assigned=("__name__", "__doc__"), updated=())
     def differentiated(x: Any) -> Any:
         one = 1.0 if type(plain(x)) is float else np.ones(shape_of(x), dtype_of(x))
         return jvp(fun, (x,), (one,))[1]
 
-    return derivative(differentiated, n - 1)
+    return derivative(derived(differentiated, "derivative", fun), n - 1)

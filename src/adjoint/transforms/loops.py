@@ -23,6 +23,7 @@ from .loop_bodies import branches, carry_leaves, checked_length, condition, flat
 from .loop_capture import leading_example, split
 from .loop_segments import in_segments
 from .loop_unrolled import scan_unrolled, while_unrolled
+from .recording import checked_function
 from .settings import is_off
 
 
@@ -70,6 +71,7 @@ def scan(
     >>> ad.grad(lambda a: ad.scan(lambda y, _: (y + a * y, None), 1.0, length=3)[0])(0.5)
     6.75
     """
+    checked_function(f, "scan", "ad.scan(f, init, xs)")
     carry, restore = carry_leaves(init, "scan")
     items, restore_items = item_leaves(xs, "scan")
     n = checked_length(items, length, "scan")
@@ -102,6 +104,7 @@ def map(f: Callable[[Any], Any], xs: Any) -> Any:
     >>> ad.map(lambda x: x**2, np.array([1.0, 2.0, 3.0]))
     array([1., 4., 9.])
     """
+    checked_function(f, "map", "ad.map(f, xs)")
     return scan(lambda _, x: ((), f(x)), (), xs)[1]
 
 
@@ -120,6 +123,7 @@ def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], init: Any
     >>> ad.fori_loop(0, 5, lambda i, total: total + i, 0)
     np.int64(10)
     """
+    checked_function(body, "fori_loop", "ad.fori_loop(0, n, body, init)")
     for bound in (lower, upper):
         if dtype_of(bound).kind not in "iu" or shape_of(bound) != ():
             raise InputError(
@@ -159,6 +163,8 @@ def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Any
     >>> round(float(root(4.0)), 12), round(ad.grad(root)(4.0), 12)
     (2.0, 0.25)
     """
+    checked_function(cond, "while_loop", "ad.while_loop(cond, body, init)")
+    checked_function(body, "while_loop", "ad.while_loop(cond, body, init)")
     carry, restore = carry_leaves(init, "while_loop")
     if is_off():
         with contextlib.suppress(BatchError):
@@ -186,6 +192,8 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     >>> ad.map(lambda x: ad.cond(x > 0, np.sqrt, lambda x: -x, x), np.array([4.0, -3.0]))
     array([2., 3.])
     """
+    checked_function(true_fun, "cond", "ad.cond(pred, f, g, x)")
+    checked_function(false_fun, "cond", "ad.cond(pred, f, g, x)")
     if shape_of(pred) != ():
         raise InputError(
             message("cond needs one truth value.", got=describe(pred), fix="Use  np.where,  np.any  or  np.all.")

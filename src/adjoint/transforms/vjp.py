@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import TangentError, message
+from ..core.folding import fold
 from ..core.nans import are_looked_for, looking_for_nans
 from ..core.reverse import ReverseTrace
 from ..core.traced import Traced, settled
@@ -16,6 +17,7 @@ from ..core.tree import flatten, same_structure
 from ..core.values import Value, dtype_of, numpy_number, shape_of
 from .recording import (
     checked_cotangent,
+    checked_function,
     checked_inputs,
     finished,
     output_leaves,
@@ -89,7 +91,12 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """
     if are_looked_for():
         return looking_for_nans(functools.partial(vjp, fun, has_aux=has_aux), primals, {})
-    value, pullback, aux = _pullback(fun, primals, has_aux, is_inside=False)
+    try:
+        checked_function(fun, "vjp", "ad.vjp(f, x)")
+        value, pullback, aux = _pullback(fun, primals, has_aux, is_inside=False)
+    except Exception as error:
+        fold(error)
+        raise
     return (value, pullback, aux) if has_aux else (value, pullback)
 
 

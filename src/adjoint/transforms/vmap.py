@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..core.batch import BatchTrace
+from ..core.derived import derived, unusual
 from ..core.errors import BatchError, BatchSizeError, message
+from ..core.folding import fold
 from ..core.nans import are_looked_for, looking_for_nans
 from ..core.traced import Traced, snapshot
 from ..core.tree import flatten, paths
 from ..core.values import Value, describe, shape_of, spread
-from .recording import output_leaves, run
+from .recording import checked_function, output_leaves, run
 
 
 def vmap(
@@ -39,9 +40,16 @@ def vmap(
     >>> ad.vmap(np.dot, in_axes=(0, None))(np.eye(2), np.array([3.0, 4.0]))
     array([3., 4.])
     """
+    checked_function(fun, "vmap")
 
-    @functools.wraps(fun, assigned=("__name__", "__doc__"), updated=())
     def mapped(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return evaluated(args, kwargs)
+        except Exception as error:
+            fold(error)
+            raise
+
+    def evaluated(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if are_looked_for():
             return looking_for_nans(mapped, args, kwargs)
         leaves, rebuild = flatten(args)
@@ -64,7 +72,8 @@ def vmap(
         ]
         return _joined(chunks, out_axes)
 
-    return mapped
+    options = unusual(in_axes=in_axes, out_axes=out_axes, chunk_size=chunk_size)
+    return derived(mapped, "vmap", fun, **options)  # type: ignore[no-any-return]
 
 
 def _mapped_at_once(
@@ -193,6 +202,8 @@ def _without(args: tuple[Any, ...], leaf: int) -> str:
 
 def _leaf_name(fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], leaf: int) -> str:
     """What to call a leaf: the argument's own name, and the way to the leaf in it."""
+    import inspect
+
     try:
         parameters = inspect.signature(fun).parameters.values()
     except (TypeError, ValueError):  # a builtin that does not say
