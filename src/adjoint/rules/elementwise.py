@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +16,16 @@ from ..core.traced import Traced
 from ..core.values import Value, may_hold
 from .compile import NAMES, compiled_at_first_use, evaluated, wanted
 from .keeping import Kept, ghost, is_far, own, sum_of_tangents
+
+
+class _Bends(threading.local):
+    depth = 0
+
+
+bends = _Bends()
+"""How many partials of partials are being looked at in this thread."""
+DEEPEST = 3
+"""Partials whose own partials are 0 or infinite, and so on, without end, say nothing."""
 
 
 class Elementwise:
@@ -80,13 +91,20 @@ class Elementwise:
         is_whole = is_moved & (~np.isfinite(out) | (is_exact & np.equal(out, 0)) | goes_far)
         is_bent = is_moved & is_known & ~is_whole & (~np.isfinite(first) | np.equal(first, 0))
         if may_hold(is_bent):
-            first = np.where(is_bent, self._bent(moves, out, args), first)
+            first = np.where(is_bent, self._bent(moves, out, args) if bends.depth < DEEPEST else np.nan, first)
         first = np.where(is_moved, first, 0.0)
         whole = np.where(np.isinf(whole), np.nan, whole)  # a number that is too large, not a slope
         return np.where(is_whole, 0.0, out), np.where(is_whole, whole, first)
 
     def _bent(self, moves: Sequence[Value], out: Value, args: Sequence[Value]) -> Value:
         """The move of the result where a partial is 0 or infinite: the integral of a power of the way."""
+        bends.depth += 1
+        try:
+            return self._integrated(moves, out, args)
+        finally:
+            bends.depth -= 1
+
+    def _integrated(self, moves: Sequence[Value], out: Value, args: Sequence[Value]) -> Value:
         total: Any = 0.0
         for k, partial in enumerate(evaluated(self.partials)):
             if moves[k] is not None:

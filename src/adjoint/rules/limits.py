@@ -54,7 +54,7 @@ def decided(
         return found
     try:
         near = limits()
-    except (np.linalg.LinAlgError, ZeroDivisionError, OverflowError, UnknownValueError):
+    except (np.linalg.LinAlgError, ZeroDivisionError, OverflowError, RecursionError, UnknownValueError):
         near = [Limit(np.nan, False)] * len(found)
     total: Any = sum([np.sum(x) for x in inputs if is_differentiated(x)], 0.0)
     return [
