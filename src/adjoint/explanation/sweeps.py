@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..core.careful import Cotangent, pull_parts
+import numpy as np
+
+from ..core.careful import Cotangent, pull_careful, pull_parts
 from ..core.forward import pushed
 from ..core.reverse import INPUT, NO_PARAMS, OUTPUT, Node, ReverseTrace, all_finite, pull
 from ..core.trace import quiet
 from ..core.values import Value, fit, plain
+from ..rules.limits import decided, limit_of_gradient
+from ..transforms.recording import run
 from .notebook import Notebook, Recorder
 from .record import Recorded
 
@@ -68,7 +72,23 @@ def sweep_back(recorded: Recorded, seeds: list[Any]) -> Backward:
             return found
     except (ZeroDivisionError, OverflowError):
         pass
-    return _swept(notebook, trace, {place: _Careful(Cotangent(g)) for place, g in given.items()}, given)
+    found = _swept(notebook, trace, {place: _Careful(Cotangent(g)) for place, g in given.items()}, given)
+    for place, limit in _limits(trace, given, recorded.inputs).items():
+        found.adjoints[place] = notebook.named(limit)
+    return found
+
+
+def _limits(trace: Sequence[Node], given: dict[int, Value], inputs: list[Value]) -> dict[int, Value]:
+    """The adjoints of the inputs, as `ad.grad` gives them, where they are limits that no step hands on."""
+    bare = ReverseTrace()
+    for primitive, parents, args, out, params in trace:
+        value = tuple([plain(o) for o in out]) if isinstance(out, (tuple, list)) else plain(out)
+        bare.append((primitive, parents, tuple([plain(a) for a in args]), value, params))
+    seeds = [(place, plain(g)) for place, g in given.items()]
+    numbers, doubts = pull_careful(bare, seeds, len(inputs))
+    wanted = decided(list(numbers), doubts, lambda: limit_of_gradient(bare, seeds, inputs, run), bare, [])
+    pairs = enumerate(zip(numbers, wanted, strict=True))
+    return {k: w for k, (n, w) in pairs if w is not None and not np.array_equal(np.asarray(n), w, equal_nan=True)}
 
 
 def pulled_through(trace: Sequence[Node], members: list[int], seeds: dict[int, Value]) -> dict[int, list[Any]]:
