@@ -110,7 +110,7 @@ def test_pages_fold_blocks_and_show_tangents(tmp_path):
     x = np.array([1.0, 2.0])
     folded = page_of(ad.explain(f)(x), tmp_path)
     assert '"formula":"layer(x)"' in folded
-    assert '"shape":"2"' in folded
+    assert '"shape":"shape (2,)"' in folded
     assert '"formula":"layer(x)"' not in page_of(ad.explain(f, collapse=False)(x), tmp_path)
     both = page_of(ad.explain(f, mode="both")(x), tmp_path)
     assert '"tangent":' in both

@@ -183,8 +183,9 @@ class _Picture:
 
     def _shape(self, place: int) -> str:
         """The shape of an array, where its value does not say it."""
-        shape, shown = shape_text(self.view.value(place)), self._short(self.view.value(place))
-        return _text(f"  {shape}", MUTED) if shape and not shown.endswith(shape) else ""
+        value = self.view.value(place)
+        is_said = self._short(value).endswith(shape_text(value))
+        return "" if is_said else _text(f"  {np.shape(value)}", MUTED)
 
     def _named(self, place: int) -> str:
         """`v3 = c`: its number and what the user calls it."""

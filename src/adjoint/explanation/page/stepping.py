@@ -9,7 +9,6 @@ import numpy as np
 from ...core.traced import Traced
 from ...ir.program import GUARD
 from ..expression import CONSTANT, Expression, Symbol, expression_of
-from ..notation import shape_text
 from ..rows import Edge, Row, View
 from ..sweeps import seed_sums
 from ..table import Table
@@ -136,7 +135,7 @@ def _node(view: View, table: Table, row: Row, k: int) -> dict[str, Any]:
         "formula": view.labels[place] if row.kind == "input" else _formula(table, row),
         "line": f"{line}  {line.source}" if line is not None else "",
         "block": " / ".join([name for name, _ in row.note.blocks]),
-        "shape": shape_text(view.value(place)) if len(row.outs) == 1 else "",
+        "shape": f"shape {shape}" if (shape := np.shape(view.value(place))) and len(row.outs) == 1 else "",
         "edges": [],
     }
 
