@@ -96,6 +96,8 @@ SAME_SHAPE = frozenset(("astype", "broadcast_to", "index", "item", "reshape", "s
 def simplified(e: Expression) -> Expression:
     """The same value with less to read."""
     head, args = e.head, e.args
+    if isinstance(e.value, (tuple, list)):  # a step with several results, of which others read one
+        return e
     if args and all(a.head == CONSTANT for a in args) and (e.shape == () or np.size(e.value) <= 16):
         return constant(e.value)
     if head == "multiply":
