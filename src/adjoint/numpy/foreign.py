@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 import threading
-from fractions import Fraction
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -24,7 +23,8 @@ NOTHING: tuple[int, dict[int, Any]] = (0, {})
 
 def foreign(x: Any, handle: Any) -> Any:
     """An operand that is neither traced, nor NumPy's, nor Python's: as an array, a number, or `NotImplemented`."""
-    if isinstance(x, Fraction):
+    fractions = sys.modules.get("fractions")  # whoever has one has imported it; it takes long
+    if fractions is not None and isinstance(x, fractions.Fraction):
         return float(x)  # as Python does beside floats
     package = type(x).__module__.partition(".")[0]
     if package == "pandas":
