@@ -68,8 +68,8 @@ def without_dead(program: Program) -> Program:
     kept: list[Step] = []
     bounds: set[Any] = set()
     for step in reversed(program.steps):
-        places = _places(program, step)
-        if any(o in needed for o in step.outs) or (places not in bounds and may_fail(program, step)):
+        places = _places(program, step) if step.params else None
+        if any([o in needed for o in step.outs]) or (places not in bounds and may_fail(program, step)):
             needed.update(step.args)
             kept.append(step)
             if places is not None:
@@ -79,8 +79,10 @@ def without_dead(program: Program) -> Program:
 
 def _places(program: Program, step: Step) -> Any:
     """For a step that reads or writes at places: which ones, of an array of which shape; several check them once."""
+    if "template" not in step.params:
+        return None
     start = getattr(step.primitive, "fails_from", None)
-    if not start or "template" not in step.params:
+    if not start or len(step.args) <= start:  # all that is not an array in a key was looked at when it was recorded
         return None
     whole = step.params.get("shape", program.types[step.args[0]].shape)
     return whole, step.args[start:], _key(step.params["template"])

@@ -58,7 +58,7 @@ def _kinds(program: Program) -> np.ndarray:
         else:
             key = (primitive, _pattern(step), tuple([types[n] for n in args]), tuple([types[n] for n in outs]))
         kinds.append(seen.setdefault(key, len(seen)))
-    return np.array(kinds, np.int64)
+    return np.fromiter(kinds, np.int64, len(kinds))
 
 
 def _type_numbers(program: Program) -> list[int]:
@@ -86,12 +86,15 @@ def _pattern(step: Step) -> Any:
 
 def fact(x: Any) -> Any:
     """A parameter as something that can be compared and hashed."""
-    if type(x) is int or type(x) is str:
+    kind = type(x)
+    if kind is int or kind is str:
         return x
+    if kind is tuple:
+        return x if all([type(v) is int for v in x]) else (tuple, *[fact(v) for v in x])
     if isinstance(x, dict):
         return tuple([(k, fact(v)) for k, v in x.items()])
     if isinstance(x, (list, tuple)):
-        return (type(x), *[fact(v) for v in x])
+        return (kind, *[fact(v) for v in x])
     if isinstance(x, slice):
         return ("slice", fact(x.start), fact(x.stop), fact(x.step))
     if isinstance(x, np.ndarray):

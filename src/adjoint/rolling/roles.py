@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 
@@ -53,15 +54,11 @@ class Facts:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        steps = program.steps
-        self.args = np.array([a for s in steps for a in s.args], np.int64)
-        self.args_before = np.cumsum([0, *[len(s.args) for s in steps]])
-        outs = [o for s in steps for o in s.outs]
-        self.outs = np.array(outs, np.int64)
-        self.outs_before = np.cumsum([0, *[len(s.outs) for s in steps]])
+        self.args, self.args_before = _flat([s.args for s in program.steps])
+        self.outs, self.outs_before = _flat([s.outs for s in program.steps])
         self.place = np.full(len(program.types), -1, np.int64)
         """For each value its place among all results; -1 for inputs and constants."""
-        self.place[self.outs] = np.arange(len(outs))
+        self.place[self.outs] = np.arange(len(self.outs))
 
     def unite(self, loops: list[Loop]) -> None:
         """Let what later steps read of the fixed steps of a loop be what the first of these steps makes."""
@@ -74,6 +71,13 @@ class Facts:
                     same[made] = made[0]
             later = self.args_before[loop.end]
             self.args[later:] = same[self.args[later:]]
+
+
+def _flat(groups: list[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
+    """Groups of numbers one after the other, and how many come before each group."""
+    before = np.zeros(len(groups) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, groups), np.int64, len(groups)), out=before[1:])
+    return np.fromiter(chain.from_iterable(groups), np.int64, int(before[-1])), before
 
 
 def loops_in(facts: Facts, run: Run) -> list[Loop]:
