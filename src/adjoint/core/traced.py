@@ -42,6 +42,8 @@ class Traced(Array):
     """
 
     __slots__ = ("__weakref__", "node", "value", "walk")
+    __class__ = property(lambda self: kind_of(self))  # type: ignore[assignment]
+    """What `isinstance` takes it for, so that code written for arrays and numbers goes its usual way."""
 
     def __init__(self, value: Any, walk: Trace, node: Any) -> None:
         self.value = value
@@ -66,6 +68,39 @@ class Traced(Array):
             self.value, self.walk, self.node = other.value, other.walk, other.node
         else:
             self.value, self.walk, self.node = other, CONSTANTS, None
+
+
+def plain(x: Any) -> Any:
+    """The plain number or array under every walk, for questions of memory, shape and print, never for decisions."""
+    while isinstance(x, Traced):
+        x = x.value
+    return x
+
+
+def is_python(x: Any) -> bool:
+    """Whether the value is a number of Python's, not of NumPy's, under every walk.
+
+    In a reverse walk NumPy's numbers are Python floats too, which are quicker, so it is asked where they come from.
+    """
+    if type(plain(x)) not in PYTHON:
+        return False
+    while isinstance(x, Traced):
+        walk: Any = x.walk
+        if walk.level and hasattr(walk, "is_python_at"):
+            return walk.is_python_at(x.node)
+        x = x.value
+    return True
+
+
+def kind_of(x: Any) -> type:
+    """The type of what the user would have without a walk: of an array, or of one of Python's or NumPy's numbers."""
+    whole = plain(x)
+    kind = type(whole)
+    if kind in PYTHON:
+        return kind if is_python(x) else PYTHON[kind].type
+    if isinstance(whole, np.ndarray):
+        return whole.dtype.type if x.shape == () and whole.ndim else np.ndarray  # inside vmap: of one example
+    return kind
 
 
 def settled(x: Any) -> Any:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .traced import FLOAT64, PYTHON, Traced
+from .traced import FLOAT64, Traced
+from .traced import is_python as is_python  # of the same kind, and needed there
+from .traced import plain as plain
 
 Value = Any
 """A Python or NumPy scalar, an ndarray, or a `Traced` of a walk further out."""
@@ -57,28 +59,6 @@ def cannot_branch(x: Value) -> bool:
     return isinstance(x, Traced) and not x.walk.guards_allowed  # type: ignore[attr-defined]
 
 
-def plain(x: Value) -> Value:
-    """The plain number or array under every walk, for questions of memory, shape and print, never for decisions."""
-    while isinstance(x, Traced):
-        x = x.value
-    return x
-
-
-def is_python(x: Value) -> bool:
-    """Whether the value is a number of Python's, not of NumPy's, under every walk.
-
-    In a reverse walk NumPy's numbers are Python floats too, which are quicker, so it is asked where they come from.
-    """
-    if type(plain(x)) not in PYTHON:
-        return False
-    while isinstance(x, Traced):
-        walk: Any = x.walk
-        if walk.level and hasattr(walk, "is_python_at"):
-            return walk.is_python_at(x.node)
-        x = x.value
-    return True
-
-
 def describe(x: Value) -> str:
     """`float64[3,4]`, for messages."""
     if isinstance(x, (Traced, np.ndarray, np.generic)):
@@ -86,6 +66,7 @@ def describe(x: Value) -> str:
     return f"{type(x).__name__} {x!r}" if isinstance(x, (bool, int, float, complex, str)) else type(x).__name__
 
 
+FLOATS = frozenset((float, np.float64))
 LARGE = 4096
 """From here on the memory of an array costs more than a few calls."""
 
@@ -114,7 +95,7 @@ def ieee(x: Value) -> Value:
 
 def numpy_number(x: Value, inputs: list[Value]) -> Value:
     """A result of the inputs' kind: Python floats in, Python floats out; else a number is NumPy's."""
-    if isinstance(x, float):
+    if type(x) in FLOATS:
         for i in inputs:
             if type(i) is not float:
                 return np.float64(x)
@@ -136,7 +117,7 @@ def fit(cotangent: Value, value: Value) -> Value:
     The one place where broadcasting is undone; no rule does it.
     """
     kind = type(value)
-    if kind is float and isinstance(cotangent, float):
+    if kind is float and type(cotangent) in FLOATS:
         return float(cotangent)
     if kind is Traced and type(cotangent) is Traced and value.walk is cotangent.walk:
         have, want = cotangent.value, value.value  # as they are while a program is captured

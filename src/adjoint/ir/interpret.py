@@ -85,9 +85,9 @@ def _names(program: Program) -> set[str]:
 
 def own(outputs: list[Any], others: Sequence[Any]) -> list[Any]:
     """Results that share memory with nothing else, so that the caller may write to them."""
-    taken = [o for o in others if isinstance(o, np.ndarray)]
+    taken = [o for o in others if issubclass(type(o), np.ndarray)]
     for k, o in enumerate(outputs):
-        if isinstance(o, np.ndarray):
+        if issubclass(type(o), np.ndarray):
             if o.base is not None or not o.flags.writeable or any(o is t for t in taken):
                 outputs[k] = o = np.array(o)
             taken.append(o)

@@ -54,6 +54,8 @@ Run = Callable[[Any, Any, dict[str, Any]], Any]
 
 def is_dynamic(leaf: Any) -> bool:
     """Whether a leaf is a number or an array that a program can take."""
+    if isinstance(leaf, Traced):
+        return False
     if isinstance(leaf, np.ndarray):
         return type(leaf) is np.ndarray and leaf.dtype.kind in KINDS
     return isinstance(leaf, DYNAMIC) and not (isinstance(leaf, np.generic) and leaf.dtype.kind not in KINDS)
@@ -310,7 +312,7 @@ def _fixed(leaf: Any, watch: Watch, leaves: list[Any]) -> Fixed:
     """A leaf that a recording may give back each time; refused if it may hold what was computed."""
     if isinstance(leaf, ANYTHING) or watch.knows(leaf) or any(leaf is given for given in leaves):
         return Fixed(leaf)
-    if isinstance(leaf, (set, frozenset)) and all(isinstance(x, ANYTHING) for x in leaf):
+    if isinstance(leaf, (set, frozenset)) and all(isinstance(x, ANYTHING) and not isinstance(x, Traced) for x in leaf):
         return Fixed(leaf)
     if isinstance(leaf, (types.BuiltinFunctionType, np.ufunc, types.ModuleType)):
         return Fixed(leaf)

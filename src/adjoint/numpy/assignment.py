@@ -68,7 +68,7 @@ def getitem(self: Traced, key: Any) -> Any:
     found = self.walk.process(indexing.index, (self,), {"template": template})
     if isinstance(found, Traced) and (found.shape or Ellipsis in template):
         return View(self, _read, _write, found, (template,))
-    if isinstance(found, np.ndarray):
+    if type(found) is np.ndarray:
         return View(self, _read, _write, None, (template,))
     return found
 

@@ -54,7 +54,9 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, ndmin: int = 0, *
 
 def joined(nested: Any) -> Any:
     """Nested lists and tuples, in which traced values stand, as one array."""
-    parts = [joined(part) if isinstance(part, (list, tuple)) else part for part in nested]
+    parts = [
+        part if isinstance(part, Traced) or not isinstance(part, (list, tuple)) else joined(part) for part in nested
+    ]
     if not any([isinstance(part, Traced) for part in parts]):
         return NUMPY["array"](parts)
     if len({shape_of(part) for part in parts}) != 1:

@@ -23,7 +23,7 @@ from .python_numbers import inverted, of_numbers, rounded
 from .registry import as_value
 
 ARRAYS = (np.ndarray, np.memmap)
-OPERANDS = (Traced, np.ndarray, np.generic, float, int, complex, list, tuple)
+OPERANDS = (np.ndarray, np.generic, float, int, complex, list, tuple)
 
 
 def _binary(primitive: Primitive, python: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -35,6 +35,8 @@ def _binary(primitive: Primitive, python: Callable[[Any, Any], Any]) -> tuple[Ca
 
 def _operand(x: Any, other: Any) -> Any:
     """Lists become arrays, beside NumPy's numbers; Python's numbers stay: they take the other's precision."""
+    if isinstance(x, Traced):
+        return x
     if not isinstance(x, OPERANDS) or (isinstance(x, np.ndarray) and type(x) not in ARRAYS):
         return foreign(x, other)
     if isinstance(x, (list, tuple)):

@@ -13,7 +13,7 @@ from ..core.values import dtype_of, is_python, shape_of
 from ..ops import contraction
 from ..ops.declare import composed
 from ..ops.shape import astype
-from .registry import as_value, axis_of, deliver, given, implements, is_true, ndim_of, number
+from .registry import as_value, axis_of, deliver, given, implements, is_plain_number, is_true, ndim_of, number
 
 NUMPY = tuple(map(int, np.__version__.split(".")[:2]))
 """The version, as two numbers."""
@@ -206,4 +206,4 @@ def _core(signature: str) -> list[str]:
 
 def result_dtype(*values: Any) -> np.dtype:
     """The dtype NumPy gives a product of these."""
-    return np.result_type(*[v if isinstance(v, (int, float, complex)) else dtype_of(v) for v in values])
+    return np.result_type(*[v if is_plain_number(v) else dtype_of(v) for v in values])

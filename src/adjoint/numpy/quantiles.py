@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import UnsupportedError, message
+from ..core.traced import Traced
 from ..core.values import dtype_of, raw, shape_of
 from ..ops.indexing import take_along
-from .registry import NO_VALUE, as_value, axes_of, deliver, given, implements, is_true, ndim_of
+from .registry import NO_VALUE, as_value, axes_of, deliver, given, implements, is_plain_number, is_true, ndim_of
 
 PLOTTING_POSITIONS: dict[str, tuple[float, float]] = {
     "interpolated_inverted_cdf": (0.0, 1.0),
@@ -92,9 +93,9 @@ def nanpercentile(
 
 def _as_precise(q: Any, a: Any, method: str = "") -> Any:
     """A number in the precision of the data, as NumPy takes it; 0 and 1 as integers name an element by itself."""
-    if method == "linear" and isinstance(q, (int, np.integer)):
+    if method == "linear" and isinstance(q, (int, np.integer)) and not isinstance(q, Traced):
         return np.asarray(q)
-    return dtype_of(a).type(q) if isinstance(q, (int, float)) and dtype_of(a).kind == "f" else as_value(q)
+    return dtype_of(a).type(q) if is_plain_number(q) and dtype_of(a).kind == "f" else as_value(q)
 
 
 def _quantile(a: Any, q: Any, axis: Any, out: Any, method: str, keepdims: Any, weights: Any, *, skip_nan: bool) -> Any:

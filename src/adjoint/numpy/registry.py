@@ -89,6 +89,11 @@ def as_value(x: Any) -> Any:
     return np.asarray(x)
 
 
+def is_plain_number(x: Any) -> bool:
+    """Whether a value is a number of Python's (or NumPy's double) that nothing traces."""
+    return not isinstance(x, Traced) and isinstance(x, (int, float, complex))
+
+
 def number(x: Any) -> Any:
     """An array without axes as the number that NumPy's function gives."""
     return x[()] if shape_of(x) == () and isinstance(plain(x), np.ndarray) else x

@@ -25,7 +25,9 @@ def where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
     if isinstance(condition, Traced) and is_inexact(condition):
         condition = condition != 0  # its truth is piecewise constant
     return selection.where(
-        condition, as_value(x) if not isinstance(x, int) else x, as_value(y) if not isinstance(y, int) else y
+        condition,
+        x if isinstance(x, (Traced, int)) else as_value(x),
+        y if isinstance(y, (Traced, int)) else as_value(y),
     )
 
 

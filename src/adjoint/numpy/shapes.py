@@ -11,7 +11,7 @@ from ..core.traced import Traced
 from ..core.values import dtype_of, plain, shape_of, spreads
 from ..ops import indexing
 from ..ops import shape as ops
-from .registry import NO_VALUE, as_value, axes_of, axis_of, given, implements, ndim_of
+from .registry import NO_VALUE, as_value, axes_of, axis_of, given, implements, is_plain_number, ndim_of
 from .views import View, own_copy, read_only, view_of
 
 
@@ -280,4 +280,4 @@ def same_dtype(a: Any, dtype: Any) -> Any:
     """`a` cast to `dtype`, unless it was not given or is the same already."""
     if not given(dtype) or dtype_of(a) == np.dtype(dtype):
         return a
-    return np.dtype(dtype).type(a) if isinstance(a, (float, int, complex)) else np.astype(a, dtype)
+    return np.dtype(dtype).type(a) if is_plain_number(a) else np.astype(a, dtype)

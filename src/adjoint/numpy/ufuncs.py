@@ -15,7 +15,7 @@ from ..ops.reduction import logsumexp
 from ..rules.stacking import one_by_one
 from .products import with_axes
 from .reductions import by_halves, scanned
-from .registry import NO_VALUE, as_value, axis_of, deliver, given, is_true, ndim_of, reduced_axes
+from .registry import NO_VALUE, as_value, axis_of, deliver, given, is_plain_number, is_true, ndim_of, reduced_axes
 from .shapes import same_dtype
 
 REDUCTIONS: dict[Any, Callable[..., Any]] = {
@@ -179,7 +179,7 @@ def _one_axis(axis: Any, x: Any) -> int:
 
 def outer(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`np.multiply.outer(x, y)`: every element with every other."""
-    x, y = (np.asarray(v) if isinstance(v, (int, float, complex)) else as_value(v) for v in inputs)
+    x, y = (np.asarray(v) if is_plain_number(v) else as_value(v) for v in inputs)
     wide = np.reshape(x, shape_of(x) + (1,) * ndim_of(y))
     return call_with_keywords(primitive, ufunc, (wide, y), kwargs)
 

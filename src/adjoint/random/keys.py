@@ -120,7 +120,7 @@ def checked(key: Any) -> Any:
                     fix="Pass one of them, as  keys[0],  or draw for all with  ad.vmap(lambda key: ...)(keys).",
                 )
             )
-    seed = key if isinstance(key, (int, np.integer)) and not isinstance(key, bool) and key >= 0 else "seed"
+    seed = key if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, Traced)) and key >= 0 else "seed"
     raise TypeError(
         message(
             "A random draw needs a key: two uint64 in an array.",

@@ -56,5 +56,8 @@ class Selecting:
 def _marked(values: Sequence[Value], moving: Sequence[Any]) -> tuple[Value, ...]:
     """Write a constant number 0 as the integer, so that weights can tell `np.maximum(x, 0)` from a tie at 0."""
     return tuple(
-        [0 if m is None and isinstance(v, (int, float)) and v == 0 else v for v, m in zip(values, moving, strict=True)]
+        [
+            0 if m is None and type(v) in (int, float, np.float64) and v == 0 else v
+            for v, m in zip(values, moving, strict=True)
+        ]
     )

@@ -125,7 +125,7 @@ def _kind(leaf: Any) -> Any:
         if leaf.ndim < 2 or leaf.flags.c_contiguous:
             return (leaf.dtype, leaf.shape)
         return (leaf.dtype, leaf.shape, leaf.strides)  # NumPy's order="K" looks at it
-    if isinstance(leaf, np.ndarray):
+    if issubclass(kind, np.ndarray):
         raise InputError(
             message(
                 "jit does not take subclasses of ndarray: their arithmetic is their own.",

@@ -13,7 +13,7 @@ import numpy as np
 from ..core.errors import UnsupportedError, message
 from ..core.forking import held_at_fork
 from ..core.trace import quiet
-from ..core.traced import snapshot
+from ..core.traced import Traced, snapshot
 from ..core.values import Value
 from ..ir.capture import CaptureTrace, GuardRefusedError, example
 from ..ir.effects import noted
@@ -233,6 +233,8 @@ def _structure(program: Program) -> Any:
 
 def _fact(x: Any) -> Any:
     """A parameter as something that can be compared and hashed."""
+    if type(x) is Traced:
+        return id(x)
     if isinstance(x, dict):
         return tuple([(k, _fact(v)) for k, v in x.items()])
     if isinstance(x, (list, tuple)):
@@ -262,6 +264,8 @@ def leading_example(x: Value) -> Value:
 
 def as_type(x: Value, type_: Type) -> Value:
     """A plain value of the kind a program's input has: Python's number, or NumPy's."""
+    if type(x) is Traced:
+        return x
     if type_.weak:
         return x if type(x) is float else x.item() if isinstance(x, (np.ndarray, np.generic)) else x
     return type_.dtype.type(x) if isinstance(x, (bool, int, float, complex)) else x
@@ -269,7 +273,7 @@ def as_type(x: Value, type_: Type) -> Value:
 
 def numpys(x: Value) -> Value:
     """A Python number as NumPy's, with infinities where Python would raise."""
-    if isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic):
+    if isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic) and type(x) is not Traced:
         return np.asarray(x)[()]
     return x
 
