@@ -5,6 +5,8 @@ from __future__ import annotations
 import heapq
 from typing import Any
 
+import numpy as np
+
 from ..ir.program import Program, Step
 from .chunks import chunk_body, combine_chunks, fill_memory
 from .classify import CHECK, ELEMENTWISE, PAD, REDUCE, VIEW, is_number
@@ -51,7 +53,9 @@ class Kernel:
         self.work = 0
         """About how much there is to do, in additions."""
         used = {a for step in program.steps for a in step.args} | set(program.outputs)
-        self.captured = [n for n, c in program.constants.items() if n in used and _is_array(c)]
+        # the form of an array may have decided something, though no step reads it; of a number nothing else can be seen
+        watched = [n for n, c in program.constants.items() if n in used or isinstance(c, np.ndarray)]
+        self.captured = [n for n in watched if _is_array(program.constants[n])]
         self.inner_space = 0
         """Bytes that kernels inside this one need for themselves."""
         self._has_inner = False
