@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import inspect
+import warnings
 from collections.abc import Iterable
 from types import CodeType, FunctionType
 from typing import Any
@@ -123,9 +124,15 @@ def _teach(dispatcher: FunctionType) -> None:
         template = _call_template()
         dispatcher.__defaults__ = dispatcher.__kwdefaults__ = None
     constants = [Dispatcher(plain) if c == "dispatcher" else c for c in template.co_consts]
-    dispatcher.__code__ = template.replace(
+    new = template.replace(
         co_consts=tuple(constants), co_name=code.co_name, co_qualname=code.co_qualname, co_filename=code.co_filename
     )
+    if not code.co_flags & inspect.CO_GENERATOR:
+        dispatcher.__code__ = new
+        return
+    with warnings.catch_warnings():  # from 3.13 on Python wonders at a generator that becomes a plain function
+        warnings.simplefilter("ignore", DeprecationWarning)
+        dispatcher.__code__ = new
 
 
 @functools.cache
