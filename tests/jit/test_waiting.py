@@ -84,3 +84,11 @@ def test_it_can_be_silenced(impatient, capsys):
     ad.jit(steps)(np.ones(3))
     assert not impatient.records
     assert capsys.readouterr().err == ""
+
+
+def test_functions_that_hold_each_other_have_a_home():
+    """A derivative may hold itself in its closure: its name is looked for once around, not for ever."""
+    from adjoint.ir.recording import home
+
+    assert "test_waiting.py" in home(ad.grad(ad.grad(lambda x: x**3)))
+    assert home(ad.vmap(ad.grad(np.sum)))

@@ -337,10 +337,12 @@ def _same_constants(one: Program, other: Program) -> bool:
 
 def home(fun: Any) -> str:
     """The function and where it is written, for messages that cannot name the line."""
-    while True:
+    seen: list[Any] = []  # functions may hold each other
+    while fun not in seen:
         inner = next((c.cell_contents for c in getattr(fun, "__closure__", None) or () if _is_function(c)), None)
         if inner is None or not is_foreign(fun.__code__.co_filename):
             break
+        seen.append(fun)
         fun = inner
     code = getattr(getattr(fun, "__func__", fun), "__code__", None)
     name = getattr(fun, "__qualname__", type(fun).__name__)

@@ -78,6 +78,8 @@ def _cast(x: Any, dtype: np.dtype) -> Any:
 
 def instead(function: Any, args: Any, kwargs: Any, error: Exception) -> Any:
     """Ours has failed: raise what NumPy raises. A result without any traced element to depend on is NumPy's own."""
+    if isinstance(error, np.linalg.LinAlgError):  # in NumPy's words; its own search might not end here
+        raise error
     leaves = flatten((args, kwargs))[0]
     if any(callable(x) and not isinstance(x, type) for x in leaves):
         raise error
