@@ -149,3 +149,30 @@ def test_copies_are_traced():
         return np.sum(copy.copy(x) * copy.deepcopy(x)) + copy.copy(x[0]) * copy.deepcopy([x[1]])[0]
 
     np.testing.assert_allclose(ad.grad(f)(np.array([0.3, 0.7])), [1.3, 1.7])
+
+
+@pytest.mark.parametrize("walk", [
+    ad.grad, lambda f: lambda x: ad.jvp(f, (x,), (1.0,))[1], lambda f: ad.jit(ad.grad(f)), lambda f: ad.grad(ad.jit(f)),
+    lambda f: lambda x: ad.vmap(ad.grad(f))(np.array([x]))[0],
+], ids=range(5))  # fmt: skip
+@pytest.mark.parametrize("kind", ["float64", "double", "float32", "complex128"])
+def test_conversions_by_a_class_of_numpys(kind, walk):
+    """`np.float64(x)` of a traced number is that number in that precision; of anything else NumPy's own."""
+
+    def f(x):
+        y = getattr(np, kind)(x) if kind != "float64" else np.float64(x)
+        return np.real(y * y) * float(np.float64("1.5"))
+
+    np.testing.assert_allclose(walk(f)(3.0), 9.0, rtol=1e-6)
+
+
+def test_the_class_itself_stays_what_it_is():
+    """Where it is not called, everybody sees the class."""
+
+    def f(x):
+        assert np.float64 is type(np.float64(1.0))
+        assert np.zeros(2, dtype=np.float64).dtype == np.float64
+        assert isinstance(np.float64(2.0), np.float64)
+        return x * np.float64(2.0)
+
+    assert ad.grad(f)(1.0) == 2.0

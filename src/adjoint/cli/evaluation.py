@@ -78,7 +78,7 @@ def _value(
     if isinstance(step, Variable):
         return variables[step.name]
     operands = [values[place] for place in step.operands]
-    if all(isinstance(operand, int | float) for operand in operands):
+    if all(type(operand) in (bool, int, float) for operand in operands):  # traced ones are NumPy's already
         # Python's own numbers raise at 1 / 0 and never finish 9**9**9**9; NumPy's give inf
         operands = [np.float64(operand) for operand in operands]
     try:

@@ -57,8 +57,8 @@ def unrolled(whole: Recorded) -> Recorded:
     outputs, result_names = [], []
     for o, name in zip(whole.outputs, whole.result_names, strict=True):
         x = values[whole.notebook.number_of(o.value)[0]] if whole.is_traced(o) else o
-        outputs += list(np.ravel(x)) if isinstance(x, np.ndarray) else [x]
-        result_names += [name + index for index in _indices(shape_of(x) if isinstance(x, np.ndarray) else ())]
+        outputs += list(np.ravel(x)) if type(x) is np.ndarray else [x]
+        result_names += [name + index for index in _indices(shape_of(x) if type(x) is np.ndarray else ())]
     return Recorded(
         title=whole.title,
         notebook=notebook,
@@ -93,7 +93,7 @@ def _taken(step: Step, args: list[Any], note: Note) -> tuple[Any, ...]:
         raise _refused(primitive.name, note) from error
     if primitive.multiple or (isinstance(out, Traced) and np.shape(out)):
         raise _refused(primitive.name, note)
-    return (out[()] if isinstance(out, np.ndarray) and not out.ndim else out,)
+    return (out[()] if type(out) is np.ndarray and not out.ndim else out,)
 
 
 EACH = frozenset(("stop_gradient", "sinc_derivative", "i0_derivative"))
@@ -110,7 +110,7 @@ def _logsumexp(x: Any, *, axis: Any, keepdims: bool) -> Any:
 def _assign(x: Any, v: Any, *arrays: Any, template: tuple[Any, ...]) -> Any:
     out = np.array(x, object)
     key = filled(template, arrays)
-    out[key] = v if isinstance(out[key], np.ndarray) else v[()]
+    out[key] = v if type(out[key]) is np.ndarray else v[()]
     return out
 
 
@@ -259,8 +259,8 @@ def _parted(found: Any, count: int) -> tuple[Any, ...]:
 
 
 def _each(x: Any, function: Callable[[Any], Any]) -> Any:
-    if not isinstance(x, np.ndarray) or not x.ndim:
-        return function(x[()] if isinstance(x, np.ndarray) else x)
+    if type(x) is not np.ndarray or not x.ndim:
+        return function(x[()] if type(x) is np.ndarray else x)
     out = np.empty(shape_of(x), object)
     for index in np.ndindex(out.shape):
         out[index] = function(x[index])
@@ -282,7 +282,7 @@ def _broadcast(function: Callable[..., Any], args: list[Any]) -> Any:
 
 
 def _box(x: Any) -> np.ndarray:
-    if isinstance(x, np.ndarray):
+    if type(x) is np.ndarray:
         return x
     box = np.empty((), object)
     box[()] = x
@@ -290,12 +290,12 @@ def _box(x: Any) -> np.ndarray:
 
 
 def _has_handles(x: Any) -> bool:
-    return isinstance(x, Traced) or (isinstance(x, np.ndarray) and x.dtype == object)
+    return isinstance(x, Traced) or (type(x) is np.ndarray and x.dtype == object)
 
 
 def _guard(notebook: Notebook, x: Any, step: Step) -> None:
     """The decisions of the function hold for its numbers."""
-    for element in np.ravel(x) if isinstance(x, np.ndarray) else [x]:
+    for element in np.ravel(x) if type(x) is np.ndarray else [x]:
         handle = element.value if isinstance(element, Traced) and element.walk is not notebook else element
         if isinstance(handle, Traced):
             notebook.decided(handle, step.line)
@@ -346,8 +346,8 @@ def _variables(whole: Recorded) -> dict[int, str]:
 
 
 def _name_elements(trace: Recorder, x: Any, name: str) -> None:
-    elements = np.ravel(x) if isinstance(x, np.ndarray) else [x]
-    for element, index in zip(elements, _indices(shape_of(x) if isinstance(x, np.ndarray) else ()), strict=True):
+    elements = np.ravel(x) if type(x) is np.ndarray else [x]
+    for element, index in zip(elements, _indices(shape_of(x) if type(x) is np.ndarray else ()), strict=True):
         if isinstance(element, Traced) and element.walk is trace:
             trace.variables.setdefault(element.node, name + index)
 

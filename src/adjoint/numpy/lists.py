@@ -23,11 +23,34 @@ PLAIN = frozenset((np.ndarray, float, int, bool, np.float64))
 
 def aware(ufunc: Any) -> Callable[..., Any]:
     """A universal function that knows traced values in lists; to be called, not to be looked at."""
+    if isinstance(ufunc, type):
+        return converting(ufunc)
     call = _unary(ufunc) if ufunc.nin == 1 else _binary(ufunc) if ufunc.nin == 2 else _looking(ufunc)
-    for name in dir(ufunc):
-        if not name.startswith("_"):
-            found = getattr(ufunc, name)
-            setattr(call, name, _looking(found) if callable(found) else found)
+    parts = {name: getattr(ufunc, name) for name in dir(ufunc) if not name.startswith("_")}
+    return _with_attributes(call, {name: _looking(x) if callable(x) else x for name, x in parts.items()})
+
+
+def converting(kind: Any) -> Callable[..., Any]:
+    """`np.float64(x)` and its like: a traced value in that precision, anything else as NumPy has it."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if (
+            len(args) == 1
+            and isinstance(args[0], Traced)
+            and not kwargs
+            and np.can_cast(args[0].dtype, kind, "same_kind")
+        ):
+            return args[0].astype(kind)
+        return kind(*args, **kwargs)
+
+    passes_on(call.__code__)
+    return _with_attributes(call, {name: getattr(kind, name) for name in dir(kind) if not name.startswith("_")})
+
+
+def _with_attributes(call: Callable[..., Any], found: dict[str, Any]) -> Callable[..., Any]:
+    """Whoever calls it may also call what belongs to it: `np.add.reduce(x)`, `np.float64.fromhex(text)`."""
+    for name, value in found.items():
+        setattr(call, name, value)
     return call
 
 

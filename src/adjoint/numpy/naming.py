@@ -77,9 +77,14 @@ def teach(module: ModuleType) -> None:
             properties[name] = _made(vars(module), name, original)
         elif module is numpy and name in OBJECTS:
             properties[name] = _object(vars(module), name, original)
-        elif not name.startswith("_") and isinstance(original, numpy.ufunc):
+        elif not name.startswith("_") and (isinstance(original, numpy.ufunc) or _is_number_type(original)):
             properties[name] = _called(vars(module), name, original)
     tracing.add(module, properties)
+
+
+def _is_number_type(x: Any) -> bool:
+    """Whether it is a class such as `np.float64`, which is called to convert: a traced number stays one then."""
+    return isinstance(x, type) and issubclass(x, (numpy.floating, numpy.complexfloating)) and x.__module__ == "numpy"
 
 
 def _made(names: dict[str, Any], name: str, original: Any) -> property:

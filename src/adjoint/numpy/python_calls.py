@@ -21,6 +21,7 @@ from ..ops.selection import absolute
 from ..ops.shape import astype, constant_astype, item
 from . import counting as counting  # gives counts their operators
 from .counts import INT, made, plus
+from .lists import converting
 
 FLOAT, COMPLEX = np.dtype(float), np.dtype(complex)
 
@@ -153,7 +154,7 @@ _enter(int, _one(int, to_int))
 _enter(bool, _one(bool, to_bool))
 _enter(complex, _one(complex, to_complex))
 for _kind in (np.float64, np.float32, np.complex128):
-    _enter(_kind, _one(_kind, _numpys(np.dtype(_kind))))
+    _enter(_kind, _one(converting(_kind), _numpys(np.dtype(_kind))))
 for _name in (
     "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asinh",
     "acosh", "atanh", "asin", "acos", "atan", "atan2", "hypot", "pow", "fabs", "copysign", "degrees", "radians", "cbrt",

@@ -148,4 +148,4 @@ def _under_walks(x: Any) -> tuple[Any, tuple[Any, ...]]:
 
 def _own(x: Any) -> Any:
     """The function may keep what it is given."""
-    return x.copy() if isinstance(x, np.ndarray) else x
+    return x.copy() if type(x) is np.ndarray else x
