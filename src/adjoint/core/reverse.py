@@ -180,13 +180,13 @@ def binary_operators(
             return captured(found, self, other) if walk.is_capture else found
         if kind is ARRAY:
             return walk.process(primitive, (self, other), NO_PARAMS)
-        x, node = self.value, None
+        x, y, node = self.value, other, None
         if kind is Traced:
-            node, other = other.node, other.value
-            if type(x) is not type(other):
-                x, other = with_precision(walk, [x, other], (self.node, node))
-        out = evaluate(x, other)
-        return _recorded(walk, primitive, (self.node, node), (x, other), out)
+            node, y = other.node, other.value
+            if type(x) is not type(y):
+                x, y = with_precision(walk, [x, y], (self.node, node))
+        out = evaluate(x, y)
+        return _recorded(walk, primitive, (self.node, node), (x, y), out)
 
     def reflected(self: Any, other: Any) -> Any:
         if type(self) is not Traced:

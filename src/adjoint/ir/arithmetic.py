@@ -5,13 +5,12 @@ Elsewhere Python's floats follow NumPy's arithmetic, with infinities and nan, as
 
 from __future__ import annotations
 
-import functools
 import operator
 import sys
-from types import CodeType
 from typing import Any
 
 from ..core.primitive import Primitive
+from ..core.spoken import names_an_error
 
 OPERATORS = {
     "divide": operator.truediv,
@@ -20,26 +19,16 @@ OPERATORS = {
     "power": operator.pow,
 }
 """Steps for which Python has errors that NumPy has not."""
-ERRORS = frozenset(("ZeroDivisionError", "OverflowError", "ArithmeticError"))
 
 
 def is_spoken_of(root: int) -> bool:
     """Whether a function that is under way, up to the frame with this identity, names one of the errors."""
     frame: Any = sys._getframe(1)
     while frame is not None and id(frame) != root:
-        if _names(frame.f_code):
+        if names_an_error(frame.f_code):
             return True
         frame = frame.f_back
     return False
-
-
-@functools.lru_cache(maxsize=4096)
-def _names(code: CodeType) -> bool:
-    return not ERRORS.isdisjoint(code.co_names) and not code.co_filename.startswith(HERE)
-
-
-HERE = __file__.removesuffix("ir/arithmetic.py")
-"""The library catches these errors for its own purposes."""
 
 
 class Pythons(Primitive):

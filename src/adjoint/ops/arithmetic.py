@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.primitive import Primitive
+from ..core.spoken import is_awaited
 from ..core.traced import Traced
 from ..rules.linear import Linear
 from ..rules.multilinear import Multilinear
@@ -34,6 +35,8 @@ def _divide(x: Any, y: Any) -> Any:
     try:
         return x / y
     except ZeroDivisionError:
+        if is_awaited():
+            raise
         return np.divide(x, y)
 
 
@@ -42,6 +45,8 @@ def _power(x: Any, y: Any) -> Any:
         try:
             return math.pow(x, y)
         except (ValueError, OverflowError):
+            if is_awaited():
+                x**y  # raises, or is complex
             return float(np.power(x, y))
     return x**y
 

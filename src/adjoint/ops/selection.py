@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.spoken import is_awaited
 from ..core.traced import PYTHON, Traced
 from ..core.values import dtype_of
 from ..rules.elementwise import Elementwise
@@ -93,7 +94,8 @@ nextafter = selecting(np.nextafter, lambda: 1.0, lambda: 0.0)
 
 def _remainder(x: Any, y: Any) -> Any:
     """Python's own operator for its numbers, also inside other walks: the same, and a Python number."""
-    if isinstance(x, Traced) or isinstance(y, Traced) or (type(x) in PYTHON and type(y) in PYTHON and y != 0):
+    are_pythons = type(x) in PYTHON and type(y) in PYTHON
+    if isinstance(x, Traced) or isinstance(y, Traced) or (are_pythons and (y != 0 or is_awaited())):
         return x % y
     return np.remainder(x, y)
 

@@ -1,0 +1,45 @@
+"""Errors of Python's arithmetic: a function that speaks of them gets them, as it does without derivatives.
+
+Elsewhere Python's floats follow NumPy's arithmetic, with infinities and nan, as derivatives need them.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from types import CodeType, FrameType
+
+from .traced import Traced, is_python
+
+ERRORS = frozenset(("ZeroDivisionError", "OverflowError", "ArithmeticError"))
+
+HERE = __file__.removesuffix("core/spoken.py")
+"""The library catches these errors for its own purposes."""
+
+
+@functools.lru_cache(maxsize=4096)
+def names_an_error(code: CodeType) -> bool:
+    """Whether a function outside the library names one of the errors."""
+    return not ERRORS.isdisjoint(code.co_names) and not code.co_filename.startswith(HERE)
+
+
+def is_awaited() -> bool:
+    """Whether a step that is an error in Python is the user's, on Python's numbers, in a function that names the error.
+
+    All functions that were called by a transformation count, and none that called it. This is asked at such steps
+    only, so the operator's operands are read from its frame, and no other step pays for handing them on.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    operator = frame
+    while frame is not None and frame.f_code.co_filename.startswith(HERE):
+        operator, frame = frame, frame.f_back
+    operands = operator.f_locals if operator is not None else {}
+    if not isinstance(operands.get("self"), Traced) or not all([is_python(operands.get(k)) for k in ("self", "other")]):
+        return False
+    found = is_named = False
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(HERE):
+            found = is_named
+        is_named = is_named or names_an_error(frame.f_code)
+        frame = frame.f_back
+    return found
