@@ -164,3 +164,40 @@ def test_precision_beside_single_precision_arrays():
         want = dtype_of_product(x, low)[1]
         assert ad.grad(dtype_of_product, has_aux=True)(x, low)[1] == want
         assert ad.grad(dtype_of_product, (0, 1), has_aux=True)(x, low)[1] == want
+
+
+NUMPYS = [np.array, np.asarray, np.asanyarray, np.copy, np.squeeze, np.transpose, lambda x: np.reshape(x, ())]
+
+
+@pytest.mark.parametrize("convert", [*NUMPYS, lambda x: np.full((), x), lambda x: np.broadcast_to(x, ())])
+def test_what_numpy_made_of_a_python_number_is_numpys(convert):
+    """Truth values, precision: those of an array without axes, also where it has the number's handle."""
+
+    def kinds(x):
+        return ~(convert(x) > 0), (convert(x) > 0) + (convert(x) > 1), (convert(x) * np.ones(1, np.float32)).dtype
+
+    seen = []
+
+    def f(x):
+        seen.append(kinds(x))
+        return convert(x) ** 2
+
+    assert ad.grad(f)(1.5) == 3.0
+    assert ad.jvp(f, (1.5,), (1.0,))[1] == 3.0
+    assert ad.grad(ad.grad(f))(1.5) == 2.0
+    assert kinds(1.5) == (False, True, np.dtype(float))
+    assert seen == [kinds(1.5)] * 3
+
+
+@pytest.mark.parametrize("part", [np.real, lambda x: np.imag(1j * x)])
+def test_parts_of_python_numbers_are_pythons(part):
+    """They are attributes of the number."""
+    seen = []
+
+    def f(x):
+        seen.append((part(x) > 0) + (part(x) > 1))
+        return x
+
+    ad.grad(f)(1.5)
+    ad.jvp(f, (1.5,), (1.0,))
+    assert seen == [2, 2]

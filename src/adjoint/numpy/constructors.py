@@ -17,6 +17,7 @@ from ..core.values import dtype_of, plain, shape_of
 from ..ir.capture import is_captured
 from ..ops import shape
 from .foreign import refuse_containers
+from .python_numbers import numpys
 from .registry import FUNCTIONS, implements
 from .replacements import holds_traced
 from .shapes import lengths_of, same_dtype
@@ -44,6 +45,7 @@ def array(object: Any, dtype: Any = None, *, copy: Any = True, ndmin: int = 0, *
         x = own_copy(x) if _is_always(copy) and x is object else x
         if is_captured(x) and not isinstance(plain(x), np.ndarray):
             x = shape.reshape(x, shape=())  # an array without axes, not a number
+        x = numpys(x)
     elif isinstance(object, (list, tuple)) and holds_traced(object):
         x = same_dtype(joined(object), dtype)
     else:
@@ -79,7 +81,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **kwa
     value = array(fill_value)
     shape = lengths_of(shape)
     out = np.broadcast_to(value, shape)
-    return own_copy(np.astype(out, dtype) if dtype is not None else out)
+    return numpys(own_copy(np.astype(out, dtype) if dtype is not None else out))
 
 
 def _converter(name: str) -> Callable[..., Any]:
@@ -149,6 +151,21 @@ def _array(object: Any, dtype: Any = None, *, copy: Any = True, **kwargs: Any) -
     return owned(found) if LOCAL.depth and _is_always(copy) else found
 
 
+def _new(convert: Callable[..., Any]) -> Callable[..., Any]:
+    """A conversion in the user's code: what is no array yet becomes a new one, as with `np.array`."""
+
+    def made(a: Any, *args: Any, **kwargs: Any) -> Any:
+        found = convert(a, *args, **kwargs)
+        return owned(found) if LOCAL.depth and isinstance(a, (list, tuple, float, int)) else found
+
+    return made
+
+
+def _full_like(a: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
+    """`np.full_like`, which asks its first argument only whether it is traced."""
+    return (full_like if holds_traced([fill_value]) else NUMPY["full_like"])(a, fill_value, *args, **kwargs)
+
+
 _CONVERSIONS = {n: _converter(n) for n in ("asarray", "asanyarray", "ascontiguousarray", "asfortranarray")}
 CONVERTERS: dict[str, Callable[..., Any]] = {
     "array": array,
@@ -160,8 +177,9 @@ CONVERTERS: dict[str, Callable[..., Any]] = {
 MAKERS: dict[str, Maker] = {
     "array": Maker("array", _array),
     "full": Maker("full", _handles(full)),
-    **{n: Maker(n, convert) for n, convert in _CONVERSIONS.items()},
+    **{n: Maker(n, _new(convert)) for n, convert in _CONVERSIONS.items()},
     **{n: Maker(n, _handles(NUMPY[n])) for n in FILLERS},
+    "full_like": Maker("full_like", _handles(_full_like)),
 }
 """For the user's code, whose new arrays are handles, so that traced values can be assigned to them later."""
 
@@ -211,4 +229,4 @@ def full_like(
 @implements(np.copy)
 def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     """`np.copy`."""
-    return own_copy(a)
+    return array(a) if shape_of(a) == () else own_copy(a)

@@ -58,6 +58,11 @@ def astype(self: Traced, dtype: Any, *args: Any, **kwargs: Any) -> Any:
     return constant_astype(self, dtype=dtype)
 
 
+def compress(self: Traced, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    """`x.compress(condition)`; the function takes the condition first."""
+    return np.compress(condition, self, axis, out)
+
+
 def fill(self: Traced, value: Any) -> None:
     """`x.fill(v)`."""
     self[...] = value  # type: ignore[index]
@@ -84,6 +89,17 @@ def resize(self: Traced, *new_shape: Any, refcheck: bool = True) -> None:
     )
 
 
+def set_shape(self: Traced, shape: Any) -> None:
+    """`x.shape = (2, 2)` would change an array that others look at."""
+    raise AssignmentError(
+        message(
+            "A traced array cannot change its shape in place.",
+            got=f"{describe(self)} to {shape}",
+            fix="Write  x = x.reshape(shape).",
+        )
+    )
+
+
 def view(self: Traced, dtype: Any = None, type: Any = None) -> Any:
     """`x.view()`: another handle of the same elements; as another dtype their bits have no derivative."""
     if is_kept(self):
@@ -91,7 +107,8 @@ def view(self: Traced, dtype: Any = None, type: Any = None) -> Any:
     for kind in (dtype, type):
         if isinstance(kind, builtins.type) and issubclass(kind, np.ndarray) and kind is not np.ndarray:
             refuse_arithmetic(kind, self)  # asked for by a masked array or a matrix that meets a traced one
-    wanted = {name: kind for name, kind in (("dtype", dtype), ("type", type)) if kind is not None}
+    kinds = (("dtype", dtype), ("type", type))
+    wanted = {name: kind for name, kind in kinds if kind is not None and kind is not np.ndarray}
     if wanted and self.walk is CONSTANTS:
         return self.value.view(**wanted)
     if wanted and wanted != {"dtype": self.dtype}:
@@ -228,7 +245,6 @@ METHODS: dict[str, Any] = {
             "diagonal",
             "repeat",
             "take",
-            "compress",
             "searchsorted",
             "nonzero",
             "choose",
@@ -246,6 +262,7 @@ METHODS: dict[str, Any] = {
     "__copy__": lambda self: copy(self),
     "__deepcopy__": lambda self, memo: copy(self),
     "astype": astype,
+    "compress": compress,
     "conj": conjugate,
     "conjugate": conjugate,
     "is_integer": is_integer,
@@ -262,6 +279,7 @@ METHODS: dict[str, Any] = {
     "view": view,
     "T": property(lambda self: transpose(self)),
     "mT": property(lambda self: np.matrix_transpose(self)),
+    "shape": vars(Traced)["shape"].setter(set_shape),
     "ndim": property(lambda self: len(self.shape)),
     "size": property(lambda self: int(np.prod(self.shape))),
     "itemsize": property(lambda self: self.dtype.itemsize),

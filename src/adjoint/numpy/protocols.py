@@ -21,7 +21,7 @@ from .agreement import asked, instead, is_asked, is_asked_of_ufunc
 from .dispatchers import joined_arguments
 from .foreign import taken
 from .hosting import dispatched, hosted
-from .python_numbers import made_by_numpy
+from .python_numbers import made_by_numpy, numpys
 from .registry import FUNCTIONS, deliver
 from .topics import implementation_of, primitive_of
 from .ufuncs import METHODS, call_with_keywords, constantly
@@ -95,6 +95,10 @@ def _is_plain(method: str, kwargs: dict[str, Any]) -> bool:
     return is_rare and method != "at" and kwargs.get("out") is None and not isinstance(kwargs.get("where"), Traced)
 
 
+OF_ATTRIBUTES = (np.real, np.imag)
+"""Functions that read an attribute, so that they give Python's numbers for Python's numbers."""
+
+
 def array_function(self: Traced, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """A NumPy function was called with a traced argument."""
     if LOCAL.has_lists:
@@ -109,7 +113,8 @@ def array_function(self: Traced, function: Any, types: Any, args: Any, kwargs: A
     try:
         if (kwargs or len(args) > 2) and is_asked(function, args, kwargs) and is_users(sys._getframe(1)):
             return asked(function, implementation, args, kwargs)
-        return implementation(*args, **kwargs)
+        found = implementation(*args, **kwargs)
+        return found if type(self.value) is np.ndarray or function in OF_ATTRIBUTES else numpys(found)
     except Exception as error:
         return instead(function, args, kwargs, error)
 

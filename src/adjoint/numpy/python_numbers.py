@@ -1,7 +1,8 @@
 """Python's numbers inside a walk: what its operators make of them is what Python makes of them, not what NumPy does.
 
 `True + True` is 2, `~True` is -2, `x > 0` is a bool that indexes a list, and `round(2.675, 2)` is 2.67. Two things are
-NumPy's for both kinds, as derivatives need them: a division by zero is infinite or nan, and so is an overflow.
+NumPy's for both kinds, as derivatives need them: a division by zero is infinite or nan, and so is an overflow (but in
+a function that names the error, as in `except ZeroDivisionError`, it is raised).
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import numpy as np
 
 from ..core.primitive import Primitive
 from ..core.reverse import ReverseTrace
+from ..core.spoken import is_awaited
 from ..core.traced import Traced
 from ..core.values import dtype_of, is_python, plain
 from ..ir.capture import CaptureTrace, is_captured
+from ..ops.arithmetic import positive
 from ..ops.declare import CONSTANT, declare
 from ..ops.shape import astype, item
 
@@ -27,6 +30,8 @@ def of_numbers(python: Callable[[Any, Any], Any], primitive: Primitive, x: Any, 
     try:
         return python(plain(x), plain(y))
     except ZeroDivisionError:
+        if is_awaited():
+            raise
         return float(primitive.evaluate(plain(x), plain(y)))
 
 
@@ -72,4 +77,11 @@ def made_by_numpy(found: Any) -> Any:
         if isinstance(inner, Traced) and type(inner.walk) is CaptureTrace and type(inner.value) is float:
             x.value = astype(inner, dtype=np.dtype(float))
         x = inner
+    return found
+
+
+def numpys(found: Any) -> Any:
+    """What a function of NumPy's gives for one of Python's numbers: an array without axes or a number, of NumPy's."""
+    if isinstance(found, Traced) and found.walk.level and not is_captured(found) and is_python(found):
+        return made_by_numpy(positive(found))
     return found

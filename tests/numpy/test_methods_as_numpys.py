@@ -1,0 +1,62 @@
+"""Methods of traced arrays take their arguments as ndarray's do; arrays made from lists are there to be filled."""
+
+import numpy as np
+import pytest
+from numpy import asanyarray, asarray, full_like
+
+import adjoint as ad
+from adjoint.core.errors import AssignmentError
+
+CALLS = {
+    "argmax": (1,), "argmin": (0,), "argpartition": (1,), "argsort": (0,), "clip": (-0.5, 1.0),
+    "compress": ([True, False], 0), "cumprod": (1,), "cumsum": (0,), "diagonal": (1,), "dot": (np.ones(3),),
+    "max": (1,), "mean": (1,), "min": (0,), "prod": (1,), "ptp": (1,), "ravel": ("F",), "repeat": (2, 1),
+    "reshape": (3, 2), "round": (1,), "squeeze": (), "std": (1,), "sum": (1,), "swapaxes": (0, 1),
+    "take": ([0, 2], 1), "trace": (1,), "transpose": (1, 0), "var": (0,), "view": (np.ndarray,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name != "ptp" or hasattr(np.ndarray, "ptp")])
+def test_arguments_by_position(name):
+    """The same value as that of the plain method."""
+    x = np.array([[0.7, -1.2, 2.3], [0.4, 0.9, -0.3]])
+    found, _ = ad.jvp(lambda x: getattr(x, name)(*CALLS[name]), (x,), (np.ones_like(x),))
+    np.testing.assert_array_equal(found, getattr(x, name)(*CALLS[name]))
+
+
+def test_compress_has_the_slope_of_what_it_keeps():
+    """The condition comes first in the function and after the array in the method."""
+    x = np.array([0.7, -1.2, 2.3])
+    np.testing.assert_array_equal(ad.grad(lambda x: np.sum(x.compress([1, 0, 1]) ** 2))(x), 2 * x * [1, 0, 1])
+
+
+@pytest.mark.parametrize("make", [np.asarray, np.asanyarray, np.ascontiguousarray, asarray, asanyarray])
+def test_an_array_made_from_a_list_can_be_filled(make):
+    """As one of `np.array`; an array that existed before stays the same array."""
+
+    def f(x):
+        y = make([1.0, 2.0])
+        y[0] = x**2
+        return np.sum(y)
+
+    assert ad.value_and_grad(f)(3.0) == (11.0, 6.0)
+    before = np.ones(3)
+    assert ad.grad(lambda x: x * (make(before) is before))(1.0) == 1.0
+
+
+@pytest.mark.parametrize("make", [np.full_like, full_like])
+@pytest.mark.parametrize("like", [[1.0, 2.0], np.zeros(2), 1.0])
+def test_full_like_a_plain_prototype(make, like):
+    """The traced value is the one to fill in."""
+    assert ad.grad(lambda x: np.sum(make(like, x) ** 2))(3.0) == 6.0 * np.size(like)
+
+
+def test_a_shape_that_is_set_is_refused_with_a_fix():
+    """Instead of an error from inside the library."""
+
+    def f(x):
+        x.shape = (2, 2)
+        return np.sum(x)
+
+    with pytest.raises(AssignmentError, match="reshape"):
+        ad.grad(f)(np.ones(4))
