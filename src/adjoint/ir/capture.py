@@ -40,16 +40,20 @@ class CaptureTrace:
     """The outermost walk of a recording: its handles hold real values, and numbers of a `Program`."""
 
     __slots__ = (
-        "arrays", "failed", "foreign", "guards_allowed", "level", "lift", "numbers", "origins", "pinned", "program",
-        "ranges", "root", "surroundings", "under_conditions", "unguarded",
+        "arrays", "failed", "foreign", "guards_allowed", "has_truth_as_index", "level", "lift", "numbers", "origins",
+        "pinned", "plain_truths", "program", "ranges", "root", "surroundings", "under_conditions", "unguarded",
     )  # fmt: skip
     lead = 0
     is_capture = True
     is_checked = True
     """Whether errors are part of what is written down: steps that raised, and those that have to be able to."""
 
-    def __init__(self, *, guards: bool = True, lift: bool = False) -> None:
+    def __init__(self, *, guards: bool = True, lift: bool = False, plain_truths: bool = False) -> None:
         self.level = new_level()
+        self.plain_truths = plain_truths
+        """Whether Python's truth values are plain at once, with a guard: an array takes them for masks."""
+        self.has_truth_as_index = False
+        """Whether a handle of such a truth value has been an index: a list takes it for 0 or 1, an array does not."""
         self.program = Program()
         self.guards_allowed = guards
         self.lift = lift
@@ -166,7 +170,7 @@ class CaptureTrace:
         program.steps.append(Step(primitive, tuple(numbers), params, places))
         return tuple([Traced(o, self, place) for o, place in zip(outs, places, strict=True)])
 
-    def write_one(self, primitive: Any, numbers: list[int], params: dict[str, Any], out: Any) -> Traced:
+    def write_one(self, primitive: Any, numbers: list[int], params: dict[str, Any], out: Any) -> Any:
         """Append a step with one result, as most are."""
         program = self.program
         place = len(program.types)
@@ -174,7 +178,8 @@ class CaptureTrace:
         program.steps.append(_step(Step, (primitive, tuple(numbers), params, (place,), "")))
         if place % OFTEN == 0:
             look(len(program.steps), recording=True)
-        return Traced(out, self, place)
+        made = Traced(out, self, place)
+        return self.decided(made) if self.plain_truths and type(out) is bool else made
 
     def number_of(self, a: Any) -> tuple[int, Any]:
         """The number of an argument in the program, and its real value."""

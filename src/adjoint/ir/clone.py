@@ -18,6 +18,7 @@ from .capture import CaptureTrace
 from .executed import Executed
 from .program import KINDS
 from .reach import codes_in, is_foreign, names_of
+from .restore import Restore
 from .varying import can_be_copied, parts_of, reaches
 
 
@@ -100,6 +101,12 @@ class Clones:
         }
         modules = {id(overlay): module for module, overlay, _ in self._globals.values()}
         return {codes.get(code, code): modules.get(id(variables), variables) for code, variables in executed.items()}
+
+    def back(self) -> Restore:
+        """The way back from the copies."""
+        handles = [(array, handle) for handle, array in self._handles]
+        modules = [(module, overlay) for module, overlay, _ in self._globals.values()]
+        return Restore([*self._made.values(), *handles], modules)
 
     def _kept(self, x: Any, made: Any) -> Any:
         self._made[id(x)] = (x, made)  # x itself is kept too, so that its number is not given to another object

@@ -12,8 +12,11 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from ..core.errors import InputError, message
+from ..core.traced import Traced
 from .capture import CaptureTrace, GuardRefusedError, frozen
 from .program import Program
+from .restore import values_in
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,7 +30,7 @@ class Effect(NamedTuple):
 
 
 class _Local(threading.local):
-    captures: tuple[tuple[CaptureTrace, list[Effect]], ...] = ()
+    captures: tuple[tuple[CaptureTrace, list[Effect], Callable[[Any], Any]], ...] = ()
     silent = False
     latest: Sequence[Effect] = ()
 
@@ -36,12 +39,15 @@ _local = _Local()
 
 
 @contextlib.contextmanager
-def noted(capture: CaptureTrace) -> Iterator[list[Effect]]:
-    """While a program is captured in this thread: the list of the effects that it is to have."""
+def noted(capture: CaptureTrace, restore: Callable[[Any], Any] = lambda x: x) -> Iterator[list[Effect]]:
+    """While a program is captured in this thread: the list of the effects that it is to have.
+
+    `restore` finds what the user wrote instead of a copy that is recorded.
+    """
     before = _local.captures
     effects: list[Effect] = []
     _local.latest = effects
-    _local.captures = (*before, (capture, effects))
+    _local.captures = (*before, (capture, effects, restore))
     try:
         yield effects
     finally:
@@ -75,6 +81,34 @@ def silenced() -> Iterator[None]:
         _local.silent = before
 
 
+def users_own(function: Any) -> Any:
+    """What is to be called, as the user wrote it; refused if it keeps a value of the program that is being captured."""
+    for capture, _, restore in reversed(_local.captures):
+        if not capture.guards_allowed:
+            break  # the body of a loop, which is then run step by step
+        function = restore(function)
+    else:
+        _refuse_values(function)
+    return function
+
+
+def _refuse_values(function: Any) -> None:
+    if _local.captures and not _local.silent and any([_is_captured(x) for x in values_in(function)]):
+        raise InputError(
+            message(
+                "A function that is called for its effect uses a value of the jitted function around it.",
+                got=getattr(function, "__qualname__", type(function).__name__),
+                fix="Give the value as an argument:  ad.debug.callback(lambda v: ..., value).",
+            )
+        )
+
+
+def _is_captured(x: Any) -> bool:
+    while isinstance(x, Traced) and not x.walk.is_capture:
+        x = x.value
+    return isinstance(x, Traced)
+
+
 def perform(call: Callable[[Sequence[Any]], None], leaves: Sequence[Any]) -> None:
     """Call now, or after every run of the program that is being captured."""
     if _local.silent:
@@ -82,7 +116,7 @@ def perform(call: Callable[[Sequence[Any]], None], leaves: Sequence[Any]) -> Non
     if not _local.captures:
         call(leaves)
         return
-    capture, effects = _local.captures[-1]
+    capture, effects, _ = _local.captures[-1]
     if not capture.guards_allowed:  # the body of a loop, which is then run step by step
         raise GuardRefusedError
     found = [capture.number_of(x) for x in leaves]

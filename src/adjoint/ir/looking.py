@@ -22,6 +22,7 @@ from ..core.primitive import Primitive
 from ..core.traced import Traced
 from .bits import Copy
 from .executed import Executed
+from .handed import read_cells
 from .holding import (
     FIXED,
     LRU_CACHE,
@@ -147,10 +148,11 @@ class _Looking:
             return
         foreign, installed = is_foreign(code.co_filename), is_installed(code.co_filename)
         holder = Holder(f) if foreign and not is_silent(code.co_filename) else None
+        read = code.co_freevars if run is None or foreign else read_cells(code, f.__globals__, run)
         for name, cell in zip(code.co_freevars, f.__closure__ or (), strict=True):
             content = content_of(cell)
             self.watch.cells.append((cell, content, name))
-            yield Found(content, f" {name!r}", holder)
+            yield from [Found(content, f" {name!r}", holder)] if name in read else []
         yield from [Found(x, f" among the defaults of {f.__name__!r}", holder) for x in f.__defaults__ or ()]
         yield from [Found(x, f" {name!r}", holder) for name, x in (f.__kwdefaults__ or {}).items()]
         self.watch.meets_packages = self.watch.meets_packages or installed
@@ -271,7 +273,8 @@ class _Looking:
                 if not users or self._variables.may_be_read(key):
                     where = f"the attribute {key!r} of a {kind.__name__}"
                     watch.entries.append((own, key, value, where, not users))
-                    yield Found(value, f" in {where}", holder)
+                    if not users or not self._variables.is_only_handed(key):
+                        yield Found(value, f" in {where}", holder)
         for key, place in places_of(kind):
             value, where = placed(place, x), f"the attribute {key!r} of a {kind.__name__}"
             watch.places.append((x, place, value, where, not users))

@@ -40,6 +40,7 @@ from .varying import (
     numbers_in,
     plain_of,
     still_read,
+    without_truths,
 )
 from .watch import Watch
 
@@ -218,11 +219,22 @@ def _settled(run: Run, *call: Any, **how: Any) -> tuple[Recording, list[Any], st
 
 
 def _recorded(
-    run: Run, fun: Any, leaves: list[Any], rebuild: Any, extra: Any, **how: Any
+    run: Run, fun: Any, leaves: list[Any], rebuild: Any, extra: Any, *, counts: Numbers, **how: Any
 ) -> tuple[Recording, list[Any], str, str]:
     capture = CaptureTrace()
     try:
-        return _written(capture, run, fun, leaves, rebuild, extra, **how)
+        found = _written(capture, run, fun, leaves, rebuild, extra, counts=counts, **how)
+        if not capture.has_truth_as_index:
+            return found
+    except Exception:
+        if not capture.has_truth_as_index:
+            raise
+    finally:
+        capture.end()
+    put_back()
+    capture, counts = CaptureTrace(plain_truths=True), without_truths(counts, leaves)
+    try:
+        return _written(capture, run, fun, leaves, rebuild, extra, counts=counts, **how)
     finally:
         capture.end()
 
@@ -270,7 +282,7 @@ def _written(
     args, kwargs = rebuild(handles)
     given, _ = flatten((args, kwargs))
     tracking = Tracking() if exactly or watch.meets_packages else None
-    with Chance() as chance, noted(capture) as effects:
+    with Chance() as chance, noted(capture, clones.back()) as effects:
         with tracking or contextlib.nullcontext():
             result = run(fun, args, kwargs)
         drawn = chance.drawn()

@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .executed import Executed
+from .handed import handed_in
 from .holding import MISSING, is_compiled, is_number
 from .reach import (
+    codes_in,
     file_of,
     globals_of,
     is_foreign,
@@ -63,6 +65,8 @@ class Variables:
         self._executed = executed
         self.names: set[str] = set()
         """Attributes that are mentioned anywhere, by name or as text."""
+        self._handed: set[str] = set()
+        """Names that code which has run reads for calls that are made for their effect."""
         self._asked: set[str] = set()
         """Attributes that this library and NumPy ask objects for."""
         self._any_attribute = False
@@ -76,9 +80,13 @@ class Variables:
     def of_code(self, code: types.CodeType, variables: dict[str, Any]) -> Iterator[Found]:
         """The globals that code looks up, and the modules that it imports or names as a text."""
         run = self._executed
-        mentioned, texts = names_of(code, run), texts_of(code, run)
+        handed = set() if run is None else self._handed_in(code, variables, run)
+        mentioned, texts = names_of(code, run) - handed, texts_of(code, run)
         self.mention(mentioned | texts)
         looked_up = globals_of(code, run)
+        for name in handed & looked_up & variables.keys():
+            self.watch.entries.append((variables, name, variables[name], f"the global variable {name!r}", False))
+        looked_up -= handed
         names = set(looked_up)
         if looked_up & BY_TEXT:
             names |= texts | names_in_sources(code)
@@ -102,6 +110,13 @@ class Variables:
             yield Found(sys.modules[name], f" {name!r}")
         if mentioned & {"getenv", "getenvb", "environb"}:
             yield Found(os.environ, " os.environ", Holder(os))
+
+    def _handed_in(self, code: types.CodeType, variables: dict[str, Any], run: Executed) -> set[str]:
+        """The names that code reads for calls that are made for their effect, and for nothing else."""
+        found = {c: handed_in(c, variables) for c in codes_in(code, run)}
+        handed = set().union(*found.values()) - {name for c in found for name in c.co_names if name not in found[c]}
+        self._handed |= handed
+        return handed
 
     def _builtin(self, name: str) -> Iterator[Found]:
         known = vars(builtins)
@@ -136,7 +151,7 @@ class Variables:
             variables, users = vars(module), is_users(module)
             if not users and module.__name__.split(".")[0] in BUSY_MODULES:
                 continue
-            names = (self.names | {"__getattr__"}) & variables.keys()
+            names = (self.names | self._handed | {"__getattr__"}) & variables.keys()
             if users and self._any_attribute:
                 names |= {name for name, value in variables.items() if _is_data(name, value)}
             self.watch.reads_state = self.watch.reads_state or module.__name__ in ("copy", "pickle")
@@ -147,13 +162,21 @@ class Variables:
                 self.watch.meets_packages = self.watch.meets_packages or installed
                 if users or installed or is_setting(value):
                     self.watch.entries.append((variables, name, value, where, False))
+                if self.is_only_handed(name):
+                    continue
                 if users or is_setting(value) or isinstance(value, (type, types.ModuleType, types.FunctionType)):
                     found.append(Found(value, f" {where}", None if users else Holder(module)))
         return found
 
     def may_be_read(self, key: Any) -> bool:
         """Whether code that has run may have read an attribute; anything may, as long as that is not known."""
-        return self._executed is None or self._any_attribute or key in self.names or key in self._asked
+        if self._executed is None or self._any_attribute or key in self._handed:
+            return True
+        return key in self.names or key in self._asked
+
+    def is_only_handed(self, key: Any) -> bool:
+        """Whether nothing is done with an attribute but to hand it, or its method, to a call made for its effect."""
+        return key in self._handed and not (self._any_attribute or key in self.names or key in self._asked)
 
 
 def _is_data(name: str, value: Any) -> bool:

@@ -68,6 +68,12 @@ class Numbers(NamedTuple):
 NONE = Numbers()
 
 
+def without_truths(numbers: Numbers, leaves: list[Any]) -> Numbers:
+    """Those of the numbers that are no truth values."""
+    places = frozenset([k for k in numbers.leaves if type(leaves[k]) is not bool])
+    return Numbers(places, tuple([v for v in numbers.variables if type(v.read()) in (int, float)]))
+
+
 def kind_of(x: Any) -> Any:
     """The type of a number that can be an input, or those of a tuple of such numbers; None for anything else."""
     if isinstance(x, tuple):

@@ -137,6 +137,13 @@ def _through(convert: Callable[[Any], Any]) -> Callable[[Count], Any]:
     return lambda self: convert(settled(self))
 
 
+def _index(self: Count) -> int:
+    if type(self.value) is bool:
+        capture: Any = self.walk
+        capture.has_truth_as_index = True
+    return int(settled(self))
+
+
 def _method(name: str) -> Callable[..., Any]:
     """A method of Python's integers."""
     return lambda self, *args, **kwargs: getattr(settled(self), name)(*args, **kwargs)
@@ -156,7 +163,7 @@ OPERATORS: dict[str, Any] = {
     "__floor__": lambda self: plus(self, 0),
     "__ceil__": lambda self: plus(self, 0),
     "__int__": _through(int),
-    "__index__": _through(int),
+    "__index__": _index,
     "__float__": _through(float),
     "__complex__": _through(complex),
     "__hash__": _through(hash),

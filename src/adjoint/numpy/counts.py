@@ -102,7 +102,9 @@ def _as_int(x: Any) -> Any:
 
 def made(capture: Any, found: Any, range_: Range, sources: Sequence[Any]) -> Any:
     """A handle of a step's result, which is a Python number again; `sources` are what its value gives away."""
-    found = found if type(found.value) in (int, bool) else item(found)
+    found = found if type(found) is bool or type(found.value) in (int, bool) else item(found)
+    if type(found) is bool:
+        return found
     capture.ranges[found.node] = range_
     capture.origins[found.node] = frozenset().union(
         *[capture.origins.get(s.node, frozenset()) for s in sources if isinstance(s, Count)]
@@ -155,8 +157,8 @@ def _remainder(x: Range, y: Range) -> Range:
     return min(0, y[0] + 1), max(0, y[1] - 1)
 
 
-plus = _exact(add, operator.add, lambda x, y: (x[0] + y[0], x[1] + y[1]), 2**62, tells=True)
-minus = _exact(subtract, operator.sub, lambda x, y: (x[0] - y[1], x[1] - y[0]), 2**62, tells=True)
+plus = _exact(add, operator.add, lambda x, y: (x[0] + y[0], x[1] + y[1]), 2**62 - 1, tells=True)
+minus = _exact(subtract, operator.sub, lambda x, y: (x[0] - y[1], x[1] - y[0]), 2**62 - 1, tells=True)
 times = _exact(multiply, operator.mul, _product, 2**31, tells=True)
 
 

@@ -107,7 +107,14 @@ def _int(self: Traced) -> int:
 
 def _index(self: Traced) -> int:
     refuse_batch(self, "an integer", "Use  np.take(x, index)  instead of Python's index.")
-    return operator.index(decided(self))
+    index = decided(self)
+    if type(index) is bool:
+        inner: Any = self
+        while isinstance(inner.value, Traced):
+            inner = inner.value
+        if inner.walk.is_capture:
+            inner.walk.has_truth_as_index = True
+    return operator.index(index)
 
 
 def _round(self: Traced, ndigits: int | None = None) -> Any:

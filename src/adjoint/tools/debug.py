@@ -15,7 +15,8 @@ from ..core.nans import look_for
 from ..core.traced import Traced
 from ..core.tree import flatten
 from ..core.values import describe, plain
-from ..ir.effects import perform
+from ..ir.effects import perform, users_own
+from ..ir.handed import takes_an_effect
 from ..transforms.settings import disable_jit
 
 __all__ = ["callback", "nans", "print"]
@@ -23,6 +24,7 @@ __all__ = ["callback", "nans", "print"]
 NUMBERS = (Traced, np.ndarray, np.generic, bool, int, float, complex)
 
 
+@takes_an_effect
 def callback(function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """Call a function with plain values, at every run of the code around it, also under jit.
 
@@ -54,6 +56,7 @@ def callback(function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         raise InputError(
             message("callback needs a function.", got=describe(function), fix="Write  ad.debug.callback(print, x).")
         )
+    function = users_own(function)
     leaves, rebuild = flatten((args, kwargs))
     places = [k for k, x in enumerate(leaves) if isinstance(x, NUMBERS)]
     bare = [_under_walks(leaves[k]) for k in places]
