@@ -35,6 +35,7 @@ class Clones:
         """Handles of captured numbers, by their places."""
         self._owners = frozenset([owner for owner, _ in self.variables])
         self._objects: list[tuple[Any, dict[str, Any]]] = []
+        self._dicts: list[tuple[types.FunctionType, dict[str, Any]]] = []
         self._made: dict[int, tuple[Any, Any]] = {}
         self._handles: list[tuple[Traced, np.ndarray]] = []
         self._cells: list[tuple[types.CellType, Any, str]] = []
@@ -83,7 +84,7 @@ class Clones:
             flat = [x for pair in now for x in pair] if isinstance(container, dict) else now
             if len(flat) != len(was) or any([a is not b for a, b in zip(flat, was, strict=True)]):
                 return f"a captured {type(container).__name__}"
-        for x, held in self._objects:
+        for x, held in [*self._objects, *self._dicts]:
             if vars(x).keys() != held.keys() or any([vars(x)[k] is not v for k, v in held.items()]):
                 return f"an attribute of a {type(x).__name__}"
         for _, overlay, start in self._globals.values():
@@ -157,6 +158,7 @@ class Clones:
         made.__kwdefaults__ = None if f.__kwdefaults__ is None else {k: self.of(v) for k, v in f.__kwdefaults__.items()}
         made.__qualname__, made.__module__, made.__doc__ = f.__qualname__, f.__module__, f.__doc__
         made.__dict__.update(f.__dict__)
+        self._dicts.append((made, dict(f.__dict__)))
         for name, new, old in zip(f.__code__.co_freevars, cells, f.__closure__ or (), strict=True):
             try:
                 content = old.cell_contents

@@ -159,6 +159,11 @@ def places_of(kind: type) -> list[tuple[str, Any]]:
     return [(name, place) for name, place in found if isinstance(place, types.MemberDescriptorType)]
 
 
+def keys_of(x: Any) -> tuple[Any, ...]:
+    """The names of the attributes of a class or module."""
+    return tuple(vars(x))
+
+
 def dict_of(x: Any) -> dict[str, Any] | None:
     """The attributes of an object that are in a dict; not what a method of its own says they are."""
     own = getattr_static(x, "__dict__")

@@ -39,6 +39,7 @@ from .holding import (
     is_immutable,
     is_number,
     items_of,
+    keys_of,
     places_of,
     referents_of,
     remembered_by,
@@ -53,6 +54,7 @@ UNTOUCHED = ("__dict__", "__weakref__", "__doc__", "__module__", "__abstractmeth
 BARE = frozenset({list, tuple, dict, set, frozenset, bytearray})
 """Types whose objects have no attributes of their own."""
 RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+DESCRIPTION = ("__doc__", "__name__", "__qualname__", "__module__", "__annotations__")
 PARTS = (("__code__", "the code"), ("__defaults__", "the defaults"), ("__kwdefaults__", "the defaults"))
 """What of a function may be replaced."""
 
@@ -81,6 +83,7 @@ class _Looking:
         self._variables = Variables(self.watch, executed)
         self._digested: set[int] = set()
         self._objects: list[tuple[Any, dict[str, Any]]] = []
+        self._described: list[Any] = []
 
     def at(self, roots: tuple[Any, ...]) -> Watch:
         """Look at everything that can be reached."""
@@ -144,7 +147,10 @@ class _Looking:
 
     def _function(self, f: types.FunctionType) -> Iterator[Found]:
         code, run = f.__code__, self._executed
+        if not is_foreign(code.co_filename):
+            self._described.append(f)
         if run is not None and code not in run:
+            yield from [Found(value, f" {f.__name__}.{key}") for key, value in f.__dict__.items()]
             return
         foreign, installed = is_foreign(code.co_filename), is_installed(code.co_filename)
         holder = Holder(f) if foreign and not is_silent(code.co_filename) else None
@@ -175,6 +181,7 @@ class _Looking:
         if kind.__module__ in ("decimal", "_decimal") and kind.__name__ == "Decimal":
             self._state(sys.modules["decimal"].getcontext, decimals_of, " of decimal numbers", None)
         users, installed = is_users_class(kind), is_installed(file_of(kind))
+        self._described += [kind] if users else []
         self.watch.meets_packages = self.watch.meets_packages or installed
         if not users and self._executed is None:
             return
@@ -283,6 +290,17 @@ class _Looking:
     def _state(self, x: Any, reader: Any, name: str, holder: Holder | None) -> None:
         self.watch.states.append(State(x, reader, reader(x), name, holder is not None))
 
+    def _note_description(self, x: Any) -> None:
+        """Attributes of a function or class that Python itself sets, and those of a function that users set."""
+        names = [name for name in DESCRIPTION if name in self._variables.attributes]
+        if type(x) is types.FunctionType:
+            self._state(x.__dict__, items_of, f" of attributes of {x.__name__!r}", None)
+            if self._executed is not None and x.__code__ not in self._executed:  # else they are watched anyway
+                names += [name for name, _ in PARTS[1:]]
+            if "__annotations__" in names:
+                self._state(x.__annotations__, items_of, f" of annotations of {x.__name__!r}", None)
+        self.watch.attributes += [(x, name, getattr(x, name, None), f"{name} of {x.__name__!r}") for name in names]
+
     def _note_absent(self) -> None:
         """Names that are not there now, and would be found before what is there if they came: `self.scale = 2.0`, where
         `scale` was the class's; an attribute that is asked for in case it exists.
@@ -293,6 +311,12 @@ class _Looking:
                 if hasattr(kind, name) or name not in vars(np):
                     missing = (own, name, MISSING, f"the attribute {name!r} of a {kind.__name__}", False)
                     self.watch.entries.append(missing)
+            if self._variables.reads_whole_dicts():
+                self._state(own, items_of, f" of attributes of a {kind.__name__}", None)
+        for x in self._described if self._variables.attributes else ():
+            self._note_description(x)
+            if isinstance(x, type) and self._variables.reads_whole_dicts():
+                self._state(x, keys_of, f" {x.__name__!r}", None)
         for kind, _, _, held in self.watch.classes:
             there = vars(kind)
             if not is_users_class(kind):

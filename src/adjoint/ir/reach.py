@@ -113,6 +113,17 @@ def globals_of(code: types.CodeType, run: Container[Any] | None = None) -> set[s
     return {name for c in codes_in(code, run) for name in _globals_of(c)}
 
 
+@functools.lru_cache(4096)
+def _attributes_of(code: types.CodeType) -> frozenset[str]:
+    kinds = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR")
+    return frozenset([i.argval for i in dis.get_instructions(code) if i.opname in kinds])
+
+
+def attributes_of(code: types.CodeType, run: Container[Any] | None = None) -> set[str]:
+    """The names of attributes that a function reads or sets, with those of the functions inside it."""
+    return {name for c in codes_in(code, run) for name in _attributes_of(c)}
+
+
 def names_of(code: types.CodeType, run: Container[Any] | None = None) -> set[str]:
     """The names of globals and attributes that a function mentions, with those of the functions inside it."""
     return {name for c in codes_in(code, run) for name in c.co_names}

@@ -13,8 +13,9 @@ import numpy as np
 
 from .executed import Executed
 from .handed import handed_in
-from .holding import MISSING, is_compiled, is_number
+from .holding import MISSING, is_compiled, is_number, keys_of
 from .reach import (
+    attributes_of,
     codes_in,
     file_of,
     globals_of,
@@ -27,7 +28,7 @@ from .reach import (
     path_of,
     texts_of,
 )
-from .watch import Watch
+from .watch import State, Watch
 
 BY_TEXT = frozenset({"globals", "vars", "eval", "exec", "locals"})
 """Functions that find variables by text."""
@@ -38,6 +39,10 @@ MOST_SETTINGS = 200
 OF_FRAMES = frozenset({"_getframe", "currentframe", "f_globals", "__globals__"})
 READS_STATE = frozenset({"state", "get_state", "__getstate__", "__reduce__", "bit_generator", "spawn", "seed_seq"})
 """Names in code that may read the state of a random generator without drawing from it."""
+USUAL_ATTRIBUTES = frozenset(
+    [name for x in (np, np.linalg, np.ndarray, list, dict, str) for name in dir(x) if not name.startswith("__")]
+)
+"""Attributes of modules of NumPy's, of arrays and containers."""
 BUSY_MODULES = ("sys", "warnings", "builtins", "gc", "threading", "logging", "inspect", "linecache", "types", "typing")
 """Modules whose variables change all the time and say nothing about numbers."""
 
@@ -65,6 +70,8 @@ class Variables:
         self._executed = executed
         self.names: set[str] = set()
         """Attributes that are mentioned anywhere, by name or as text."""
+        self.attributes: set[str] = set()
+        """Attributes that may be a function's or the user's module's: `f.calls`, `getattr(settings, "gain", 1.0)`."""
         self._handed: set[str] = set()
         """Names that code which has run reads for calls that are made for their effect."""
         self._asked: set[str] = set()
@@ -83,6 +90,8 @@ class Variables:
         handed = set() if run is None else self._handed_in(code, variables, run)
         mentioned, texts = names_of(code, run) - handed, texts_of(code, run)
         self.mention(mentioned | texts)
+        self.attributes |= attributes_of(code, run) - USUAL_ATTRIBUTES
+        self.attributes |= texts if mentioned & {"getattr", "hasattr", "setattr"} else set()
         looked_up = globals_of(code, run)
         for name in handed & looked_up & variables.keys():
             self.watch.entries.append((variables, name, variables[name], f"the global variable {name!r}", False))
@@ -155,6 +164,14 @@ class Variables:
             if users and self._any_attribute:
                 names |= {name for name, value in variables.items() if _is_data(name, value)}
             self.watch.reads_state = self.watch.reads_state or module.__name__ in ("copy", "pickle")
+            if users:
+                missing = self.attributes - variables.keys() - done
+                done |= missing
+                where = f"{module.__name__}."
+                self.watch.entries += [(variables, name, MISSING, where + name, False) for name in missing]
+                if self.reads_whole_dicts() and (id(variables), "") not in self._seen:
+                    self._seen.add((id(variables), ""))
+                    self.watch.states.append(State(module, keys_of, keys_of(module), f" {module.__name__!r}", False))
             for name in names - done:
                 done.add(name)
                 value, where = variables[name], f"{module.__name__}.{name}"
@@ -173,6 +190,10 @@ class Variables:
         if self._executed is None or self._any_attribute or key in self._handed:
             return True
         return key in self.names or key in self._asked
+
+    def reads_whole_dicts(self) -> bool:
+        """Whether code may go through all attributes of an object."""
+        return bool(self.names & {"vars", "__dict__", "dir"})
 
     def is_only_handed(self, key: Any) -> bool:
         """Whether nothing is done with an attribute but to hand it, or its method, to a call made for its effect."""
