@@ -25,7 +25,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     a, b = as_value(a), as_value(b)
     if ndim_of(a) == 0 or ndim_of(b) == 0:
         a, b = (astype(x, dtype=dtype_of(x)) if is_python(x) else x for x in (a, b))
-        return deliver(a * b, out)
+        return deliver(np.multiply(a, b), out)  # a matrix asks for this product when it is multiplied by a number
     if ndim_of(a) <= 2 and ndim_of(b) <= 2:
         return deliver(a @ b, out)
     return deliver(np.tensordot(a, b, (-1, max(-2, -ndim_of(b)))), out)
@@ -35,7 +35,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 def inner(a: Any, b: Any, /) -> Any:
     """`np.inner`: over the last axes, without conjugation."""
     a, b = (np.asarray(x)[()] if is_python(x) and not isinstance(x, Traced) else as_value(x) for x in (a, b))
-    return a * b if ndim_of(a) == 0 or ndim_of(b) == 0 else number(np.tensordot(a, b, (-1, -1)))
+    return np.multiply(a, b) if ndim_of(a) == 0 or ndim_of(b) == 0 else number(np.tensordot(a, b, (-1, -1)))
 
 
 @implements(np.linalg.outer)
