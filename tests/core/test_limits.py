@@ -173,3 +173,18 @@ def test_a_product_that_is_too_large():
     x = np.array([1e200, 1e200, 1e-200])
     for gradient in (ad.grad(np.prod), ad.jacfwd(np.prod)):
         np.testing.assert_array_equal(gradient(x), [1.0, 1.0, np.inf])
+
+
+CANCELLING = {
+    "(1 - sqrt)(1 + sqrt)": (lambda x: (1 - np.sqrt(x)) * (1 + np.sqrt(x)), -1.0),
+    "sqrt - sqrt + x": (lambda x: np.sqrt(x) - np.sqrt(x) + x, 1.0),
+    "(2 - sqrt)(2 + sqrt) + 3x": (lambda x: (2 - np.sqrt(x)) * (2 + np.sqrt(x)) + 3 * x, 2.0),
+}
+
+
+@pytest.mark.parametrize(("f", "slope"), CANCELLING.values(), ids=CANCELLING.keys())
+def test_infinite_slopes_that_cancel_leave_a_limit(f, slope):
+    """Two steps with infinite slopes of different sign: what is left over is found, or nan, in both modes."""
+    reverse, forward = ad.grad(f)(0.0), ad.jvp(f, (0.0,), (1.0,))[1]
+    assert np.isnan(reverse) or reverse == pytest.approx(slope)
+    assert np.isnan(forward) or forward == pytest.approx(slope)

@@ -113,11 +113,13 @@ class Cotangent:
 
     def plus(self, other: Cotangent) -> Cotangent:
         """The sum at a fan-out."""
-        infinite = other.infinite if self.infinite is None else self.infinite
+        infinite, cancelled = other.infinite if self.infinite is None else self.infinite, None
         if self.infinite is not None and other.infinite is not None:
             infinite = self.infinite + other.infinite
+            cancelled = np.equal(infinite, 0) & np.not_equal(self.infinite, 0)
         support = None if self.support is None or other.support is None else self.support | other.support
-        return Cotangent(self.finite + other.finite, infinite, support, _either(self.doubt, other.doubt))
+        doubt = _either(_either(self.doubt, other.doubt), cancelled)
+        return Cotangent(self.finite + other.finite, infinite, support, doubt)
 
     def collapsed(self) -> Value:
         """The ordinary cotangent: infinite where the infinite unit is left over."""

@@ -82,9 +82,25 @@ def limit_of_gradient(trace: ReverseTrace, seeds: list[tuple[int, Value]], input
 
     def near(distance: float, turn: float, turned: int = -1) -> list[Value | None]:
         moves = [_directions(x, turn, k) * distance * _scale(x) for k, x in enumerate(steps)]
-        return pull_near(trace, seeds, [-m if k == turned else m for k, m in enumerate(moves)])
+        moves = [-m if k == turned else m for k, m in enumerate(moves)]
+        slopes = pull_near(trace, seeds, moves)
+        pushed = push_near(trace, [p for p, _ in seeds], moves)
+        back: Any = sum([np.sum(g * m) for g, m in zip(slopes, moves, strict=True) if g is not None], 0.0)
+        ahead: Any = sum([np.sum(g * m) for (_, g), m in zip(seeds, pushed, strict=True) if m is not None], 0.0)
+        return (
+            slopes if _agree(back / distance, ahead / distance) else [None if g is None else g * np.nan for g in slopes]
+        )
 
     return _limits(near, len(inputs), has_turns=True)
+
+
+def _agree(slope: Value, quotient: Value) -> Value:
+    """Whether the walk back has found what the function moves by; if not, its numbers have cancelled, as 1 - 1 does.
+
+    Asked of numbers that are neither small nor large: those of a power other than 1 differ by that power.
+    """
+    size = np.abs(quotient)
+    return not may_hold((size > 2.0**-8) & (size < 32.0) & (np.abs(slope - quotient) > 1e-3 * size))
 
 
 def limit_of_tangent(trace: ReverseTrace, places: Sequence[int], tangents: list[Value], run: Run) -> Limits:
