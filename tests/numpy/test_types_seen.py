@@ -176,3 +176,15 @@ def test_the_class_itself_stays_what_it_is():
         return x * np.float64(2.0)
 
     assert ad.grad(f)(1.0) == 2.0
+
+
+@pytest.mark.parametrize("shape", [(0,), (2, 0), (3,), ()])
+def test_what_is_asked_of_an_array_is_pythons(shape):
+    """Its number of axes and elements are integers that everybody takes, also of empty arrays under jit."""
+
+    def f(x):
+        assert (type(np.ndim(x)), type(np.size(x)), type(np.shape(x))) == (int, int, tuple)
+        np.random.default_rng(0).permutation(np.ndim(x))
+        return x * 2
+
+    np.testing.assert_array_equal(ad.jit(f)(np.ones(shape)), 2 * np.ones(shape))

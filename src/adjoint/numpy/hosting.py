@@ -26,6 +26,9 @@ from ..ir.capture import ForeignValueError, NoStepError
 from ..rules.opaque import Opaque
 from ..rules.stacking import one_by_one
 
+QUESTIONS: frozenset[Any] = frozenset((np.ndim, np.shape, np.size, np.iscomplexobj, np.isrealobj, np.result_type))
+"""Functions whose answers do not depend on the elements, so that a program need not ask again."""
+
 IN_PLACE: frozenset[Any] = frozenset((np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal))
 """Functions that write to an argument."""
 
@@ -86,7 +89,9 @@ def dispatched(name: str, function: Any, ours: Callable[..., Any], args: Any, kw
     """What our version of a function gives where the user calls it; in a captured program, a whole step if need be."""
     leaves, rebuild = flatten((args, kwargs))
     capture = capture_of(leaves)
-    if capture is None or not capture.guards_allowed or function in IN_PLACE or kwargs.get("out") is not None:
+    if capture is None or not capture.guards_allowed or function in QUESTIONS:
+        return ours(*args, **kwargs)
+    if function in IN_PLACE or kwargs.get("out") is not None:
         return ours(*args, **kwargs)
     empty = all([0 in x.shape for x in leaves if isinstance(x, Traced)])
     if function in KEPT_WHOLE or empty or capture.conditions() is not None:

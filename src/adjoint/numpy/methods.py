@@ -328,7 +328,7 @@ for _name in dir(np.ndarray):
 def names(self: Traced) -> list[str]:
     """`dir(x)`: what a traced value has, without the attributes that only plain arrays have."""
     hidden = _plain if self.walk.level else set()
-    return [name for name in object.__dir__(self) if name not in hidden and (name != "mT" or len(self.shape) > 1)]
+    return [name for name in dir(type(self)) if name not in hidden and (name != "mT" or len(self.shape) > 1)]
 
 
 Traced.__dir__ = names  # type: ignore[method-assign,assignment]
