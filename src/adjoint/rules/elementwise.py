@@ -20,10 +20,18 @@ from .keeping import Kept, ghost, is_far, own, sum_of_tangents
 
 class _Bends(threading.local):
     depth = 0
+    """How many partials of partials are being looked at."""
+    count = 0
+    """How many there were for one step."""
+
+    def are_too_many(self) -> bool:
+        return self.depth >= DEEPEST or self.count >= MOST
 
 
 bends = _Bends()
-"""How many partials of partials are being looked at in this thread."""
+"""In this thread."""
+MOST = 100
+"""A partial of many steps, each of which has a partial of many steps: then the limit is left open."""
 DEEPEST = 3
 """Partials whose own partials are 0 or infinite, and so on, without end, say nothing."""
 
@@ -91,13 +99,14 @@ class Elementwise:
         is_whole = is_moved & (~np.isfinite(out) | (is_exact & np.equal(out, 0)) | goes_far)
         is_bent = is_moved & is_known & ~is_whole & (~np.isfinite(first) | np.equal(first, 0))
         if may_hold(is_bent):
-            first = np.where(is_bent, self._bent(moves, out, args) if bends.depth < DEEPEST else np.nan, first)
+            first = np.where(is_bent, np.nan if bends.are_too_many() else self._bent(moves, out, args), first)
         first = np.where(is_moved, first, 0.0)
         whole = np.where(np.isinf(whole), np.nan, whole)  # a number that is too large, not a slope
         return np.where(is_whole, 0.0, out), np.where(is_whole, whole, first)
 
     def _bent(self, moves: Sequence[Value], out: Value, args: Sequence[Value]) -> Value:
         """The move of the result where a partial is 0 or infinite: the integral of a power of the way."""
+        bends.count = bends.count + 1 if bends.depth else 0
         bends.depth += 1
         try:
             return self._integrated(moves, out, args)
