@@ -21,26 +21,23 @@ from .matrix_functions import each_matrix
 
 
 def _sylvester(a: Any, b: Any, q: Any) -> Any:
-    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2], q.shape[:-2])
-    kind = np.result_type(a, b, q)  # SciPy takes a real matrix beside a complex one for what it is not
-    a, b, q = (np.broadcast_to(x, lead + x.shape[-2:]).astype(kind) for x in (a, b, q))
-    out = np.empty(q.shape, kind)
-    for place in np.ndindex(*lead):
-        out[place] = _solved(a[place], b[place], q[place])
-    return out
-
-
-def _solved(a: Any, b: Any, q: Any) -> Any:
     """The solution; nan where there is none, for which LAPACK gives that of a neighbour."""
     import scipy.linalg
 
-    if not all(np.all(np.isfinite(x)) for x in (a, b, q)):
-        return np.nan
-    x = scipy.linalg.solve_sylvester(a, b, q)
-    size = np.abs(a).max(initial=0.0) + np.abs(b).max(initial=0.0)
-    error = np.abs(a @ x + x @ b - q).max(initial=0.0)
-    loss = np.sqrt(np.finfo(x.dtype).eps)
-    return x if error <= loss * (np.abs(q).max(initial=0.0) + loss * size * np.abs(x).max(initial=0.0)) else np.nan
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2], q.shape[:-2])
+    kind = np.result_type(a, b, q)  # SciPy takes a real matrix beside a complex one for what it is not
+    a, b, q = (np.broadcast_to(x, lead + x.shape[-2:]).astype(kind) for x in (a, b, q))
+    out = np.full(q.shape, np.nan, kind)
+    loss = np.sqrt(np.finfo(kind).eps)
+    for place in np.ndindex(*lead):
+        one, other, wanted = a[place], b[place], q[place]
+        if all(np.all(np.isfinite(x)) for x in (one, other, wanted)):
+            x = scipy.linalg.solve_sylvester(one, other, wanted)
+            size = np.abs(one).max(initial=0.0) + np.abs(other).max(initial=0.0)
+            error = np.abs(one @ x + x @ other - wanted).max(initial=0.0)
+            if error <= loss * (np.abs(wanted).max(initial=0.0) + loss * size * np.abs(x).max(initial=0.0)):
+                out[place] = x
+    return out
 
 
 def _sylvester_jvp(tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:

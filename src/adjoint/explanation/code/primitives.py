@@ -368,6 +368,8 @@ TEMPLATES = {
     "convolve": "np.convolve({0}, {1}, {mode})", "take_along": "np.take_along_axis({0}, {1}, {axis})",
     "cumsum": "np.cumsum({0}, {axis})", "argsort": "np.argsort({0}, {axis}, kind='stable')",
     "fraction": "np.modf({0})[0]", "exponent": "np.frexp({0})[1]", "round_to": "np.round({0}, {decimals})",
+    "argsort_down": "np.argsort({0}, {axis}, stable=True, descending=True)", "isin": "np.isin({0}, {1}, kind={kind})",
+    "endless": "np.where({1}, np.inf, {0})", "angle_of_real": "np.angle({0})", "round_number": "round({0}, {digits})",
     "peak": "np.max({0}, axis={axis}, keepdims=True)", "solve": "np.linalg.solve({0}, {1})",
     "inv": "np.linalg.inv({0})", "det": "np.linalg.det({0})", "slogdet": "np.linalg.slogdet({0})",
     "pinv": "np.linalg.pinv({0}, {1}, {hermitian})", "condition": "np.linalg.cond({0})",
@@ -383,6 +385,6 @@ TEMPLATES = {
 
 EMBEDDED = frozenset((
     "logistic", "put_along", "logsumexp", "product_of_others", "cofactors", "alike", "connected", "vanishing",
-    "leaders", "partition_places", "unique", "triangular_solve",
+    "leaders", "partition_places", "unique", "triangular_solve", "sylvester",
 ))  # fmt: skip
 """Operations whose own code is put into the source: it is plain NumPy."""
