@@ -230,12 +230,12 @@ class _Writer:
             if k in self.flow.checks:
                 self._check(self.flow.checks[k])
             else:
-                self._node(self.flow.nodes[k])
+                self._node(self.flow.nodes[k], is_rule=k >= self.flow.back)
             if not is_back and k >= self.flow.back and len(self.lines) > before:
                 self.lines.insert(before, "# back")
                 is_back = True
 
-    def _node(self, node: Node) -> None:
+    def _node(self, node: Node, *, is_rule: bool) -> None:
         if all(a in self.flow.constants for a in node.args) and not can_be_written(node.primitive):
             self.flow.constants.update({o: self.flow.notebook.value(o) for o in node.outs})
             return
@@ -253,7 +253,7 @@ class _Writer:
         (out,) = node.outs
         kind = self.flow.types[out]
         is_python = node.primitive.name in PYTHON_STAYS and all(a.is_python for a in args)
-        if kind.weak and not is_python and self.flow.is_strict:
+        if kind.weak and not is_python and self.flow.is_strict and is_rule:  # rules keep numbers as Python's
             text, hold, is_python = f"{'complex' if kind.dtype.kind == 'c' else 'float'}({text})", ATOM, True
         operand = Operand(text, hold, kind, is_python)
         self.operands[out] = operand
