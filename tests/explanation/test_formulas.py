@@ -63,7 +63,10 @@ def read(formula: str) -> str:
     text = re.sub("[⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda m: "**" + "".join(str(unicodedata.digit(c)) for c in m[0]), text)
     for sign, place in (("∇v", "G"), ("v\N{COMBINING DOT ABOVE}", "T"), ("v", "V")):
         text = re.sub(rf"(?<![a-z]){sign}(\d+|\(-\d+\))", rf"{place}[\1]", text)
-    return text
+    # [x > y] is 1 where the condition holds, and 0 elsewhere
+    return re.sub(
+        r"(?<![\w)\]])\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*[<>][^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]", r"(\1)", text
+    )
 
 
 def check(line: tuple[str, str], state: dict, where: str) -> int:

@@ -189,3 +189,17 @@ def test_an_error_of_one_path_does_not_disturb_another():
     for a in (regular, np.zeros((2, 2)), regular * 3, np.ones((2, 2))):
         want = np.linalg.inv(a) if np.linalg.det(a) != 0 else np.zeros_like(a)
         np.testing.assert_allclose(f(a), want, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("default::RuntimeWarning")
+def test_a_warning_is_no_change_of_the_surroundings():
+    """Python notes in a module which warnings it has given; that is not the function's doing."""
+    weights = np.array([1.0, 2.0])
+
+    def f(x):
+        globals()
+        return np.sum(np.log(x * weights))
+
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        assert np.isnan(ad.jit(f)(np.array([-1.0, 1.0])))

@@ -8,6 +8,8 @@ import pytest
 
 import adjoint as ad
 
+pytestmark = pytest.mark.filterwarnings("ignore:Bitwise inversion:DeprecationWarning")  # from Python 3.12 on
+
 POINTS = (2.675, -2.675, 0.5, 4.0, -0.0)
 
 

@@ -21,6 +21,9 @@ from .reach import codes_in, is_foreign, names_of
 from .restore import Restore
 from .varying import can_be_copied, parts_of, reaches
 
+WARNED = "__warningregistry__"
+"""Where Python notes which warnings a module has given: nobody computes with it."""
+
 
 class Clones:
     """The copies made for one recording."""
@@ -88,7 +91,7 @@ class Clones:
             if vars(x).keys() != held.keys() or any([vars(x)[k] is not v for k, v in held.items()]):
                 return f"an attribute of a {type(x).__name__}"
         for _, overlay, start in self._globals.values():
-            for name in overlay.keys() | start.keys():
+            for name in (overlay.keys() | start.keys()) - {WARNED}:
                 if overlay.get(name, self) is not start.get(name, self):
                     return f"the global variable {name!r}"
         return ""

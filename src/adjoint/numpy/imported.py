@@ -93,7 +93,7 @@ def _adopt_parts(x: Any) -> None:
             if type(value) is FunctionType:  # a method, also if it is NumPy's
                 _adopt_parts(value)
             elif id(value) in _versions:
-                setattr(x, name, _version(value))
+                setattr(x, name, staticmethod(_version(value)))  # as NumPy's own, it is bound to nobody
         return
     if x.__defaults__ and any([id(value) in _versions for value in x.__defaults__]):
         x.__defaults__ = tuple([_version(value) if id(value) in _versions else value for value in x.__defaults__])
