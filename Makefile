@@ -3,18 +3,23 @@
 PYTHON ?= python3
 VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])'))
 BIN := $(VENV)/bin
+TESTS ?=
+WITHOUT_COMPILER := tests/jit/test_guards.py tests/jit/test_raising.py tests/jit/test_composition.py tests/transforms/test_loops.py
 
-.PHONY: demo test quick lint check docs bench clean
+.PHONY: demo test quick slow lint check docs bench clean
 
 demo: $(VENV)/base
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/test
-	$(BIN)/python -m pytest -n auto -q
-	$(BIN)/python -m pytest -n auto -q -p tests.no_llvmlite tests/jit tests/transforms/test_loops.py
+	$(BIN)/python -m pytest -n auto -q -m "not slow" $(TESTS)
+	$(BIN)/python -m pytest -n auto -q -m "not slow" -p tests.no_llvmlite $(WITHOUT_COMPILER)
 
 quick: $(VENV)/test
-	$(BIN)/python -m pytest -n auto -q -m "not slow"
+	$(BIN)/python -m pytest -n auto -q -m "not slow" $(TESTS)
+
+slow: $(VENV)/test
+	$(BIN)/python -m pytest -n auto -q -m slow $(TESTS)
 
 lint: $(VENV)/dev
 	PATH="$(CURDIR)/$(BIN):$$PATH" ./check --lint
