@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+import numpy as np
+
 from ..ir.program import GUARD, Step
 from .expression import CONSTANT, Expression, expression_of
 from .rows import Row, View
@@ -55,11 +57,7 @@ def decisions_of(view: View) -> dict[int, list[Decision]]:
 def _decision(view: View, k: int, step: Step) -> Decision | None:
     where = WHERE.match(step.line)
     asked = where and ASKING.search(where["source"])
-    if (
-        not where
-        or not asked
-        or (not isinstance(step.params["expected"], (bool, int)) and step.params["expected"].ndim)
-    ):
+    if not where or not asked or np.ndim(step.params["expected"]):
         return None
     condition = expression_of(view.recorded.notebook, step.args[0], view.symbols)
     if condition.head == CONSTANT:
