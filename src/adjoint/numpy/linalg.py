@@ -86,7 +86,7 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
 @implements(np.linalg.eigvalsh)
 def eigvalsh(a: Any, UPLO: str = "L") -> Any:
     """`np.linalg.eigvalsh`, for Hermitian perturbations."""
-    return decompositions.eigh(matrices(a), UPLO=UPLO.upper())[0]
+    return decompositions.eigh(matrices(a), UPLO=UPLO.upper(), vectors=False)[0]
 
 
 @implements(np.linalg.eig)
@@ -122,17 +122,17 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
         return _hermitian_svd(a, compute_uv)
     full_matrices = full_matrices and shape_of(a)[-1] != shape_of(a)[-2]
     if not compute_uv:
-        return singular.svd(a, full_matrices=False, vectors=False)[1]
+        return singular.svd(a, full_matrices=False, of="svdvals")[1]
     return SVDResult(*singular.svd(a, full_matrices=full_matrices))
 
 
 def _hermitian_svd(a: Any, compute_uv: bool) -> Any:
     """By eigenvalues: a negative one gives its sign to V."""
+    if not compute_uv:
+        return np.flip(np.sort(np.abs(np.linalg.eigvalsh(a)), axis=-1), -1)
     w, v = np.linalg.eigh(a)
     order = np.flip(np.argsort(np.abs(w), axis=-1), -1)
     s = np.take_along_axis(np.abs(w), order, -1)
-    if not compute_uv:
-        return s
     u = np.take_along_axis(v, np.broadcast_to(order[..., None, :], shape_of(v)), -1)
     sign = np.take_along_axis(np.copysign(1.0, w), order, -1)
     return SVDResult(u, s, ops.adjoint(u * sign[..., None, :]))

@@ -14,9 +14,11 @@ import numpy as np
 from ..core.values import dtype_of, may_hold, plain, shape_of
 from ..ops.declare import REAL, Whole, declare
 from ..ops.linalg import identity
+from ..ops.singular import svd
 from ..ops.spectra import leaders
 from ..rules.elementwise import Elementwise
 from ..rules.stacking import aligned
+from .linalg import matrices
 from .registry import as_value, axes_of, axis_of, given, implements, ndim_of, number
 
 
@@ -124,7 +126,7 @@ def cond(x: Any, p: Any = None) -> Any:
     if 0 in shape_of(x)[-2:]:
         raise np.linalg.LinAlgError("cond is not defined on empty arrays")
     with np.errstate(all="ignore"):
-        found = _ratio(np.linalg.svdvals(x), p) if p is None or p in (2, -2) else _by_inverse(x, p)
+        found = _ratio(_values(x), p) if p is None or p in (2, -2) else _by_inverse(x, p)
     if not may_hold(np.isnan(found)):
         return found
     return endless(found, np.isnan(found) & ~np.any(np.isnan(x), axis=(-2, -1)))
@@ -151,10 +153,17 @@ def _by_inverse(x: Any, p: Any) -> Any:
     singular = np.linalg.slogdet(x)[0] == 0
     if may_hold(singular):
         x = np.where(singular[..., None, None], identity(x), x)
-        return norm(x, p, axis=(-2, -1)) * norm(
-            np.where(singular[..., None, None], np.nan, np.linalg.inv(x)), p, axis=(-2, -1)
-        )
-    return norm(x, p, axis=(-2, -1)) * norm(np.linalg.inv(x), p, axis=(-2, -1))
+        return _size(x, p) * _size(np.where(singular[..., None, None], np.nan, np.linalg.inv(x)), p)
+    return _size(x, p) * _size(np.linalg.inv(x), p)
+
+
+def _size(x: Any, p: Any) -> Any:
+    return np.sum(_values(x), axis=-1) if p == "nuc" else norm(x, p, axis=(-2, -1))
+
+
+def _values(x: Any) -> Any:
+    """The singular values that make a condition number: NumPy may take matrices for it whose values it refuses."""
+    return svd(matrices(x), full_matrices=False, of="cond")[1]
 
 
 @implements(np.linalg.matrix_power)

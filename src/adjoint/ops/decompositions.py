@@ -93,10 +93,15 @@ def is_told_apart(
     return bad
 
 
-def _eigh(a: Any, *, UPLO: str) -> tuple[Any, ...]:
-    """As NumPy's, but nan for a matrix that is not finite, of which LAPACK makes values and vectors up."""
-    found = tuple(np.linalg.eigh(a, UPLO))
-    return found if np.all(np.isfinite(a)) else for_finite(lambda _: found, a)
+def _eigh(a: Any, *, UPLO: str, vectors: bool = True) -> tuple[Any, ...]:
+    """As NumPy's, but nan for a matrix that is not finite, of which LAPACK makes values and vectors up.
+
+    Whether it raises for one depends on the routine, which is another one where nobody asks for the vectors.
+    """
+    if np.all(np.isfinite(a)):
+        return tuple(np.linalg.eigh(a, UPLO))
+    _ = np.linalg.eigh(a, UPLO) if vectors else np.linalg.eigvalsh(a, UPLO)
+    return for_finite(lambda x: np.linalg.eigh(x, UPLO), a)
 
 
 eigh = declare(

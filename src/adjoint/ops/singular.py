@@ -6,7 +6,8 @@ the difference (P - P^H)_ij / (s_i + s_j): repeated values spoil the first only,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -133,10 +134,30 @@ def _both(zero: Value) -> Value:
     return zero[..., :, None] & zero[..., None, :]
 
 
-def _svd(a: Any, *, full_matrices: bool, vectors: bool = True) -> tuple[Any, ...]:
-    """As NumPy's: nan in a matrix is an error; an infinity is one for the vectors, and makes the values alone nan."""
-    check_finite(a if vectors else np.where(np.isinf(a), 0.0, a))
+def _svd(a: Any, *, full_matrices: bool, of: str = "") -> tuple[Any, ...]:
+    """As NumPy's, which refuses matrices that are not finite: all of them for the vectors, some for what else is asked.
+
+    `of` is the name of the function of `np.linalg` that needs the values alone.
+    """
+    check_finite(np.where(_is_taken(a, getattr(np.linalg, of)), 0.0, a) if of else a)
     return for_finite(lambda x: np.linalg.svd(x, full_matrices), a)
+
+
+def _is_taken(a: Any, function: Callable[[Any], Any]) -> Any:
+    """For each element, whether it is nan or infinite and this NumPy's function gives a result nevertheless."""
+    takes_nan, takes_infinity = (_takes(function, bad) for bad in (np.nan, np.inf))
+    return np.isnan(a) & takes_nan | np.isinf(a) & takes_infinity
+
+
+@functools.cache
+def _takes(function: Callable[[Any], Any], bad: float) -> bool:
+    """Releases differ: from 2.5 on, NumPy refuses infinite matrices, and takes any for their condition."""
+    try:
+        with np.errstate(all="ignore"):
+            function(np.full((1, 1), bad))
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 svd = declare(
