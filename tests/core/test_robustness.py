@@ -1,6 +1,7 @@
 """Threads, deep programs, memory, exceptions, coroutines: walks share no state, so there is nothing to disturb."""
 
 import asyncio
+import contextlib
 import gc
 import subprocess
 import sys
@@ -383,3 +384,26 @@ def test_reading_and_writing_elements_of_small_and_large_arrays(size):
         t[place] = 1.0
         assert gradient[place] == pytest.approx(push(t), rel=1e-12)
     assert np.dot(gradient, x) == pytest.approx(ad.jvp(f, (x,), (x,))[1], rel=1e-12)
+
+
+def caught_first(x):
+    """A conversion is tried; what is wrong comes later."""
+    try:
+        return float(x) * x
+    except TypeError:
+        raise ValueError("no number") from None
+
+
+def caught_and_gone(x):
+    with contextlib.suppress(TypeError):
+        float(x)
+    return x * [1.0][3]
+
+
+@pytest.mark.parametrize("walk", [ad.grad, ad.vmap, lambda f: ad.jit(ad.grad(f))], ids=["grad", "vmap", "jit"])
+@pytest.mark.parametrize("f", [caught_first, caught_and_gone])
+def test_a_refusal_that_was_caught_is_over(f, walk):
+    """An error that the function raises afterwards is its own."""
+    with pytest.raises((ValueError, IndexError), match=r"no number|out of range") as found:
+        walk(f)(np.ones(3)[0] if walk is not ad.vmap else np.ones(3))
+    assert not isinstance(found.value, ad.AdjointError)

@@ -11,19 +11,25 @@ _local = threading.local()
 
 
 def remember(error: AdjointError, frame: FrameType) -> None:
-    """A value is being refused to compiled code, called in this frame, which may hide the exception."""
-    _local.last = error, id(frame)
+    """A value is being refused to compiled code, called in this frame, which may hide the exception.
+
+    The frame is not kept, as it keeps arrays. Another one may get its place in memory, so the instruction counts too.
+    """
+    _local.last = error, (id(frame), frame.f_code, frame.f_lasti)
 
 
 def behind(error: BaseException) -> AdjointError | None:
-    """The refusal that an exception of compiled code stands for, if there is one."""
-    cause = error.__cause__
+    """The refusal that an exception stands for, if it is one itself or one of compiled code; it is then forgotten."""
+    refusal, place = getattr(_local, "last", (None, None))
+    _local.last = None, None
+    cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, AdjointError):
             return cause
         cause = cause.__cause__
-    refusal, place = getattr(_local, "last", (None, 0))
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return refusal if trace is not None and id(trace.tb_frame) == place else None
+    if trace is None or (id(trace.tb_frame), trace.tb_frame.f_code, trace.tb_lasti) != place:
+        return None
+    return refusal

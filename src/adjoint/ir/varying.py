@@ -6,6 +6,7 @@ its place; that nothing else can read it is seen by looking at what the copy sti
 
 from __future__ import annotations
 
+import dataclasses
 import dis
 import functools
 import types
@@ -197,12 +198,23 @@ def asks_which(functions: Iterable[types.FunctionType]) -> bool:
 
 @functools.lru_cache(4096)
 def _asks_which(code: types.CodeType) -> bool:
+    if _is_dataclasses_eq(code):
+        return False
     before = None
     for step in dis.get_instructions(code):
         if step.opname == "IS_OP" and (before is None or before.argval not in (None, "__class__")):
             return True
         before = step
     return any([_asks_which(c) for c in code.co_consts if isinstance(c, types.CodeType)])
+
+
+def _is_dataclasses_eq(code: types.CodeType) -> bool:
+    """Whether code is the `__eq__` that `dataclasses` writes: it asks whether both are one, but only to be quick."""
+    if code.co_name != "__eq__" or code.co_filename != "<string>":
+        return False
+    fields = [name for name in code.co_names if name not in ("__class__", "NotImplemented")]
+    like: Any = dataclasses.make_dataclass("Like", fields)
+    return like.__eq__.__code__.co_code == code.co_code
 
 
 def reaches(x: Any, owners: frozenset[int]) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.callsite import stands_for_the_user
 from ..core.careful import pull_careful
-from ..core.errors import AdjointError, InputError, OutputError, TangentError, message
+from ..core.errors import InputError, OutputError, TangentError, message
 from ..core.float_warnings import redirect, restore
 from ..core.reverse import ReverseTrace, all_finite, pull
 from ..core.swallowed import behind
@@ -111,10 +111,10 @@ def run(f: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         return f(*args, **kwargs)
     except Exception as error:
         # NumPy hides a refused conversion behind "setting an array element with a sequence", compiled code likewise
-        refusal = None if isinstance(error, AdjointError) else behind(error)
-        if refusal is not None:
-            raise refusal from None
-        raise
+        refusal = behind(error)
+        if refusal is None or refusal is error:
+            raise
+        raise refusal from None
     finally:
         restore(token)
         try:
