@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.traced import Traced
 from ..core.values import dtype_of, plain, shape_of
-from ..ir.program import Step
+from ..ir.program import GUARD, Step
 from .memory import Memory, keeping_of, memory_of, peak, peak_back
 from .operations import GUESSES, functions, is_estimated, operations, primitives_of
 from .record import Recorded
@@ -127,7 +127,8 @@ def cost_of(view: View, called: Callable[[int], str] | None = None) -> Cost:
     own = program.steps[: recorded.steps]
     keeping = keeping_of(recorded)
     start = len(program.steps)
-    moved = sweep_forward(recorded.notebook, recorded.trace, {k: _ones(x) for k, x in enumerate(recorded.inputs)})
+    ones = {k: _ones(x) for k, x in enumerate(recorded.inputs)}
+    moved = sweep_forward(recorded, ones, is_settled=False).tangents
     ends = [moved[o.node].node for o in recorded.outputs if recorded.is_traced(o) and o.node in moved]
     forward = needed(program.steps[start:], ends)
     outputs = [plain(o) for o in recorded.outputs if view.recorded.is_traced(o)]
@@ -147,10 +148,19 @@ def cost_of(view: View, called: Callable[[int], str] | None = None) -> Cost:
 
 
 def needed(steps: list[Step], ends: list[int]) -> list[Step]:
-    """The steps that the results depend on; tests for singular points, which only a guard reads, are not among them."""
+    """The steps that the results depend on, at an ordinary point.
+
+    Tests for singular points, which a guard reads, are not among them, nor what is done there instead.
+    """
+    asked = {step.args[0] for step in steps if step.primitive is GUARD}
+    asked |= {a for step in steps if step.primitive.name == "any" and step.outs[0] in asked for a in step.args}
     wanted, found = set(ends), []
     for step in reversed(steps):
-        if not wanted.isdisjoint(step.outs):
+        if wanted.isdisjoint(step.outs):
+            continue
+        if step.primitive.name == "where" and step.args[0] in asked:
+            wanted.add(step.args[2])
+        else:
             wanted.update(step.args)
             found.append(step)
     return found[::-1]

@@ -20,7 +20,7 @@ from ..transforms.recording import checked_function, own_copy
 from .record import Recorded, record
 from .rows import Row, View
 from .scalars import unrolled
-from .sweeps import sweep_back, sweep_forward
+from .sweeps import gradients, sweep_back, sweep_forward
 from .table import Table
 
 if TYPE_CHECKING:
@@ -158,16 +158,22 @@ class Explanation:
     # what it consists of
 
     def _seen(self, level: str, collapse: bool, mode: str | None = None) -> View:
-        """The rows at a level: each level is recorded, and swept, on its own."""
+        """The rows at a level: each level is recorded, and swept, on its own, to the same end."""
         mode = mode or self._mode
         recorded = unrolled(self._whole) if level == "scalar" else self._whole
         seeds = self._seeds(recorded)
-        backward = tangents = None
+        backward = forward = None
         if mode != "forward":
-            backward = sweep_back(recorded, seeds)
+            gradient = _in_parts(self._gradients, recorded) if level == "scalar" else None
+            backward = sweep_back(recorded, seeds, gradient=gradient)
         if mode != "reverse":
-            tangents = sweep_forward(recorded.notebook, recorded.trace, self._direction(recorded))
-        return View(recorded, backward, tangents, seeds=seeds, collapse=collapse)
+            forward = sweep_forward(recorded, self._direction(recorded))
+        return View(recorded, backward, forward, seeds=seeds, collapse=collapse)
+
+    @cached_property
+    def _gradients(self) -> list[Any]:
+        """The adjoints of all inputs, as `ad.grad` finds them."""
+        return gradients(self._whole, self._seeds(self._whole))
 
     def _seeds(self, recorded: Recorded) -> list[Any]:
         """For each result what the sweep back starts with; None for what is not traced."""

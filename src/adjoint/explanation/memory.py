@@ -14,7 +14,7 @@ from ..ir.program import Step
 from .notebook import NAMED, Notebook
 from .record import Recorded
 from .rows import Row, View
-from .sweeps import sweep_back
+from .sweeps import sweep_back_plainly
 
 Calls = tuple[int, ...]
 """The checkpointed calls around a step, from the outermost in."""
@@ -156,7 +156,7 @@ def keeping_of(recorded: Recorded) -> Keeping:
     notebook, trace = recorded.notebook, recorded.trace
     calls = _calls(recorded)
     start = len(notebook.program.steps)
-    backward = sweep_back(recorded, recorded.unit_seeds())
+    backward = sweep_back_plainly(recorded, recorded.unit_seeds())
     steps = notebook.program.steps[start:]
     reached = frozenset([c for place in backward.adjoints for c in trace.notes[place].checkpoints])
     reads: set[tuple[Calls, int]] = set()

@@ -16,7 +16,7 @@ from .expression import Expression, Symbol, constant, expression_of, symbols_in
 from .grouping import grouped
 from .notebook import Note, is_elementwise
 from .record import Recorded, numbered
-from .sweeps import Backward, pulled_through
+from .sweeps import Backward, Forward, Share, pulled_through
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,8 @@ class Edge:
     """Whether a partial of 0 says that this operand was not selected: then nothing at all is handed over."""
     is_vertex: bool = False
     """Whether an infinite partial marks the end of a domain, as that of sqrt does at 0."""
+    is_limit: bool = False
+    """Whether it is 0 * inf here, so that a limit counts."""
 
 
 @dataclass
@@ -61,6 +63,26 @@ class Row:
     """In the order of the operands."""
 
 
+@dataclass
+class _Shares:
+    """What a row hands to one operand, through all of its steps."""
+
+    handles: list[Any] = field(default_factory=list)
+    doubt: Any = False
+    settled: Any = None
+    """What it comes to where it is 0 * inf."""
+
+    def add(self, share: Share) -> None:
+        self.handles.append(share.handle)
+        self.doubt = self.doubt | share.doubt
+
+    @property
+    def value(self) -> Any:
+        if self.settled is not None:
+            return self.settled
+        return sum([plain(h) for h in self.handles[1:]], plain(self.handles[0]))
+
+
 class View:
     """The rows of a recording, and the names of everything in them."""
 
@@ -69,7 +91,7 @@ class View:
         self,
         recorded: Recorded,
         backward: Backward | None,
-        tangents: dict[int, Any] | None,
+        forward: Forward | None,
         *,
         seeds: list[Any],
         collapse: bool,
@@ -78,7 +100,9 @@ class View:
         self.given_seeds = seeds
         """For each result the seed of the sweep back; None for constants."""
         self.backward = backward
-        self.tangents = tangents
+        self.tangents = None if forward is None else forward.tangents
+        self.limits = frozenset() if forward is None else forward.limits
+        """The places whose tangent is a limit."""
         trace = recorded.trace
         count = len(recorded.inputs)
         self.outputs = [o.node for o in recorded.outputs if recorded.is_traced(o)]
@@ -91,9 +115,12 @@ class View:
         self.arrays = [(array, _free(name, taken)) for array, name in recorded.arrays]
         """Arrays that the function uses, and names for them that nothing else has."""
         self.symbols = self._symbols()
+        start = len(recorded.notebook.program.steps)
         for row in self.rows[count:]:
             self._fill(row)
         self._connect()
+        self.formed = slice(start, len(recorded.notebook.program.steps))
+        """The steps of the program that formulas and local partials were read off."""
 
     @property
     def has_several_results(self) -> bool:
@@ -112,6 +139,12 @@ class View:
         """The adjoint of a place; 0 where nothing arrived."""
         found = None if self.backward is None else self.backward.adjoints.get(place)
         return zeros_for(self.value(place)) if found is None else plain(found)
+
+    def is_limit(self, row: Row) -> bool:
+        """Whether an adjoint may be another number than the steps behind it give: a limit."""
+        if self.backward is None or not self.backward.is_careful:
+            return False
+        return row.kind == "input" or row.outs[0] in self.backward.limits
 
     def tangent(self, place: int) -> Any:
         """The tangent of a place; 0 where it does not move."""
@@ -156,12 +189,7 @@ class View:
 
     def _connect(self) -> None:
         """What each row hands to each of its operands, in the order of the sweep back."""
-        shares = [] if self.backward is None else self.backward.shares
-        handed: dict[tuple[int, int], list[Any]] = {}
-        owner = {m: k for k, row in enumerate(self.rows) for m in row.members}
-        for share in shares:
-            if owner.get(share.step) != owner.get(share.target, -1):
-                handed.setdefault((owner[share.step], share.target), []).append(share.handle)
+        handed = self._handed()
         totals: dict[int, Any] = {} if self.backward is None else dict(self.backward.seeds)
         left = Counter(target for _, target in handed)
         for k in range(len(self.rows) - 1, len(self.recorded.inputs) - 1, -1):
@@ -169,20 +197,38 @@ class View:
             partials = self._partials(row)
             structural, vertex = self._manners(row)
             for operand in row.operands:
-                handles = handed.get((k, operand))
+                shares = handed.get((k, operand))
                 first = operand not in totals
                 value = None
-                if handles:
-                    value = sum([plain(h) for h in handles[1:]], plain(handles[0]))
+                if shares:
+                    value = shares.value
                     left[operand] -= 1
                     totals[operand] = value if first else totals[operand] + value
                     if not left[operand]:
                         totals[operand] = self.adjoint(operand)  # to the last bit
                 partial = partials.get(operand)
-                share_formula = None if partial is not None or not handles else self._share(row, operand, handles)
+                formula = None if partial is not None or not shares else self._share(row, operand, shares.handles)
+                is_limit = shares is not None and bool(np.any(shares.doubt))
                 row.edges.append(
-                    Edge(operand, partial, share_formula, value, totals.get(operand), first, structural, vertex)
+                    Edge(operand, partial, formula, value, totals.get(operand), first, structural, vertex, is_limit)
                 )
+
+    def _handed(self) -> dict[tuple[int, int], _Shares]:
+        """What each row hands to each operand. What is 0 * inf is the rest of the operand's adjoint, if it is one."""
+        shares = [] if self.backward is None else self.backward.shares
+        found: dict[tuple[int, int], _Shares] = {}
+        owner = {m: k for k, row in enumerate(self.rows) for m in row.members}
+        for share in shares:
+            if owner.get(share.step) != owner.get(share.target, -1):
+                found.setdefault((owner[share.step], share.target), _Shares()).add(share)
+        for (_, target), own in found.items():
+            if not np.any(own.doubt):
+                continue
+            others = [s for (_, t), s in found.items() if t == target and s is not own]
+            rest = sum([s.value for s in others], 0.0) + self.backward.seeds.get(target, 0.0)  # type: ignore[union-attr]
+            rest = np.nan if any([np.any(s.doubt) for s in others]) else rest
+            own.settled = np.where(own.doubt, self.adjoint(target) - rest, own.value)[()]
+        return found
 
     def _partials(self, row: Row) -> dict[int, Expression]:
         """The local partials of a row that works element by element."""

@@ -7,15 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.careful import Cotangent, pull_careful, pull_parts
+from ..core.careful import Cotangent, pull_parts
 from ..core.forward import pushed
 from ..core.reverse import INPUT, NO_PARAMS, OUTPUT, Node, ReverseTrace, all_finite, pull
 from ..core.trace import quiet
 from ..core.values import Value, fit, plain
-from ..rules.limits import decided, limit_of_gradient
-from ..transforms.recording import run
-from .notebook import Notebook, Recorder
 from .record import Recorded
+from .singular import ForAll, Settling, gradient_of, is_close, tangents_of, unsure
 
 
 class Share(NamedTuple):
@@ -26,6 +24,8 @@ class Share(NamedTuple):
     """Which argument of the step."""
     target: int
     handle: Any
+    doubt: Any = False
+    """Where it is 0 * inf, so that only the sum at the operand is known, as a limit."""
 
 
 class Backward(NamedTuple):
@@ -37,6 +37,15 @@ class Backward(NamedTuple):
     """With what the sweep began."""
     is_careful: bool
     """Whether structural zeros and vertices had to be told apart, as the plain sweep was not finite."""
+    limits: frozenset[int] = frozenset()
+    """The places whose adjoint is a limit, as the steps give 0 * inf; nan where there is none."""
+
+
+class Forward(NamedTuple):
+    """A sweep forward: the tangents, and which of them are limits; what is not there has a structural zero."""
+
+    tangents: dict[int, Any]
+    limits: frozenset[int] = frozenset()
 
 
 class Seed(NamedTuple):
@@ -61,34 +70,55 @@ def seed_sums(recorded: Recorded, seeds: list[Any]) -> list[Seed | None]:
 
 
 @quiet
-def sweep_back(recorded: Recorded, seeds: list[Any]) -> Backward:
-    """Pull a seed for each result back: plainly if the gradient is finite, else carefully, as `ad.grad` does."""
+def sweep_back(
+    recorded: Recorded, seeds: list[Any], *, gradient: list[Value] | None = None, is_for_all: bool = False
+) -> Backward:
+    """Pull a seed for each result back: plainly if the gradient is finite, else carefully, to end as `ad.grad` does.
+
+    `gradient` is what it has to end in, where that is known from a recording of the same function. `is_for_all` says
+    that the steps of the sweep are wanted for all inputs: limits are then used at those of the recording alone.
+    """
+    given = _given(recorded, seeds)
+    found = _plainly_swept(recorded, given)
+    if found is not None and _ends_in(found, recorded, gradient):
+        return found
+    gradient = gradient_of(recorded, given) if gradient is None else gradient
+    settle = (ForAll if is_for_all else Settling)(recorded, given, gradient)
+    parts = {place: _Careful(Cotangent(g)) for place, g in given.items()}
+    return _swept(recorded, parts, given, settle)._replace(limits=frozenset(settle.places))
+
+
+@quiet
+def sweep_back_plainly(recorded: Recorded, seeds: list[Any]) -> Backward:
+    """The plain sweep back, also where it does not end in the gradient: what a derivative takes at any other point."""
+    found = _plainly_swept(recorded, _given(recorded, seeds))
+    return sweep_back(recorded, seeds) if found is None else found
+
+
+def gradients(recorded: Recorded, seeds: list[Any]) -> list[Value]:
+    """The adjoints of the inputs, as `ad.grad` finds them."""
+    return gradient_of(recorded, _given(recorded, seeds))
+
+
+def _given(recorded: Recorded, seeds: list[Any]) -> dict[int, Any]:
+    """For each place of a result with what the sweep begins there."""
     pairs = zip(recorded.outputs, seed_sums(recorded, seeds), strict=True)
-    given = {out.node: seed.total for out, seed in pairs if seed is not None}  # the last sum of a value is the whole
-    notebook, trace = recorded.notebook, recorded.trace
+    return {out.node: seed.total for out, seed in pairs if seed is not None}  # the last sum of a value is the whole
+
+
+def _plainly_swept(recorded: Recorded, given: dict[int, Any]) -> Backward | None:
     try:
-        found = _swept(notebook, trace, {place: _Plain(g) for place, g in given.items()}, given)
-        if all_finite([plain(found.adjoints[k]) for k in range(len(recorded.inputs)) if k in found.adjoints]):
-            return found
+        return _swept(recorded, {place: _Plain(g) for place, g in given.items()}, given)
     except (ZeroDivisionError, OverflowError):
-        pass
-    found = _swept(notebook, trace, {place: _Careful(Cotangent(g)) for place, g in given.items()}, given)
-    for place, limit in _limits(trace, given, recorded.inputs).items():
-        found.adjoints[place] = notebook.named(limit)
-    return found
+        return None
 
 
-def _limits(trace: Sequence[Node], given: dict[int, Value], inputs: list[Value]) -> dict[int, Value]:
-    """The adjoints of the inputs, as `ad.grad` gives them, where they are limits that no step hands on."""
-    bare = ReverseTrace()
-    for primitive, parents, args, out, params in trace:
-        value = tuple([plain(o) for o in out]) if isinstance(out, (tuple, list)) else plain(out)
-        bare.append((primitive, parents, tuple([plain(a) for a in args]), value, params))
-    seeds = [(place, plain(g)) for place, g in given.items()]
-    numbers, doubts = pull_careful(bare, seeds, len(inputs))
-    wanted = decided(list(numbers), doubts, lambda: limit_of_gradient(bare, seeds, inputs, run), bare, [])
-    pairs = enumerate(zip(numbers, wanted, strict=True))
-    return {k: w for k, (n, w) in pairs if w is not None and not np.array_equal(np.asarray(n), w, equal_nan=True)}
+def _ends_in(found: Backward, recorded: Recorded, gradient: list[Value] | None) -> bool:
+    """Whether a sweep ends in finite numbers, and in those of a gradient if that is known."""
+    ends = [(k, plain(found.adjoints[k])) for k in range(len(recorded.inputs)) if k in found.adjoints]
+    if not all_finite([g for _, g in ends]):
+        return False
+    return gradient is None or all([np.all(is_close(g, gradient[k])) for k, g in ends])
 
 
 def pulled_through(trace: Sequence[Node], members: list[int], seeds: dict[int, Value]) -> dict[int, list[Any]]:
@@ -114,10 +144,13 @@ def pulled_through(trace: Sequence[Node], members: list[int], seeds: dict[int, V
 
 
 @quiet
-def sweep_forward(notebook: Notebook, trace: Recorder, tangents: dict[int, Value]) -> dict[int, Any]:
-    """Push the tangents of the inputs on through the trace; a place that is not there has a structural zero."""
+def sweep_forward(recorded: Recorded, tangents: dict[int, Value], *, is_settled: bool = True) -> Forward:
+    """Push the tangents of the inputs on through the trace, to those that `ad.jvp` finds if `is_settled`."""
+    notebook, trace = recorded.notebook, recorded.trace
+    known = tangents_of(recorded, tangents) if is_settled else {}
     found: dict[int, Any] = {place: notebook.named(t) for place, t in tangents.items() if t is not None}
     several: dict[int, Any] = {}
+    limits: set[int] = set()
     for place, (primitive, parents, args, out, params) in enumerate(trace):
         if primitive is INPUT:
             continue
@@ -134,9 +167,13 @@ def sweep_forward(notebook: Notebook, trace: Recorder, tangents: dict[int, Value
             if primitive.multiple:
                 several[place] = dict(enumerate(tangent))
                 continue
-        if tangent is not None:
-            found[place] = notebook.named(tangent)
-    return found
+        if tangent is None:
+            continue
+        if place in known and not np.all(is_close(plain(tangent), known[place])):
+            tangent = known[place]
+            limits.add(place)
+        found[place] = notebook.named(tangent)
+    return Forward(found, frozenset(limits))
 
 
 class _Plain:
@@ -150,6 +187,9 @@ class _Plain:
     def shown(self, like: Value) -> Any:
         return self.value
 
+    def doubt(self) -> Any:
+        return False
+
     def plus(self, other: _Plain) -> _Plain:
         return _Plain(self.value + other.value)
 
@@ -162,7 +202,7 @@ class _Plain:
 
 
 class _Careful:
-    """A cotangent in the three parts of the careful sweep."""
+    """A cotangent in the parts of the careful sweep."""
 
     __slots__ = ("value",)
 
@@ -171,6 +211,9 @@ class _Careful:
 
     def shown(self, like: Value) -> Any:
         return fit(self.value.collapsed(), like)
+
+    def doubt(self) -> Any:
+        return unsure(self.value)
 
     def plus(self, other: _Careful) -> _Careful:
         return _Careful(self.value.plus(other.value))
@@ -182,7 +225,10 @@ class _Careful:
         return [None if c is None else _Careful(c) for c in pull_parts(trace, seeds, count)]
 
 
-def _swept(notebook: Notebook, trace: Recorder, seeds: dict[int, Any], given: dict[int, Value]) -> Backward:
+def _swept(
+    recorded: Recorded, seeds: dict[int, Any], given: dict[int, Value], settle: Settling | None = None
+) -> Backward:
+    notebook, trace = recorded.notebook, recorded.trace
     totals: dict[int, Any] = dict(seeds)
     slots: dict[int, list[Any]] = {}
     adjoints: dict[int, Any] = {}
@@ -192,7 +238,7 @@ def _swept(notebook: Notebook, trace: Recorder, seeds: dict[int, Any], given: di
         if place in slots:
             handed = _handed(trace[place], slots[place])
         elif place in totals:
-            g = totals[place]
+            g = totals[place] if settle is None else _Careful(settle(place, totals[place].value))
             adjoints[place] = notebook.named(g.shown(out))
             if primitive is INPUT:
                 continue
@@ -205,7 +251,7 @@ def _swept(notebook: Notebook, trace: Recorder, seeds: dict[int, Any], given: di
             continue
         for k, share in handed:
             target: int = parents[k]  # type: ignore[assignment]
-            shares.append(Share(place, k, target, share.shown(trace[place][2][k])))
+            shares.append(Share(place, k, target, share.shown(trace[place][2][k]), share.doubt()))
             had = totals.get(target)
             totals[target] = share if had is None else had.plus(share)
     return Backward(shares, adjoints, given, any(isinstance(g, _Careful) for g in seeds.values()))

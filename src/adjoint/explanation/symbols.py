@@ -185,11 +185,12 @@ def _slopes(view: View) -> list[int | None]:
     assert backward is not None
     count, notebook = len(recorded.inputs), recorded.notebook
     found: dict[int, Any] = dict(backward.adjoints)
-    if backward.is_careful and len(view.outputs) == 1:
+    if backward.is_careful:
         steps = list(range(count, len(recorded.trace)))
-        seed = {view.outputs[0]: backward.adjoints[view.outputs[0]]}
         try:
-            shares = pulled_through(recorded.trace, steps, seed)
+            shares = pulled_through(recorded.trace, steps, backward.seeds)
+            for k, seed in backward.seeds.items():
+                shares.setdefault(k, []).append(seed)
             found = {k: sum(terms[1:], terms[0]) for k, terms in shares.items()}
         except (ZeroDivisionError, OverflowError):
             pass

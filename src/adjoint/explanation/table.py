@@ -26,6 +26,10 @@ CHOICES = {"maximum": ">", "fmax": ">", "minimum": "<", "fmin": "<"}
 """Operations that take one of two values, and when it is the first."""
 
 
+LIMIT = "lim "
+"""What stands before a product of 0 and infinity."""
+
+
 class Line(NamedTuple):
     """One line of the table: formula and value of each column, as far as it has them."""
 
@@ -209,6 +213,7 @@ class Table:
             text = self._products(row)
         else:
             text = self._written(decided(view.tangent_formula(place))) or self.through(row, "tangent")
+        text = LIMIT * (place in view.limits) + text
         return f"{self.tangent_of(self.called(place))} = {text}", self.value(view.tangent(place))
 
     def _products(self, row: Row) -> str:
@@ -223,7 +228,7 @@ class Table:
     def _adjoint(self, row: Row, edge: Edge) -> tuple[str, str]:
         target = self.adjoint_of(self.called(edge.operand))
         before = "" if edge.is_first else f"{target} + "
-        return f"{target} = {before}{self.handed(row, edge)}", self.value(edge.total)
+        return f"{target} = {before}{LIMIT * edge.is_limit}{self.handed(row, edge)}", self.value(edge.total)
 
     def handed(self, row: Row, edge: Edge) -> str:
         """What a row hands to an operand."""
@@ -293,6 +298,8 @@ class Table:
         found = [] if self._keeping is None else [str(memory_of(self.view, self.called, keeping=self._keeping))]
         if self.view.has_several_results and self.view.backward is not None:
             found.append(f"{self.summed} is the sum of all results, each times its seed; cotangent= sets the seeds.")
+        if self.view.limits or any([edge.is_limit for row in self.view.rows for edge in row.edges]):
+            found.append(f"{LIMIT}marks 0 · ∞: the limit near this point counts, at a kink the mean of both sides.")
         return [self._plain(line) for line in found]
 
 

@@ -25,6 +25,10 @@ SAME_IF_ALIKE = frozenset(("astype", "broadcast_to", "reshape", "sum"))
 """Operations that do nothing if shape and dtype stay."""
 
 
+NEUTRAL = {"bitwise_and": True, "logical_and": True, "bitwise_or": False, "logical_or": False}
+"""Operations on truth values and what leaves the other one as it is."""
+
+
 class Node(NamedTuple):
     """A step of the program with simplified arguments."""
 
@@ -259,6 +263,11 @@ class Flow:
             for one, other in (args, args[::-1]):
                 if self._is(one, 1) and self._alike(other, out):
                     return other
+        if name in NEUTRAL and self.types[out].dtype.kind == "b":
+            for one, other in (args, args[::-1]):
+                if one in self.constants and self.types[one].shape == ():
+                    same = other if bool(self.constants[one]) == NEUTRAL[name] else one
+                    return same if self._alike(same, out) else None
         if name in ("divide", "power") and self._is(args[1], 1) and self._alike(args[0], out):
             return args[0]
         return None

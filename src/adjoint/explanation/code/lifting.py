@@ -52,7 +52,7 @@ def lifted(view: View, call: Call) -> Lifted | None:
     try:
         found = record(again, tuple(map(own_copy, whole.inputs)), {})
         found = dataclasses.replace(found, title=whole.title, names=whole.names, rebuild=whole.rebuild)
-        backward = sweep_back(found, view.given_seeds)
+        backward = sweep_back(found, view.given_seeds, is_for_all=True)
         new = View(found, backward, None, seeds=view.given_seeds, collapse=False)
     except Exception:  # functions may need plain arrays: then these are constants, and checked
         return None

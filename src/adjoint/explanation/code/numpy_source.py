@@ -13,6 +13,7 @@ from ...core.traced import Traced
 from ...core.tree import flatten
 from ...core.values import describe, zeros_for
 from ..rows import View
+from ..sweeps import sweep_back
 from .arguments import Call, is_named_tuple, is_record, otherwise, parts_of
 from .arrays import Arrays
 from .containers import WIDTH, Leaf, last_key, shown, wrapped
@@ -45,6 +46,9 @@ def numpy_source(view: View, *, fun: Callable[..., Any], args: tuple[Any, ...], 
     the function is run once more; whole numbers, text and other settings are checked to be what they were.
     """
     call = Call(fun, args, kwargs)
+    if view.backward is not None and view.backward.limits:  # numbers of this point: the source is for others too
+        backward = sweep_back(view.recorded, view.given_seeds, is_for_all=True)
+        view = View(view.recorded, backward, None, seeds=view.given_seeds, collapse=False)
     data = lifted(view, call)
     if data is not None:
         try:
@@ -351,6 +355,11 @@ class _Writer:
             more.append(
                 f"Where the derivative of {' or '.join(self.flow.vertices)} is infinite, the gradient may be nan."
             )
+        if self.view.backward and self.view.backward.limits:
+            more += [
+                "Where slopes are 0 * inf, the gradient is a limit; it is known for the recorded inputs only,",
+                "and nan for all others.",
+            ]
         if self.unchecked:
             more += wrapped(f"These have to be what they were, which is not checked: {', '.join(self.unchecked)}.")
         lines = [line.replace("\\", "\\\\").replace('"', "'") for line in (text, *more)]

@@ -10,7 +10,7 @@ let step = 0, timer = null, sweeps = null;
 function recompute() {
   sweeps = evaluated(inputs);
   table.fill(sweeps);
-  const texts = new Set(sweeps.failed.map(sayFailed));
+  const texts = new Set([...sweeps.failed.map(sayFailed), ...(sweeps.open.length ? [sayOpen(sweeps.open)] : [])]);
   find("banners").replaceChildren(...[...texts].map(text => make("p", {class: "banner"}, text)));
 }
 

@@ -46,6 +46,8 @@ def live_page(view: View, table: Table) -> dict[str, Any]:
         if value.dtype != np.float64:
             raise NoScriptError(f"the program computes with {value.dtype.name}")
         node["value"], node["adjoint"] = float(value), float(view.adjoint(row.outs[0]))
+        if view.is_limit(row):
+            node["limit"] = node["adjoint"]
         if row.kind != "input":
             if len(row.outs) != 1 or not row.formulas:
                 raise NoScriptError("a step has several results")
@@ -91,6 +93,7 @@ def still_page(view: View, table: Table, why: str) -> dict[str, Any]:
             before = arrived.get(edge.operand)
             arrived[edge.operand] = edge.total
             found = _edge(row, edge, ids, table) | {"share": table.value(edge.value), "total": table.value(edge.total)}
+            found["limit"] = edge.is_limit
             if before is not None:
                 found["before"] = table.value(before)
             if len(view.rows[ids[edge.operand]].outs) > 1:
@@ -167,16 +170,17 @@ def _edge(row: Row, edge: Edge, ids: dict[int, int], table: Table) -> dict[str, 
 
 
 def _guards(view: View, name: Any) -> list[dict[str, Any]]:
-    """The decisions that the recorded program relies on."""
+    """The decisions that the function and the local partials rely on; the sweep itself is done again by the page."""
     notebook, found = view.recorded.notebook, []
-    for step in notebook.program.steps:
+    own, rules = notebook.program.steps[: view.recorded.steps], notebook.program.steps[view.formed]
+    for step, line in [*[(s, s.line) for s in own], *[(s, "") for s in rules]]:
         if step.primitive is not GUARD:
             continue
         e = expression_of(notebook, step.args[0], view.symbols)
         expected = step.params["expected"]
         if e.head == CONSTANT:
             continue
-        found.append({"js": script(_as_number(e), name), "expected": np.asarray(expected).item(), "line": step.line})
+        found.append({"js": script(_as_number(e), name), "expected": np.asarray(expected).item(), "line": line})
     return found
 
 

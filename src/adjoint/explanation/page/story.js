@@ -106,7 +106,7 @@ function seedLines(id) {
 function sayReverse({node, edge, index}, {v, sweep}) {
   const record = sweep.records[index], target = targetOf(edge);
   const product = `${factor(numberText(record.giver))} · ${factor(numberText(record.partial))}`;
-  const share = DATA.live && !record.nothing ? product : numberText(record.share);
+  const share = DATA.live && !record.nothing && !record.limit ? product : numberText(record.share);
   const numbers = record.had ? `${numberText(record.before)} + ${share === product ? share : factor(share)}` : share;
   return {
     phase: `Reverse sweep, step ${index + 1} of ${HANDED.length}`,
@@ -129,7 +129,10 @@ function sayShare(record, target) {
     const [before, total] = [record.before, record.total].map(x => numberText(x));
     said.push(`${before} had already arrived there: the shares add up to ${total}.`);
   }
-  if (record.vertex) said.push("The slope is infinite here; if a slope of exactly 0 follows, it ends there.");
+  if (record.limit) {
+    said.push(isUndetermined(record.share) ? "0 · ∞ is undetermined, and no limit is known here."
+      : `0 · ∞ is undetermined; the slopes near this point have a limit, by which ∇${target} is ${numberText(record.total)}.`);
+  } else if (record.vertex) said.push("The slope is infinite here; if a slope of 0 follows, a limit decides.");
   return said.join(" ");
 }
 
@@ -155,10 +158,12 @@ function sayDone(_, {totals}) {
   };
 }
 
-// "∇v0 = ∇v0 + ∇v1 · 1" without its left side
+const isUndetermined = x => numberText(x) === "nan";
+
+// "∇v0 = ∇v0 + ∇v1 · 1" without its left side; "lim" where it is 0 · ∞
 function contribution(record) {
   const giver = record.edge.handed || `∇${nameOf(record.node.id)} · ${factor(record.edge.partial)}`;
-  return record.had ? `∇${targetOf(record.edge)} + ${giver}` : giver;
+  return `${record.had ? `∇${targetOf(record.edge)} + ` : ""}${record.limit ? "lim " : ""}${giver}`;
 }
 
 // Equal things under each other; what says nothing new is left out.
@@ -170,6 +175,12 @@ function partialText(node, edge, k, v) {
   const chain = [edge.partial];
   if (DATA.live) chain.push(withNumbers(edge.partial, node, v), numberText(PROGRAM.partials[node.id][k](v)));
   return [partialName(node, edge), ...chain.filter((text, i) => i === 0 || text !== chain[i - 1])].join(" = ");
+}
+
+// What is said above everything where a derivative is not a number.
+function sayOpen(nodes) {
+  const names = nodes.map(node => `∂${RESULT}/∂${node.label || node.name}`);
+  return `${listed(names)} ${names.length > 1 ? "are" : "is"} undetermined here: 0 · ∞ or nan arises on the way.`;
 }
 
 // What is said above everything when the inputs have left the recorded path.

@@ -21,13 +21,15 @@ function toNumber(value) {
   return {nan: NaN, inf: Infinity, "-inf": -Infinity}[value] ?? Number(value);
 }
 
-// Both sweeps, the adjoints they end in, and the decisions that fall otherwise at these inputs than when recording.
+// Both sweeps, the adjoints they end in, the decisions that fall otherwise at these inputs than when recording, and the
+// inputs whose derivative is not determined here.
 function evaluated(inputs) {
   const v = forwardSweep(inputs), sweep = reverseSweep(v), final = [...sweep.seeds];
   for (const record of sweep.records) final[record.edge.from] = record.soFar;
   for (const node of DATA.nodes) final[node.id] ??= DATA.live ? 0 : node.adjoint;
   const guards = DATA.live ? DATA.guards.map((guard, k) => ({...guard, value: PROGRAM.guards[k](v)})) : [];
-  return {v, sweep, final, failed: guards.filter(guard => !holds(guard))};
+  const open = DATA.live ? DATA.nodes.filter(node => node.kind === "input" && isnan(final[node.id])) : [];
+  return {v, sweep, final, failed: guards.filter(guard => !holds(guard)), open};
 }
 
 // A truth value is expected, or the very number that a program was recorded for.
@@ -45,34 +47,64 @@ function forwardSweep(inputs) {
   return v;
 }
 
-// Walk back. A cotangent has a finite part, the coefficient of one infinite unit (null: none), and whether anything
-// arrived at all: a branch that was not taken hands on nothing, not a zero that infinity could turn into nan.
+// Walk back. A cotangent has a finite part, the coefficient of one infinite unit (null: none), whether anything arrived
+// at all (a branch that was not taken hands on nothing, not a zero that infinity could turn into nan), and whether a
+// zero out of arithmetic met an infinite slope: then it is in doubt.
 function reverseSweep(v) {
   if (!DATA.live) return fixedSweep();
-  const totals = [], records = [];
-  for (const {id, seed} of DATA.results) add(totals, id, {finite: toNumber(seed), infinite: null, reached: true});
-  const seeds = totals.map(shown);
-  for (const [node, k] of handedBack()) {
-    const edge = node.edges[k], partial = Number(PROGRAM.partials[node.id][k](v)), whole = totals[node.id];
-    const share = whole && times(whole, partial, v[node.id], edge);
-    const before = totals[edge.from];
-    if (share) add(totals, edge.from, share);
-    const total = shown(totals[edge.from]);
-    records.push({
-      node, k, edge, partial, giver: shown(whole), had: Boolean(before), before: shown(before), share: shown(share),
-      total, soFar: total, nothing: !share || !share.reached, vertex: Boolean(share && share.made),
-    });
-  }
+  const {seeds, records, totals} = walkBack(v, settled);
+  for (const node of DATA.nodes) addUp(records.filter(record => record.edge.from === node.id), seeds[node.id], totals[node.id]);
   return {seeds, records};
 }
+function walkBack(v, settle) {
+  const totals = [], records = [], done = new Set();
+  for (const {id, seed} of DATA.results) {
+    add(totals, id, {finite: toNumber(seed), infinite: null, reached: true, doubt: false});
+  }
+  const seeds = totals.map(shown);
+  const finish = node => {
+    if (settle && totals[node.id] && !done.has(node.id)) totals[node.id] = settle(v, node, totals[node.id]);
+    done.add(node.id);
+    return totals[node.id];
+  };
+  for (const [node, k] of handedBack()) {
+    const edge = node.edges[k], partial = Number(PROGRAM.partials[node.id][k](v)), whole = finish(node);
+    const share = whole && times(whole, partial, v[node.id], edge);
+    if (share) add(totals, edge.from, share);
+    records.push({
+      node, k, edge, partial, giver: shown(whole), share: shown(share), nothing: !share || !share.reached,
+      vertex: Boolean(share && share.made), limit: isUnsure(share),
+    });
+  }
+  DATA.nodes.filter(node => node.kind === "input").forEach(finish);
+  return {seeds, records, totals};
+}
+// What has arrived at a node after each share. A single one in doubt is what is missing to the adjoint.
+function addUp(records, seed, total) {
+  const end = shown(total), unsure = records.filter(record => record.limit);
+  if (unsure.length === 1) {
+    const others = records.filter(record => record !== unsure[0]).reduce((sum, record) => sum + record.share, seed ?? 0);
+    unsure[0].share = end - others;
+  }
+  let soFar = seed;
+  records.forEach((record, k) => {
+    Object.assign(record, {had: soFar !== undefined, before: soFar ?? 0});
+    const share = record.limit && unsure.length > 1 ? NaN : record.share;
+    soFar = k === records.length - 1 ? end : (soFar ?? 0) + share;
+    Object.assign(record, {share, total: soFar, soFar});
+  });
+}
 function times(whole, partial, out, edge) {
-  const reached = whole.reached && !(edge.structural && partial === 0);
-  if (!reached) return {finite: 0, infinite: whole.infinite === null ? null : 0, reached};
-  if (edge.vertex && isinf(partial) && isfinite(out)) {
-    return {finite: 0, infinite: (whole.finite + (whole.infinite ?? 0)) * sign(partial), reached, made: true};
+  const {finite, infinite, settled} = whole, reached = whole.reached && !(edge.structural && partial === 0);
+  if (!reached) return {finite: 0, infinite: infinite === null ? null : 0, reached, doubt: false};
+  const ends = Boolean(infinite) && partial === 0, made = edge.vertex && isinf(partial) && isfinite(out);
+  if (made) {
+    const all = finite + (infinite ?? 0);
+    return {finite: 0, infinite: all * sign(partial), reached, made, settled, doubt: whole.doubt || ends || all === 0};
   }
   return {
-    finite: whole.finite * partial, infinite: whole.infinite === null ? null : whole.infinite * partial, reached,
+    finite: finite * partial, infinite: infinite === null ? null : infinite * partial, reached, settled,
+    doubt: whole.doubt || ends,
   };
 }
 function add(totals, id, share) {
@@ -80,10 +112,15 @@ function add(totals, id, share) {
   if (!had) totals[id] = share;
   else {
     const infinite = had.infinite === null ? share.infinite : had.infinite + (share.infinite ?? 0);
-    totals[id] = {finite: had.finite + share.finite, infinite, reached: had.reached || share.reached};
+    const cancelled = Boolean(had.infinite) && Boolean(share.infinite) && infinite === 0;
+    totals[id] = {
+      finite: had.finite + share.finite, infinite, reached: had.reached || share.reached,
+      doubt: had.doubt || share.doubt || cancelled, settled: had.settled || share.settled,
+    };
   }
 }
 const shown = c => (!c ? 0 : c.infinite === null || c.infinite === 0 ? c.finite : c.infinite * Infinity);
+const isUnsure = c => Boolean(c) && c.reached && (c.doubt || isnan(shown(c)));
 
 // Pages without formulas carry what was handed on, as texts.
 function fixedSweep() {
@@ -94,7 +131,7 @@ function fixedSweep() {
     return {
       node, k, edge, partial: edge.partial, giver: byId.get(node.id).adjoint, had: edge.before !== undefined,
       before: edge.before ?? "0", share: edge.share, total: edge.total, soFar: edge.so_far ?? edge.total,
-      nothing: false, vertex: false,
+      nothing: false, vertex: false, limit: Boolean(edge.limit),
     };
   });
   return {seeds, records};

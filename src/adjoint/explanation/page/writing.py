@@ -126,6 +126,7 @@ def computing(data: Mapping[str, Any]) -> str:
             f"const FUNCTIONS = Object.freeze({{{', '.join(sorted(FUNCTIONS))}}});",
             _program(data),
             _asset("sweep.js"),
+            _asset("limits.js"),
         ]
     )
 
@@ -201,7 +202,9 @@ def _page_node(node: Mapping[str, Any], shown: Mapping[int, str], *, live: bool)
     if not live:
         kept["adjoint"] = _number(node.get("adjoint", ""))
         kept |= {key: node[key] for key in ("start", "gradient") if key in node}
-    flags = ("structural", "vertex")
+    elif "limit" in node:
+        kept["limit"] = _number(node["limit"])
+    flags = ("structural", "vertex", "limit")
     texts = ("handed",) if live else ("handed", "share", "total", "before", "so_far")
     kept["edges"] = [
         {"from": edge["from"], "partial": edge["partial"]}
