@@ -119,7 +119,7 @@ class Table:
         found: list[Line] = []
         start, decisions = len(self.view.recorded.inputs), decisions_of(self.view)
         for k, row in enumerate(self.view.rows[start:], start):
-            found += [self._decision(d) for d in decisions.get(k, ())]
+            found += [Line(self.decision(d)) for d in decisions.get(k, ())]
             left = [self._primal(row, place) for place in row.outs]
             middle = [self.tangent(row, place) for place in row.outs]
             right = [self._adjoint(row, edge) for edge in reversed(row.edges) if edge.value is not None]
@@ -132,12 +132,12 @@ class Table:
                         self._place(row) if k == 0 else "",
                     )
                 )
-        return [*found, *[self._decision(d) for d in decisions.get(len(self.view.rows), ())]]
+        return [*found, *[Line(self.decision(d)) for d in decisions.get(len(self.view.rows), ())]]
 
-    def _decision(self, decision: Decision) -> Line:
-        """A condition of the function, and how it fell out."""
+    def decision(self, decision: Decision) -> tuple[str, str]:
+        """A condition of the function and how it fell out, and its line."""
         asked = self._written(decision.condition) or "..."
-        return Line((f"{decision.word} {asked}: {decision.outcome}", f"line {decision.line}"))
+        return f"{decision.word} {asked}: {decision.outcome}", f"line {decision.line}"
 
     def _results(self) -> list[Line]:
         view, found = self.view, []

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.traced import Traced
 from ...ir.program import GUARD
+from ..decisions import decisions_of
 from ..expression import CONSTANT, Expression, Symbol, expression_of
 from ..rows import Edge, Row, View
 from ..sweeps import seed_sums
@@ -122,6 +123,11 @@ def _head(view: View, table: Table, ids: dict[int, int]) -> dict[str, Any]:
         "outputs": [ids[place] for place in view.outputs],
         "names": [name for name, out in results if view.recorded.is_traced(out)],
         "called": [table.called(place) for place in view.outputs],
+        "decisions": [
+            {"before": before, "text": text, "line": line}
+            for before, found in decisions_of(view).items()
+            for text, line in map(table.decision, found)
+        ],
         "constants": [[name, table.value(out)] for name, out in results if not view.recorded.is_traced(out)],
     }
 

@@ -7,6 +7,7 @@ const INPUTS = DATA.nodes.filter(node => node.kind === "input");
 const STEPS = DATA.nodes.filter(node => node.kind !== "input");
 const HANDED = handedBack();
 const RESULT = DATA.result;
+const hasTangents = DATA.nodes.some(node => node.tangent);
 const nameOf = id => NODE[id].shown;
 const targetOf = edge => edge.target ?? nameOf(edge.from);
 // What is returned: "L = v9"; where the program has the result's own name for it, that alone
@@ -56,9 +57,10 @@ function sayForward({node, number}, {v}) {
   const chain = [node.formula, DATA.live ? withNumbers(node.formula, node, v) : node.formula, value];
   const kept = node.edges.length === 1 ? "the local partial is" : "the local partials are";
   const uses = operands.length ? `uses ${listed(operands)}; ${kept} noted for the way back` : "uses no input";
+  const moves = node.tangent ? ` Its tangent goes along: ${node.tangent}.` : "";
   return {
     phase: `Forward sweep, step ${number} of ${STEPS.length}`, lines: equals(name, chain),
-    sentence: `${name} is computed: ${name} = ${node.formula} = ${value}. It ${uses}.`,
+    sentence: `${name} is computed: ${name} = ${node.formula} = ${value}. It ${uses}.${moves}`,
     partials: node.edges.flatMap((edge, k) => (edge.partial ? [partialText(node, edge, k, v)] : [])),
   };
 }

@@ -10,6 +10,15 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 const shorten = (text, most) => ([...text].length > most ? `${[...text].slice(0, most - 1).join("")}…` : text);
+// Without the middle, where the end tells more: the place in "params[0][1]", the shape in "[0.5, 1, … 2] 64×64".
+function withoutMiddle(text, most, end) {
+  const all = [...text], head = all.slice(0, Math.max(1, most - 1 - end)).join("").replace(/[ ,…]+$/, "");
+  return all.length > most ? `${head}…${all.slice(all.length - end).join("")}` : text;
+}
+function shortValue(text, most) {
+  const shape = /\] (\d+(×\d+)*)$/.exec(text);
+  return shape ? withoutMiddle(text, most, shape[1].length + 1) : shorten(text, most);
+}
 
 // A text whose numbers are never broken at the end of a line; the rest of a formula may be.
 const NUMBER = /([-−]?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf|nan)(?![\p{L}\p{N}_])[\]),;]*)/u;
@@ -113,7 +122,7 @@ class Graph {
 
   drawNode(node, [x, y], [w, h]) {
     const line = (cls, dy, ...content) => make("text", {class: cls, x, y: y + dy, "text-anchor": "middle"}, ...content);
-    const name = shorten(node.shown, 11), otherName = node.label === node.shown ? node.name : node.label;
+    const name = withoutMiddle(node.shown, 11, 6), otherName = node.label === node.shown ? node.name : node.label;
     const also = node.kind === "input" ? otherName : node.formula;
     const room = floor((w - 14 - 7.7 * name.length) / 6.7);
     const beside = also && room > 2 ? [make("tspan", {class: "formula", dx: 6}, shorten(also, room))] : [];
@@ -142,9 +151,9 @@ class Graph {
     for (const node of DATA.nodes) {
       const {group, value, adjoint, room} = this.nodes[node.id], id = node.id;
       group.setAttribute("class", `node ${node.kind} ${partOf(node, moment)} ${state.known.has(id) ? "" : "pending"}`);
-      value.textContent = state.known.has(id) ? shorten(numberText(state.v[id]), room) : "";
+      value.textContent = state.known.has(id) ? shortValue(numberText(state.v[id]), room) : "";
       const total = state.totals[id], more = (lastTo.get(id) ?? -1) >= state.done;
-      const soFar = total === undefined ? "" : `∇ ${shorten(numberText(total), more ? room - 5 : room - 2)}`;
+      const soFar = total === undefined ? "" : `∇ ${shortValue(numberText(total), more ? room - 5 : room - 2)}`;
       adjoint.textContent = soFar && more ? `${soFar} + …` : soFar;
     }
     const parts = [".computing, .receiving", ".operand, .giving"];
@@ -158,6 +167,12 @@ function constantRow([name, value]) {
     make("td", {class: "left number"}, ...unbroken(value)), ...nothing);
 }
 
+// A branch or a loop of the function, and how it fell out.
+function decisionRow({text, line}) {
+  return make("tr", {class: "decision"}, make("th", {class: "left", scope: "row"}, text),
+    make("td", {class: "left number"}, line), make("td", {class: "right", colspan: 2}));
+}
+
 class Table {
   constructor(box, go) {
     this.box = box;
@@ -165,8 +180,9 @@ class Table {
     this.left = {};
     this.right = [];
     this.outputs = [];
-    const body = make("tbody");
-    for (const node of DATA.nodes) body.append(...this.rowsOf(node));
+    const body = make("tbody"), decisions = at => DATA.decisions.filter(d => d.before === at).map(decisionRow);
+    for (const node of DATA.nodes) body.append(...decisions(node.id), ...this.rowsOf(node));
+    body.append(...decisions(DATA.nodes.length));
     RESULTS.forEach((result, k) => body.append(this.outputRow(result, k)));
     body.append(...DATA.constants.map(constantRow));
     body.addEventListener("click", event => {
@@ -177,7 +193,7 @@ class Table {
       make("caption", {}, "Read the left half downwards, then the right half upwards. Click a row to go there."),
       make("thead", {}, make("tr", {},
         ...[
-          ["left forward", "Forward primal trace ↓"], ["left number forward", "value"],
+          ["left forward", hasTangents ? "Values and tangents ↓" : "Forward primal trace ↓"], ["left number forward", "value"],
           ["right reverse", "Reverse adjoint trace ↑"], ["right number reverse", "adjoint"],
         ].map(([cls, text]) => make("th", {scope: "col", class: cls}, text)))),
       body));
@@ -198,7 +214,7 @@ class Table {
     const also = !isInput && node.shown !== node.name ? [make("span", {class: "also"}, `${node.name}  `)] : [];
     const meaning = isInput ? node.label : node.formula;
     const definition = [isInput ? node.name : node.shown, meaning].filter(Boolean).join(" = ");
-    const shape = [node.shape, node.tangent].filter(Boolean).map(text => make("span", {class: "shape"}, text));
+    const shape = ["shape", "tangent"].filter(key => node[key]).map(key => make("span", {class: key}, node[key]));
     const value = make("span");
     this.left[node.id] = value;
     const left = [

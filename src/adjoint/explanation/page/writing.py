@@ -165,6 +165,7 @@ def page_data(data: Mapping[str, Any]) -> str:
         "outputs": outputs,
         "results": _results(data, result, shown),
         "constants": data.get("constants", []),
+        "decisions": data.get("decisions", []),
         "guards": [
             {"line": str(guard.get("line") or ""), "expected": _expected(guard.get("expected", True))}
             for guard in data.get("guards", ())
