@@ -38,7 +38,7 @@ class Clones:
         """Handles of captured numbers, by their places."""
         self._owners = frozenset([owner for owner, _ in self.variables])
         self._objects: list[tuple[Any, dict[str, Any]]] = []
-        self._dicts: list[tuple[types.FunctionType, dict[str, Any]]] = []
+        self._dicts: list[tuple[Any, dict[str, Any]]] = []
         self._made: dict[int, tuple[Any, Any]] = {}
         self._handles: list[tuple[Traced, np.ndarray]] = []
         self._cells: list[tuple[types.CellType, Any, str]] = []
@@ -58,8 +58,11 @@ class Clones:
         if kind is types.MethodType:
             return self._kept(x, types.MethodType(self.of(x.__func__), self.of(x.__self__)))
         if kind is functools.partial:
-            words = {k: self.of(v) for k, v in x.keywords.items()}
-            return self._kept(x, functools.partial(self.of(x.func), *map(self.of, x.args), **words))
+            words = {k: self._held(x.keywords, k, v) for k, v in x.keywords.items()}
+            made = functools.partial(self.of(x.func), *map(self.of, x.args), **words)
+            vars(made).update({k: self._held(vars(x), k, v) for k, v in vars(x).items()})
+            self._dicts.append((made, dict(vars(made))))
+            return self._kept(x, made)
         if kind in (list, tuple, dict) and (_holds_arrays(x) or self._reaches_variables(x)):
             return self._container(x)
         if can_be_copied(x) and self._reaches_variables(x):
@@ -158,7 +161,8 @@ class Clones:
         made = types.FunctionType(code, overlay, f.__name__, None, cells or None)
         self._kept(f, made)
         made.__defaults__ = None if f.__defaults__ is None else tuple(map(self.of, f.__defaults__))
-        made.__kwdefaults__ = None if f.__kwdefaults__ is None else {k: self.of(v) for k, v in f.__kwdefaults__.items()}
+        words = f.__kwdefaults__
+        made.__kwdefaults__ = None if words is None else {k: self._held(words, k, v) for k, v in words.items()}
         made.__qualname__, made.__module__, made.__doc__ = f.__qualname__, f.__module__, f.__doc__
         made.__dict__.update(f.__dict__)
         self._dicts.append((made, dict(f.__dict__)))

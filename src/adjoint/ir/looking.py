@@ -44,7 +44,7 @@ from .holding import (
     referents_of,
     remembered_by,
 )
-from .reach import file_of, is_foreign, is_installed, is_silent, is_users_class, version_of
+from .reach import file_of, is_foreign, is_installed, is_ours, is_silent, is_users_class, own_names, version_of
 from .variables import Found, Holder, Variables, is_setting
 from .watch import State, Watch, content_of, placed, state_of
 
@@ -84,6 +84,8 @@ class _Looking:
         self._digested: set[int] = set()
         self._objects: list[tuple[Any, dict[str, Any]]] = []
         self._described: list[Any] = []
+        self._settable: list[tuple[Any, dict[str, Any]]] = []
+        """Objects of this library on which the user may set attributes."""
 
     def at(self, roots: tuple[Any, ...]) -> Watch:
         """Look at everything that can be reached."""
@@ -147,7 +149,7 @@ class _Looking:
 
     def _function(self, f: types.FunctionType) -> Iterator[Found]:
         code, run = f.__code__, self._executed
-        if not is_foreign(code.co_filename):
+        if not is_foreign(code.co_filename) or is_ours(f.__module__) or f.__dict__:  # with attributes that users set
             self._described.append(f)
         if run is not None and code not in run:
             yield from [Found(value, f" {f.__name__}.{key}") for key, value in f.__dict__.items()]
@@ -162,21 +164,21 @@ class _Looking:
         yield from [Found(x, f" among the defaults of {f.__name__!r}", holder) for x in f.__defaults__ or ()]
         yield from [Found(x, f" {name!r}", holder) for name, x in (f.__kwdefaults__ or {}).items()]
         self.watch.meets_packages = self.watch.meets_packages or installed
+        for key, value in f.__dict__.items():
+            if key != "__wrapped__":
+                self.watch.entries.append((f.__dict__, key, value, f"{f.__name__}.{key}", holder is not None))
+                yield Found(value, f" {f.__name__}.{key}", holder)
         if foreign and (run is None or not installed):
             return
         self.watch.attributes += [(f, part, getattr(f, part), f"{words} of {f.__name__!r}") for part, words in PARTS]
         if f.__kwdefaults__:
             self._state(f.__kwdefaults__, items_of, f" of defaults of {f.__name__!r}", holder)
-        for key, value in f.__dict__.items():
-            if key != "__wrapped__":
-                self.watch.entries.append((f.__dict__, key, value, f"{f.__name__}.{key}", holder is not None))
-                yield Found(value, f" {f.__name__}.{key}", holder)
         if not foreign:
             yield from self._variables.of_code(code, f.__globals__)
 
     def _class(self, kind: type) -> Iterator[Found]:
         """What a class holds: methods, and attributes that all its objects share; of a package's, code that has run."""
-        if kind is object or kind is type or str(kind.__module__).split(".")[0] in ("builtins", "adjoint"):
+        if kind is object or kind is type or kind.__module__ == "builtins" or is_ours(kind.__module__):
             return
         if kind.__module__ in ("decimal", "_decimal") and kind.__name__ == "Decimal":
             self._state(sys.modules["decimal"].getcontext, decimals_of, " of decimal numbers", None)
@@ -203,8 +205,8 @@ class _Looking:
     def _object(self, x: Any, name: str, holder: Holder | None) -> Iterator[Found]:
         """Whatever is not code: its items, what it refers to, its attributes."""
         kind = type(x)
-        if str(kind.__module__).split(".")[0] == "adjoint":
-            yield from [Found(getattr(x, part, None), name) for part in ("fun", "jvp_rule", "vjp_rule")]
+        if is_ours(kind.__module__):
+            yield from self._transformed(x)
             return
         if is_immutable(x):
             return
@@ -219,6 +221,18 @@ class _Looking:
             yield from self._compiled(x, name, holder)
         if not is_among(kind, BARE) and not issubclass(kind, REFERENCES):
             yield from self._attributes(x, holder)
+
+    def _transformed(self, x: Any) -> Iterator[Found]:
+        """A jitted function, or one with rules of its own: what it was made of, and what the user has set on it."""
+        own, private = dict_of(x), own_names(type(x))
+        if own is None:
+            return
+        for key, value in own.items():
+            if key not in private and key not in (*DESCRIPTION, "__wrapped__"):
+                where = f"the attribute {key!r} of {x!r}"
+                self.watch.entries.append((own, key, value, where, False))
+                yield Found(value, f" in {where}")
+        self._settable.append((x, own))
 
     def _compiled(self, x: Any, name: str, holder: Holder | None) -> Iterator[Found]:
         """What an object of a compiled type keeps: references to others, or whatever it would pickle."""
@@ -313,6 +327,13 @@ class _Looking:
                     self.watch.entries.append(missing)
             if self._variables.reads_whole_dicts():
                 self._state(own, items_of, f" of attributes of a {kind.__name__}", None)
+        for x, own in self._settable:
+            absent = self._variables.names - own.keys() - own_names(type(x))
+            self.watch.entries += [
+                (own, name, MISSING, f"the attribute {name!r} of {x!r}", False)
+                for name in absent
+                if not hasattr(type(x), name)
+            ]
         for x in self._described if self._variables.attributes else ():
             self._note_description(x)
             if isinstance(x, type) and self._variables.reads_whole_dicts():

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+OURS = __name__.partition(".")[0]
 LIBRARIES = tuple([os.path.realpath(path) + os.sep for path in (f"{__file__}/../..", f"{np.__file__}/..")])
 """Where the files of this library and of NumPy are."""
 _paths = sysconfig.get_paths()
@@ -69,6 +70,17 @@ def is_silent(path: str) -> bool:
     """Whether a file is of this library, of NumPy or of another that asks objects for attributes all the time."""
     path = os.path.realpath(path)
     return path.startswith((*LIBRARIES, *[root + name + os.sep for root in INSTALLED for name in SILENT]))
+
+
+def is_ours(module: Any) -> bool:
+    """Whether a module, given its name, is one of this library."""
+    return str(module).partition(".")[0] == OURS
+
+
+def own_names(kind: type) -> frozenset[str]:
+    """The private attributes that the methods of a class mention: where it keeps what it knows."""
+    methods = [f for base in kind.__mro__ for f in vars(base).values() if type(f) is types.FunctionType]
+    return frozenset([name for f in methods for name in f.__code__.co_names if name.startswith("_")])
 
 
 def is_users(module: types.ModuleType) -> bool:

@@ -234,12 +234,14 @@ def reaches(x: Any, owners: frozenset[int]) -> bool:
 def _parts(x: Any) -> list[Any]:
     kind = type(x)
     if kind is types.FunctionType:
-        return [*(x.__closure__ or ()), *parts_of(x)]
+        return [*(x.__closure__ or ()), x.__kwdefaults__, *parts_of(x)]
     if kind is types.CellType:
         return [_content(x)]
     if kind is types.MethodType:
         return [x.__func__, x.__self__]
-    if kind in (functools.partial, list, tuple, dict):
+    if kind is functools.partial:
+        return [x.keywords, vars(x), *parts_of(x)]
+    if kind in (list, tuple, dict):
         return parts_of(x)
     return [vars(x)] if can_be_copied(x) else []
 
