@@ -1,4 +1,4 @@
-"""Errors of Python's arithmetic: a function that speaks of them gets them, as it does without derivatives.
+"""Errors of Python's arithmetic: a function that catches or names them gets them, as it does without derivatives.
 
 Elsewhere Python's floats follow NumPy's arithmetic, with infinities and nan, as derivatives need them.
 """
@@ -9,6 +9,7 @@ import functools
 import sys
 from types import CodeType, FrameType
 
+from .standing import catches
 from .traced import Traced, is_python
 
 ERRORS = frozenset(("ZeroDivisionError", "OverflowError", "ArithmeticError"))
@@ -23,8 +24,14 @@ def names_an_error(code: CodeType) -> bool:
     return not ERRORS.isdisjoint(code.co_names) and not code.co_filename.startswith(HERE)
 
 
-def is_awaited() -> bool:
-    """Whether a step that is an error in Python is the user's, on Python's numbers, in a function that names the error.
+def awaits(frame: FrameType, error: type[Exception]) -> bool:
+    """Whether the function of a frame outside the library names an error, or would catch it where it stands."""
+    code = frame.f_code
+    return names_an_error(code) or (not code.co_filename.startswith(HERE) and catches(frame, error))
+
+
+def is_awaited(error: type[Exception] = ZeroDivisionError) -> bool:
+    """Whether a step that is an error in Python is the user's, on Python's numbers, in a function that awaits it.
 
     All functions that were called by a transformation count, and none that called it. This is asked at such steps
     only, so the operator's operands are read from its frame, and no other step pays for handing them on.
@@ -40,6 +47,6 @@ def is_awaited() -> bool:
     while frame is not None:
         if frame.f_code.co_filename.startswith(HERE):
             found = is_named
-        is_named = is_named or names_an_error(frame.f_code)
+        is_named = is_named or awaits(frame, error)
         frame = frame.f_back
     return found

@@ -1,4 +1,4 @@
-"""Python's arithmetic in a function that speaks of its errors: there a division by zero raises, as it does without jit.
+"""Python's arithmetic in a function that awaits its errors: there a division by zero raises, as it does without jit.
 
 Elsewhere Python's floats follow NumPy's arithmetic, with infinities and nan, as derivatives need them.
 """
@@ -7,25 +7,27 @@ from __future__ import annotations
 
 import operator
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from ..core.primitive import Primitive
-from ..core.spoken import names_an_error
+from ..core.spoken import awaits
 
-OPERATORS = {
+OPERATORS: dict[str, Callable[..., Any]] = {
     "divide": operator.truediv,
     "floor_divide": operator.floordiv,
     "remainder": operator.mod,
     "power": operator.pow,
+    "square": lambda x: x**2,
 }
 """Steps for which Python has errors that NumPy has not."""
 
 
 def is_spoken_of(root: int) -> bool:
-    """Whether a function that is under way, up to the frame with this identity, names one of the errors."""
+    """Whether a function that is under way, up to the frame with this identity, awaits one of the errors."""
     frame: Any = sys._getframe(1)
     while frame is not None and id(frame) != root:
-        if names_an_error(frame.f_code):
+        if awaits(frame, ZeroDivisionError) or awaits(frame, OverflowError):
             return True
         frame = frame.f_back
     return False
@@ -39,9 +41,9 @@ class Pythons(Primitive):
     def __init__(self, inner: Primitive) -> None:
         python = OPERATORS[inner.name]
 
-        def evaluate(x: Any, y: Any) -> Any:
-            python(x, y)
-            return inner.evaluate(x, y)
+        def evaluate(*args: Any) -> Any:
+            python(*args)
+            return inner.evaluate(*args)
 
         super().__init__(
             f"{inner.name} (checked)",

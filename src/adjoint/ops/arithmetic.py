@@ -45,7 +45,7 @@ def _power(x: Any, y: Any) -> Any:
         try:
             return math.pow(x, y)
         except (ValueError, OverflowError):
-            if is_awaited():
+            if is_awaited(ZeroDivisionError if x == 0 else OverflowError):
                 x**y  # raises, or is complex
             return float(np.power(x, y))
     return x**y
@@ -66,6 +66,15 @@ def _power_in_exponent(out: Any, x: Any, y: Any) -> Any:
     """x**y log x, and 0 at x = 0 <= y, where the logarithm is infinite."""
     flat = (x == 0) & (np.real(y) >= 0)
     return out * np.log(where(flat, 1.0, x))
+
+
+def _square(x: Any) -> Any:
+    if isinstance(x, Traced):
+        return square(x)
+    out = x * x
+    if type(out) is float and out == math.inf and x - x == 0 and is_awaited(OverflowError):
+        return x**2  # raises
+    return out
 
 
 def _reciprocal(x: Any) -> Any:
@@ -92,7 +101,7 @@ divide = elementwise(
     evaluate=_divide,
     domain=[REAL, NONZERO],
 )
-square = elementwise(np.square, partials=[lambda x: 2.0 * x], evaluate=lambda x: x * x)
+square = elementwise(np.square, partials=[lambda x: 2.0 * x], evaluate=_square)
 reciprocal = elementwise(np.reciprocal, partials=[lambda out: -out * out], evaluate=_reciprocal, domain=[NONZERO])
 power = elementwise(
     np.power,
