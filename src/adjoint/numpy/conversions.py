@@ -12,6 +12,7 @@ from ..core.met import met
 from ..core.swallowed import remember
 from ..core.traced import PYTHON, Traced, settled
 from ..core.values import describe, plain, raw
+from .exact import is_comparing
 from .foreign import refuse_containers
 from .formatting import is_formatting
 
@@ -119,7 +120,17 @@ def to_float(self: Traced) -> float:
         return float(plain(self))
     if self.walk.is_capture:
         return float(_guarded(self))
+    if is_comparing(sys._getframe(1)):
+        refuse_batch(self, "compared with a fraction", "Compare with  float(fraction).")
+        return float(decided(self))
     refuse(self, "float", "a Python float")
+
+
+def to_ratio(self: Traced) -> tuple[int, int]:
+    """`x.as_integer_ratio()`, also on behalf of `Fraction(1, 3) < x`, which is a decision."""
+    if self.walk.level and not self.walk.is_capture and not is_comparing(sys._getframe(2)):
+        refuse(self, "float", "two integers")
+    return float(decided(settled(self))).as_integer_ratio()
 
 
 def to_complex(self: Traced) -> complex:

@@ -31,6 +31,7 @@ from .counts import (
     settled,
     within,
 )
+from .exact import is_decimal, is_fraction
 
 PYTHON: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
@@ -67,6 +68,9 @@ def _mixed(name: str, self: Count, other: Any, *, swap: bool) -> Any:
     """With an array, a float or a text."""
     if isinstance(other, SEQUENCES) and name == "mul":
         return other * settled(self)
+    if is_fraction(other) or is_decimal(other):
+        plain = settled(self)
+        return PYTHON[name](other, plain) if swap else PYTHON[name](plain, other)
     if not isinstance(other, NUMBERS) or type(other) is Number:  # its own operators know what to do
         return NotImplemented
     if type(other) in (float, complex) and not _is_plain_sailing(name, self, other, swap=swap):
@@ -105,6 +109,8 @@ def _comparison(name: str) -> Callable[..., Any]:
         y = counted(other, self.walk)
         if y is not None:
             return exact(self, y)
+        if is_fraction(other) or is_decimal(other):
+            return PYTHON[name](settled(self), other)
         if not isinstance(other, NUMBERS):
             return NotImplemented
         if type(other) is float and not math.isfinite(other):  # the answer is the same for every integer

@@ -16,6 +16,7 @@ import numpy as np
 from ..core.errors import UnsupportedError, message
 from ..core.traced import Traced
 from ..core.values import describe
+from .exact import is_fraction
 
 _local = threading.local()
 NOTHING: tuple[int, dict[int, Any]] = (0, {})
@@ -23,8 +24,7 @@ NOTHING: tuple[int, dict[int, Any]] = (0, {})
 
 def foreign(x: Any, handle: Any) -> Any:
     """An operand that is neither traced, nor NumPy's, nor Python's: as an array, a number, or `NotImplemented`."""
-    fractions = sys.modules.get("fractions")  # whoever has one has imported it; it takes long
-    if fractions is not None and isinstance(x, fractions.Fraction):
+    if is_fraction(x):
         return float(x)  # as Python does beside floats
     package = type(x).__module__.partition(".")[0]
     if package == "pandas":

@@ -10,13 +10,13 @@ import numpy as np
 
 from ..core.errors import AssignmentError, UnsupportedError, message
 from ..core.traced import CONSTANTS, Traced, is_kept, released, settled
-from ..core.values import describe, is_python
+from ..core.values import describe, is_python, plain
 from ..ir.capture import is_captured
 from ..ops.shape import astype as astype_primitive
 from ..ops.shape import constant_astype
 from ..ops.shape import item as item_primitive
 from .assignment import getitem, store
-from .conversions import refuse
+from .conversions import refuse, to_ratio
 from .foreign import refuse_arithmetic
 from .views import own_copy
 
@@ -192,7 +192,18 @@ def imaginary(self: Traced) -> Any:
 
 def is_integer(self: Traced) -> bool:
     """`x.is_integer()`, of a number: a decision, as `x == int(x)` is."""
-    return bool(self == np.floor(self))
+    return bool(self == np.floor(self)) and bool(np.isfinite(self))
+
+
+def _of_numbers(name: str, method: Callable[[Traced], Any]) -> property:
+    """A method of floats, which arrays do not have."""
+
+    def read(self: Traced) -> Callable[[], Any]:
+        if self.shape != () or self.dtype.kind != "f":
+            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        return lambda: method(self)
+
+    return property(read)
 
 
 class Flat:
@@ -266,6 +277,8 @@ METHODS: dict[str, Any] = {
     "conj": conjugate,
     "conjugate": conjugate,
     "is_integer": is_integer,
+    "as_integer_ratio": _of_numbers("as_integer_ratio", to_ratio),
+    "hex": _of_numbers("hex", lambda self: float(plain(self)).hex()),
     "copy": copy,
     "fill": fill,
     "flatten": lambda self, order="C": copy(np.reshape(self, (-1,), order)),

@@ -10,14 +10,17 @@ import numpy as np
 
 from ..core.primitive import Primitive
 from ..core.reverse import binary_operators, comparison
-from ..core.traced import PYTHON, Traced, is_kept
-from ..core.values import is_python
+from ..core.traced import PYTHON, Traced
+from ..core.values import is_python, plain
+from ..ir.counts import WORD
 from ..ops.arithmetic import add, divide, multiply, negative, positive, power, square, subtract
 from ..ops.contraction import matmul
 from ..ops.declare import UFUNCS
 from ..ops.selection import absolute
 from .conversions import decided, refuse_batch
+from .exact import compared, is_exact
 from .foreign import foreign
+from .keys import guarded, hashed
 from .python_numbers import captured as _captured
 from .python_numbers import inverted, of_numbers, rounded
 from .registry import as_value
@@ -41,6 +44,8 @@ def _operand(x: Any, other: Any) -> Any:
         return foreign(x, other)
     if isinstance(x, (list, tuple)):
         return NotImplemented if is_python(other) else as_value(x)  # [0] * n repeats the list
+    if type(x) is int and not WORD[0] <= x <= WORD[1] and other.dtype.kind in "fc":
+        return float(x)  # as Python and NumPy do; an array of it alone would be one of objects
     return x
 
 
@@ -70,7 +75,19 @@ def _constant(primitive: Primitive, python: Callable[[Any, Any], Any], *, swap: 
 
 
 def _comparison(primitive: Primitive, python: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    return comparison(python, _constant(primitive, python))
+    general = _constant(primitive, python)
+
+    def compare(self: Traced, other: Any) -> Any:
+        return compared(python, self, other) if is_exact(other, self) else general(self, other)
+
+    return comparison(python, compare)
+
+
+def _matmul(self: Traced, other: Any) -> Any:
+    if is_python(self) and is_python(other):
+        kinds = [type(plain(x)).__name__ for x in (self, other)]
+        raise TypeError(f"unsupported operand type(s) for @: {kinds[0]!r} and {kinds[1]!r}")
+    return _general_matmul(self, other)
 
 
 NOT_ARRAYS = frozenset((Traced, *PYTHON))
@@ -131,11 +148,6 @@ def _whole(rounding: Any) -> Callable[[Traced], int]:
     return operate
 
 
-def _is_key(x: Any) -> bool:
-    """Whether a value is looked up in a dict or set by what it is: a number of a captured program, or a plain one."""
-    return isinstance(x, Traced) and (x.walk.is_capture or is_kept(x)) and x.shape == ()
-
-
 OPERATORS: dict[str, Callable[..., Any]] = {
     "__neg__": _unary(negative),
     "__pos__": _unary(positive),
@@ -152,13 +164,13 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "__floor__": _whole(np.floor),
     "__ceil__": _whole(np.ceil),
     "__invert__": lambda self: inverted(self) if is_python(self) else UFUNCS[np.invert](self),
-    "__eq__": _comparison(UFUNCS[np.equal], operator.eq),
+    "__eq__": guarded(_comparison(UFUNCS[np.equal], operator.eq)),
     "__ne__": _comparison(UFUNCS[np.not_equal], operator.ne),
     "__lt__": _comparison(UFUNCS[np.less], operator.lt),
     "__le__": _comparison(UFUNCS[np.less_equal], operator.le),
     "__gt__": _comparison(UFUNCS[np.greater], operator.gt),
     "__ge__": _comparison(UFUNCS[np.greater_equal], operator.ge),
-    "__hash__": lambda self: hash(decided(self)) if _is_key(self) else id(self),
+    "__hash__": hashed,
 }
 for _name, _primitive in {
     "add": add,
@@ -176,6 +188,8 @@ for _name, _primitive in {
 }.items():
     _python = getattr(operator, {"and": "and_", "or": "or_"}.get(_name, _name))
     OPERATORS[f"__{_name}__"], OPERATORS[f"__r{_name}__"] = _binary(_primitive, _python)
+_general_matmul = OPERATORS["__matmul__"]
+OPERATORS["__matmul__"] = _matmul
 
 for _name, _operator in OPERATORS.items():
     setattr(Traced, _name, _operator)

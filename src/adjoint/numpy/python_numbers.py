@@ -26,6 +26,8 @@ from ..ops.shape import astype, item
 def of_numbers(python: Callable[[Any, Any], Any], primitive: Primitive, x: Any, y: Any) -> Any:
     """An operator without a derivative (a comparison, `//`, `&`) on two of Python's numbers."""
     if is_captured(x) or is_captured(y):
+        if "c" in (dtype_of(x).kind, dtype_of(y).kind):
+            python(plain(x), plain(y))  # raises, if Python has no such operator for complex numbers
         return captured(primitive(x, y), x, y)
     try:
         return python(plain(x), plain(y))
