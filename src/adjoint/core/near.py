@@ -78,12 +78,12 @@ def moved_trace(walk: NearTrace, trace: ReverseTrace, moves: Sequence[Value]) ->
         else:
             args = tuple([a if p is None else results[p] for p, a in zip(parents, args, strict=False)])
             is_linear = hasattr(primitive.derivative, "is_linear_in")
-            if is_linear and any([_is_ghost(a) or (isinstance(a, Traced) and _is_ghost(a.value)) for a in args]):
+            if is_linear and any([is_ghost(a) or (isinstance(a, Traced) and is_ghost(a.value)) for a in args]):
                 pushed = [a.node if isinstance(a, Traced) and a.walk is walk else None for a in args]
                 plain = [a.value if isinstance(a, Traced) and a.walk is walk else a for a in args]
                 change = primitive.derivative.push(primitive, pushed, out, plain, params)
                 found = Traced(kept.get(place, out), walk, change)
-            elif any([isinstance(a, Traced) and _is_ghost(a.value) for a in args]):
+            elif any([isinstance(a, Traced) and is_ghost(a.value) for a in args]):
                 raise UnknownValueError
             else:
                 found = walk.process(primitive, args, params)
@@ -95,7 +95,7 @@ def moved_trace(walk: NearTrace, trace: ReverseTrace, moves: Sequence[Value]) ->
     return moved, results
 
 
-def _is_ghost(x: Any) -> bool:
+def is_ghost(x: Any) -> bool:
     """Whether only the shape of a value is known."""
     return not hasattr(x, "__array__") and hasattr(x, "shape") and not isinstance(x, Traced)
 
@@ -105,7 +105,7 @@ def _kept(trace: ReverseTrace) -> dict[int, Value]:
     found: dict[int, Value] = {}
     for _, parents, args, _, _ in trace:
         for p, a in zip(parents, args, strict=False):
-            if p is not None and not _is_ghost(a):
+            if p is not None and not is_ghost(a):
                 found[p] = a
     return found
 

@@ -25,12 +25,14 @@ class ReverseTrace(list[Node]):
     Nodes name their arguments by place, so a long program is a flat list and nothing here recurses.
     """
 
-    __slots__ = ("has_numpys", "is_numpy", "kinds", "level")
+    __slots__ = ("has_jumps", "has_numpys", "is_numpy", "kinds", "level")
     lead = 0
     is_capture = False
 
     def __init__(self) -> None:
         self.level = new_level()
+        self.has_jumps = False
+        """Whether a value was used that is constant in steps, as a sign is: near the point it may be another."""
         self.is_numpy = False
         """Whether no input is a Python number. Then traced numbers, which are Python floats here because those are
         quicker, stand for NumPy's, which do not give way to the precision of an array."""
@@ -66,6 +68,7 @@ class ReverseTrace(list[Node]):
             values = with_precision(self, values, parents)
         out = primitive.evaluate(*values, **params) if outermost else primitive(*values, **params)
         if derivative.is_zero:
+            self.has_jumps = self.has_jumps or (not primitive.multiple and is_inexact(raw(out)))
             return out
         if type(out) is FLOAT:
             out = float(out)
@@ -86,6 +89,7 @@ class ReverseTrace(list[Node]):
         """The same steps in a walk that nobody has a handle of, to be walked back later; this one has ended."""
         kept = ReverseTrace()
         kept.extend(self)
+        kept.has_jumps = self.has_jumps
         self.end()
         return kept
 

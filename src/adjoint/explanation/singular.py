@@ -29,6 +29,7 @@ Seeds = list[tuple[int, Value]]
 def bare(recorded: Recorded) -> ReverseTrace:
     """The trace with plain values, without the walk that writes everything down."""
     found = ReverseTrace()
+    found.has_jumps = recorded.trace.has_jumps
     for primitive, parents, args, out, params in recorded.trace:
         value = tuple([plain(o) for o in out]) if isinstance(out, (tuple, list)) else plain(out)
         found.append((primitive, parents, tuple([plain(a) for a in args]), value, params))

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..core.careful import EVEN, PRODUCT, Slope
 from ..core.primitive import Primitive
 from ..core.spoken import is_awaited
 from ..core.traced import Traced
+from ..core.values import dtype_of
 from ..rules.linear import Linear
 from ..rules.multilinear import Multilinear
 from ..rules.stacking import aligned
@@ -77,6 +79,14 @@ def _square(x: Any) -> Any:
     return out
 
 
+def _slope_of_power(x: Any, y: Any) -> Slope:
+    """Whole powers are smooth where they have no slope, and roots beyond the second are steep."""
+    if dtype_of(y).kind == "c":
+        return Slope(steep=True)
+    is_even = np.equal(np.remainder(y, 2), 0)
+    return Slope(smooth=(y >= 2) & np.equal(y, np.floor(y)), even=is_even, bent=np.equal(y, 2), steep=y < 0.5)
+
+
 def _reciprocal(x: Any) -> Any:
     return _divide(1.0, x) if type(x) is float else np.reciprocal(x)
 
@@ -100,8 +110,9 @@ divide = elementwise(
     partials=[lambda y: _divide(1.0, y), lambda out, y: _divide(-out, y)],
     evaluate=_divide,
     domain=[REAL, NONZERO],
+    slope=PRODUCT,
 )
-square = elementwise(np.square, partials=[lambda x: 2.0 * x], evaluate=_square)
+square = elementwise(np.square, partials=[lambda x: 2.0 * x], evaluate=_square, slope=EVEN)
 reciprocal = elementwise(np.reciprocal, partials=[lambda out: -out * out], evaluate=_reciprocal, domain=[NONZERO])
 power = elementwise(
     np.power,
@@ -109,9 +120,16 @@ power = elementwise(
     evaluate=_power,
     domain=[POSITIVE, REAL],
     vertex=True,
+    slope=_slope_of_power,
     note="0 ** 0 has slope 0; x ** y has no slope in y at x = 0 < y",
 )
-float_power = elementwise(np.float_power, partials=power.derivative.partials, domain=[POSITIVE, REAL], vertex=True)
+float_power = elementwise(
+    np.float_power,
+    partials=power.derivative.partials,
+    domain=[POSITIVE, REAL],
+    vertex=True,
+    slope=_slope_of_power,
+)
 sqrt = elementwise(
     np.sqrt,
     partials=[lambda out: 0.5 / out],
@@ -120,7 +138,13 @@ sqrt = elementwise(
     vertex=True,
     note="at 0: inf, or 0 where the inner function has no slope, as in sqrt(x**2)",
 )
-cbrt = elementwise(np.cbrt, partials=[lambda out: 1.0 / (3.0 * out * out)], domain=[NONZERO], vertex=True)
+cbrt = elementwise(
+    np.cbrt,
+    partials=[lambda out: 1.0 / (3.0 * out * out)],
+    domain=[NONZERO],
+    vertex=True,
+    slope=Slope(steep=True),
+)
 also(np.true_divide, divide)
 
 __all__ = [

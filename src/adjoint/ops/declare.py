@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.careful import UNKNOWN, Slope
 from ..core.primitive import Primitive
 from ..core.traced import Traced
 from ..rules.constant import Constant
@@ -52,10 +53,11 @@ def elementwise(
     evaluate: Callable[..., Any] | None = None,
     domain: Sequence[Interval] | None = None,
     vertex: bool = False,
+    slope: Slope | Callable[..., Slope] = UNKNOWN,
     note: str = "",
 ) -> Primitive:
     """A smooth universal function; `scalar` is its quick version for Python floats."""
-    derivative = Elementwise(partials, vertex=vertex)
+    derivative = Elementwise(partials, vertex=vertex, slope=slope)
     return _universal(ufunc, derivative, len(partials), scalar, evaluate, domain, note)
 
 

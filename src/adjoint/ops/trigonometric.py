@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.careful import EVEN
 from ..rules.elementwise import Elementwise
 from ..rules.stacking import aligned
 from .declare import REAL, SYMMETRIC, also, declare, elementwise, ratio
@@ -40,8 +41,8 @@ def _one_over_one_minus_square(x: Any) -> Any:
     return 1.0 / (1.0 - x) * (1.0 / (1.0 + x)) if np.iscomplexobj(x) else 1.0 / ((1.0 - x) * (1.0 + x))
 
 
-sin = elementwise(np.sin, partials=[lambda x: _cos(x)], scalar=math.sin)
-cos = elementwise(np.cos, partials=[lambda x: -_sin(x)], scalar=math.cos)
+sin = elementwise(np.sin, partials=[lambda x: _cos(x)], scalar=math.sin, slope=EVEN)
+cos = elementwise(np.cos, partials=[lambda x: -_sin(x)], scalar=math.cos, slope=EVEN)
 tan = elementwise(np.tan, partials=[lambda out: 1.0 + out * out], scalar=math.tan, domain=[(-1.5, 1.5)])
 _sin, _cos = sin.evaluate, cos.evaluate
 arcsin = elementwise(
@@ -73,7 +74,7 @@ hypot = elementwise(
     note="slope 0 at the origin",
 )
 sinh = elementwise(np.sinh, partials=[lambda x: _cosh(x)], scalar=math.sinh)
-cosh = elementwise(np.cosh, partials=[lambda x: _sinh(x)], scalar=math.cosh)
+cosh = elementwise(np.cosh, partials=[lambda x: _sinh(x)], scalar=math.cosh, slope=EVEN)
 _sinh, _cosh = sinh.evaluate, cosh.evaluate
 tanh = elementwise(np.tanh, partials=[lambda x: sech_squared(x)], scalar=math.tanh)
 # 1 - tanh(x)**2 without its cancellation: at x = 20 that difference is 0, the slope is 1.7e-17

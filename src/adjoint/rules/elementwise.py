@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.careful import Cotangent
+from ..core.careful import UNKNOWN, Cotangent, Slope
 from ..core.errors import NotDifferentiableError, message
 from ..core.forward import met
 from ..core.near import NearTrace
@@ -46,16 +46,24 @@ class Elementwise:
     vertex : whether the partial is infinite at the end of the domain, as that of sqrt is at 0. There the
         derivative is infinite if the inner function has a slope, and 0 if it has none: sqrt(x**2) is the
         absolute value, whose subgradient at 0 is 0.
+    slope : what is known where a partial is 0 or infinite; a `Slope`, or a function of the arguments that gives one.
     """
 
-    __slots__ = ("partials", "vertex", "vjps")
+    __slots__ = ("partials", "slope", "vertex", "vjps")
     is_zero = False
     is_at_point = False
     pull_into = None
 
-    def __init__(self, partials: Sequence[Callable[..., Value] | None], *, vertex: bool = False) -> None:
+    def __init__(
+        self,
+        partials: Sequence[Callable[..., Value] | None],
+        *,
+        vertex: bool = False,
+        slope: Slope | Callable[..., Slope] = UNKNOWN,
+    ) -> None:
         self.partials = tuple(partials)
         self.vertex = vertex
+        self.slope = slope
         self.vjps = compiled_at_first_use(self, self.partials)
 
     def keep(self, primitive: Any, parents: Sequence[int | None], values: Sequence[Value], out: Value) -> Kept:
@@ -131,8 +139,9 @@ class Elementwise:
         self, primitive: Any, g: Cotangent, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]
     ) -> list[Cotangent | None]:
         """Multiply by the partials, but not where the cotangent is structurally zero."""
+        slope = self.slope if isinstance(self.slope, Slope) else self.slope(*args)
         return [
-            g.times(partial(out, *args), out, vertex=self.vertex) if need else None
+            g.times(partial(out, *args), out, vertex=self.vertex, slope=slope) if need else None
             for partial, need in zip(evaluated(self.partials), needed, strict=True)
         ]
 

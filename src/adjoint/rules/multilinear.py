@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.careful import Cotangent
+from ..core.careful import EVEN, PRODUCT, Cotangent
 from ..core.values import Value, may_hold, shape_of
 from .keeping import Kept, ghost, own, sum_of_tangents
 
@@ -62,9 +62,14 @@ class Multilinear:
 
     def _pull_one(self, k: int, g: Cotangent, out: Value, args: Sequence[Value], params: dict) -> Cotangent:
         transpose = self.transposes[k]
+        slope = EVEN if len(args) == 2 and args[0] is args[1] else PRODUCT
         if self.elementwise:
-            return g.transposed_elementwise(lambda part: transpose(part, out, *args, **params))
-        found = g.mapped(lambda part: transpose(part, out, *args, **params), support=None)
+            return g.transposed_elementwise(lambda part: transpose(part, out, *args, **params), slope)
+
+        def sizes(part: Value) -> Value:
+            return transpose(part, out, *[np.abs(a) for a in args], **params)
+
+        found = g.mapped(lambda part: transpose(part, out, *args, **params), sizes, slope)
         if g.support is None:
             return found
         arrived = np.where(g.support, 1.0, 0.0)
@@ -75,8 +80,7 @@ class Multilinear:
         if any(may_hold(w) for j, w in enumerate(wild) if j != k):
             tame = [np.where(np.isfinite(a), a, 0.0) for a in args]
             meets = np.not_equal(transpose(arrived, out, *wild, **params), 0)
-            harmless = g.mapped(lambda part: transpose(part, out, *tame, **params), support=None)
-            found.finite = np.where(meets, found.finite, harmless.finite)
+            found.finite = np.where(meets, found.finite, transpose(g.finite, out, *tame, **params))
             if found.infinite is not None:
-                found.infinite = np.where(meets, found.infinite, harmless.infinite)
+                found.infinite = np.where(meets, found.infinite, transpose(g.infinite, out, *tame, **params))
         return found.masked()

@@ -62,7 +62,12 @@ class Reducing:
         support = None
         if g.support is not None:
             support = (widened(np.where(g.support, 1.0, 0.0), args[0], params["axis"]) * ones) != 0
-        wide = g.mapped(lambda part: widened(part, args[0], params["axis"]) * ones, support=support)
+
+        def wider(part: Value) -> Value:
+            return widened(part, args[0], params["axis"]) * ones
+
+        wide = g.mapped(wider, wider)
+        wide.support = support
         return [wide.selected(share) if self.selects else wide.times(share, out, vertex=False)]
 
 

@@ -128,7 +128,7 @@ class JitRule(Opaque):
         self, primitive: Any, g: Any, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]
     ) -> list[Cotangent | None]:
         """The jitted rule where nothing but finite numbers is met; else a careful walk through the function."""
-        if all(c is None or (c.infinite is None and c.support is None and c.doubt is None) for c in g):
+        if all(c is None or c.is_plain for c in g):
             found = self._pull([None if c is None else c.finite for c in g], out, args, params, needed)
             if all_finite(found):
                 return [None if c is None else Cotangent(c) for c in found]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ..core.careful import pull_careful
 from ..core.derived import derived
 from ..core.errors import TangentError, message
 from ..core.folding import fold
@@ -17,10 +19,11 @@ from ..core.reverse import INPUT, OUTPUT, all_finite
 from ..core.trace import quiet
 from ..core.traced import Traced, settled, snapshot
 from ..core.tree import flatten, same_structure
-from ..core.values import Value, cannot_branch, cast, describe, dtype_of, plain, shape_of, zeros_for
+from ..core.values import Value, cannot_branch, cast, describe, dtype_of, may_hold, plain, shape_of, zeros_for
 from ..ir.effects import silenced
 from ..ir.interpret import own
-from ..rules.limits import Limits, decided, limit_of_tangent
+from ..rules.again import WalkOn
+from ..rules.limits import decided
 from .recording import checked_function, checked_inputs, finished, of_kind, output_leaves, pair, run
 from .vjp import Recording
 
@@ -85,7 +88,7 @@ def _jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool) ->
         walk.end()
         in_doubt, met.vertex = met.vertex, before
     moved = [_as_value(t, v) for t, v in zip(moved, values, strict=True)]
-    if in_doubt or not _is_certain(moved):
+    if in_doubt or not _is_certain([*moved, *values]):
         with silenced():
             moved = _decided(Recording(fun, tuple(primals), has_aux, "jvp"), moves, moved, in_doubt)
     results = own(values + moved, inputs + moves)
@@ -99,17 +102,30 @@ def _is_certain(tangents: list[Value]) -> bool:
 
 
 @quiet
-def _decided(recording: Recording, moves: list[Value], tangents: list[Value], in_doubt: bool) -> list[Value]:
+def _decided(recording: Recording, moves: list[Value], given: list[Value], in_doubt: bool) -> list[Value]:
     """The tangents with limits where they are not finite, or everywhere if any of them is in doubt."""
-    trace, places = recording.trace, recording.places
+    tangents, places = list(given), recording.places
+    in_doubt = in_doubt and _is_in_doubt(recording)
     doubts: list[Value | None] = [np.full(shape_of(t), in_doubt)[()] for t in tangents]
+    known = [k for k, p in enumerate(places) if p is not None]
+    ends = [(places[k], None) for k in known] + [(-1, t) for t in moves]
+    asked = [tangents[k] for k in known], [doubts[k] for k in known]
+    is_large = not _is_certain(recording.values)
+    found = decided(*asked, WalkOn, recording.trace, ends, recording.inputs, run, is_large=is_large)  # type: ignore[arg-type]
+    for k, t in zip(known, found, strict=True):
+        tangents[k] = t
+    return [_as_value(t, v) for t, v in zip(tangents, recording.values, strict=True)]
 
-    def limits() -> Limits:
-        found = iter(limit_of_tangent(trace, [p for p in places if p is not None], moves, run))
-        return [None if p is None else next(found) for p in places]
 
-    found = decided(list(tangents), doubts, limits, trace, [*recording.inputs, *moves])
-    return [_as_value(t, v) for t, v in zip(found, recording.values, strict=True)]
+def _is_in_doubt(recording: Recording) -> bool:
+    """Whether the walk back, which knows more of its zeros, finds any that met an infinite slope and may not be 0."""
+    seeds = []
+    for place, value in zip(recording.places, recording.values, strict=True):
+        if place is not None:
+            count = math.prod(shape_of(value))
+            seeds.append((place, (1.0 + np.arange(count) * 0.6180339887498949 % 1.0).reshape(shape_of(value))[()]))
+    _, doubts = pull_careful(recording.trace, seeds, len(recording.inputs))
+    return any([d is not None and may_hold(d) for d in doubts])
 
 
 def _as_value(tangent: Value, value: Value) -> Value:
@@ -218,7 +234,7 @@ def push(recording: Recording, tangents: list[Value]) -> list[Value]:
         for place, v in zip(recording.places, recording.values, strict=True)
     ]
     in_doubt, met.vertex = met.vertex, before
-    if in_doubt or not _is_certain(results):
+    if in_doubt or not _is_certain([*results, *recording.values]):
         results = _decided(recording, tangents, results, in_doubt)
     return own(results, tangents)
 

@@ -14,7 +14,7 @@ from ..core.batch import BatchTrace
 from ..core.careful import Cotangent
 from ..core.primitive import Primitive
 from ..core.traced import Traced
-from ..core.values import Value, is_inexact, zeros_for
+from ..core.values import Value, is_inexact, plain, zeros_for
 from ..ir.capture import example
 from ..ir.interpret import own, replay
 from ..ir.program import Program
@@ -26,6 +26,7 @@ from .loop_derive import (
     Parts,
     Slots,
     Values,
+    as_values,
     batched,
     joined,
     packed,
@@ -44,6 +45,11 @@ def _evaluate(index: Any, *operands: Any, branches: tuple[Program, ...]) -> Any:
     operands = tuple([as_type(a, program.types[k]) for a, k in zip(operands, program.inputs, strict=True)])
     with np.errstate(all="ignore"):
         return tuple(own(executable(program)(*operands), operands))
+
+
+def _flat(index: Any, *operands: Any, branches: tuple[Program, ...]) -> tuple[Value, ...]:
+    """The steps of the chosen branch."""
+    return tuple(replay(branches[int(plain(index))], operands))
 
 
 def apply(index: Value, bodies: Sequence[Body], operands: Values) -> tuple[Value, ...]:
@@ -114,7 +120,7 @@ def _pull(slots: Slots, out: Value, args: Values, params: dict, needed: Sequence
         if wanted == written:
             break
         written = wanted
-    arrived = [part for g in slots if g is not None for part in (g.finite, g.infinite, g.support) if part is not None]
+    arrived = [part for g in slots if g is not None for part in as_values(g)]
     rest = iter(apply(args[0], [body for body, _ in bodies], [*operands, *arrived]))
     found = iter([None if p is None else unpacked(rest, p) for p in written])
     return [None, *[next(found) if m else None for m in marks]]
@@ -179,4 +185,4 @@ def _whole(x: Value, walk: BatchTrace) -> Value:
     return x.value if isinstance(x, Traced) and x.walk is walk else repeated(numpys(x), walk.size)
 
 
-cond: Any = Primitive("cond", _evaluate, derivative=LoopRule(_push, _pull), stacking=_stacked, multiple=True)
+cond: Any = Primitive("cond", _evaluate, derivative=LoopRule(_push, _pull, _flat), stacking=_stacked, multiple=True)

@@ -33,10 +33,12 @@ class Parts(NamedTuple):
 
     infinite: bool = False
     support: bool = False
+    doubt: bool = False
+    fragile: bool = False
 
     def n_values(self) -> int:
         """How many values a cotangent is written as."""
-        return 1 + self.infinite + self.support
+        return 1 + sum(self)
 
 
 PLAIN, NOTHING = Parts(), Parts(support=True)
@@ -45,31 +47,34 @@ PLAIN, NOTHING = Parts(), Parts(support=True)
 
 def parts_of(g: Cotangent | None) -> Parts:
     """The parts that a cotangent has."""
-    return NOTHING if g is None else Parts(g.infinite is not None, g.support is not None)
+    return NOTHING if g is None else Parts(*[getattr(g, name) is not None for name in Parts._fields])
 
 
 def joined(a: Parts, b: Parts) -> Parts:
     """The parts of either."""
-    return Parts(a.infinite or b.infinite, a.support or b.support)
+    return Parts(*[x or y for x, y in zip(a, b, strict=True)])
+
+
+def as_values(g: Cotangent) -> list[Value]:
+    """A cotangent as values: those of the parts it has."""
+    return [g.finite, *[getattr(g, name) for name, has in zip(Parts._fields, parts_of(g), strict=True) if has]]
 
 
 def packed(g: Cotangent | None, parts: Parts, value: Value) -> list[Value]:
     """A cotangent as values: those of its parts, written out."""
-    zero = numpys(zeros_for(value))
+    zero, shape = numpys(zeros_for(value)), shape_of(value)
     values = [zero if g is None else g.finite]
-    if parts.infinite:
-        values.append(zero if g is None or g.infinite is None else g.infinite)
-    if parts.support:
-        everywhere = g is not None and g.support is None
-        values.append(np.full(shape_of(value), everywhere)[()] if g is None or everywhere else g.support)
-    return [v if shape_of(v) == shape_of(value) else spread(v, shape_of(value)) for v in values]
+    for name in [name for name, has in zip(Parts._fields, parts, strict=True) if has]:
+        part = None if g is None else getattr(g, name)
+        if part is None:
+            part = zero if name == "infinite" else np.full(shape, name == "support" and g is not None)[()]
+        values.append(part)
+    return [v if shape_of(v) == shape else spread(v, shape) for v in values]
 
 
 def unpacked(values: Any, parts: Parts) -> Cotangent:
     """The cotangent that the next values of an iterator stand for."""
-    finite = next(values)
-    infinite = next(values) if parts.infinite else None
-    return Cotangent(finite, infinite, next(values) if parts.support else None)
+    return Cotangent(next(values), *[next(values) if has else None for has in parts])
 
 
 def pushed(values: Values, tangents: Values, program: Program) -> tuple[list[Value], list[Value]]:
@@ -268,18 +273,25 @@ class LoopRule:
     push : `(tangents, out, args, params) -> results, their tangents`, None where there is none. If `out` is None, the
         results are not known yet; a loop that finds both is one loop instead of two.
     pull : `(slots, out, args, params, needed, careful) -> cotangents of the arguments`, in parts.
+    flat : `(*args, **params) -> results`, step by step, for what has to look inside.
     """
 
-    __slots__ = ("_pull", "_push")
+    __slots__ = ("_pull", "_push", "flat")
     is_zero = False
     by_parts = True
     pull_into = None
     vjps = None
     keep = staticmethod(all_kept)
 
-    def __init__(self, push: Callable[..., tuple[Values, Values]], pull: Callable[..., list[Any]]) -> None:
+    def __init__(
+        self,
+        push: Callable[..., tuple[Values, Values]],
+        pull: Callable[..., list[Any]],
+        flat: Callable[..., Sequence[Value]],
+    ) -> None:
         self._push = push
         self._pull = pull
+        self.flat = flat
 
     def push(self, primitive: Any, tangents: Values, out: Value, args: Values, params: dict) -> Values:
         """The tangents of the results."""

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from ..core.careful import Cotangent
+from ..core.near import UnknownValueError
 from ..core.primitive import Primitive
 from ..core.reverse import ReverseTrace
 from ..core.traced import Traced
 from ..core.values import Value, is_inexact, zeros_for
 from ..ir.capture import example
-from ..ir.interpret import own
+from ..ir.interpret import own, replay
 from ..ir.program import Program, Type
 from ..rules.stacking import repeated
 from .loop_capture import (
@@ -38,7 +39,7 @@ from .loop_capture import (
     scalar_executable,
     split,
 )
-from .loop_derive import Back, LoopRule, Slots, Values, batched, packed, pushed, step_back, unpacked
+from .loop_derive import Back, LoopRule, Slots, Values, as_values, batched, packed, pushed, step_back, unpacked
 
 
 @natively("scan")
@@ -62,6 +63,30 @@ def _evaluate(*args: Any, body: Program, n_consts: int, n_carry: int, length: in
             for y, new in zip(ys, found[n_carry:], strict=True):
                 y[i] = new
     return (*own(carry, args), *ys)
+
+
+def _flat(
+    *args: Any, body: Program, n_consts: int, n_carry: int, length: int, reverse: bool, **_: int
+) -> tuple[Value, ...]:
+    """Take the steps one by one."""
+    refuse_many(length * len(body.steps))
+    consts, carry, xs = split(args, n_consts, n_carry)
+    rows = []
+    for i in range(length - 1, -1, -1) if reverse else range(length):
+        found = replay(body, [*consts, *carry, *[x[i] for x in xs]])
+        carry = found[:n_carry]
+        rows.append(found[n_carry:])
+    columns = zip(*(rows[::-1] if reverse else rows), strict=True)
+    return (*carry, *[np.stack(column) for column in columns])
+
+
+MANY = 20_000
+
+
+def refuse_many(count: int) -> None:
+    """Raise if steps are too many to be taken one by one."""
+    if count > MANY:
+        raise UnknownValueError
 
 
 FEW = 8
@@ -249,7 +274,7 @@ def starting_state(
     arrived: list[Value] = []
     for g in slots[n_carry:]:
         if g is not None:
-            arrived += [g.finite] + [part for part in (g.infinite, g.support) if part is not None]
+            arrived += as_values(g)
     return state, arrived
 
 
@@ -303,4 +328,4 @@ def batch_in_front(values: Values, params: dict, marks: Sequence[bool], size: in
     return found
 
 
-scan: Any = Scan("scan", _evaluate, derivative=LoopRule(_push, _pull), stacking=_stacked, multiple=True)
+scan: Any = Scan("scan", _evaluate, derivative=LoopRule(_push, _pull, _flat), stacking=_stacked, multiple=True)

@@ -34,7 +34,7 @@ from .loop_capture import (
     split,
 )
 from .loop_derive import LoopRule, Slots, Values, batched, pushed, step_back, unbatched
-from .loop_scan import outputs_like, pythons, result_of, settling, starting_state
+from .loop_scan import outputs_like, pythons, refuse_many, result_of, settling, starting_state
 from .loop_unwind import unwind, where_active
 
 
@@ -58,6 +58,17 @@ def _evaluate(*args: Any, cond: Program, body: Program, n_cond: int, n_body: int
                 carry[k] = kind(carry[k])
             count += 1
     return (*own(carry, args), np.int64(count))
+
+
+def _flat(*args: Any, cond: Program, body: Program, n_cond: int, n_body: int, n_carry: int) -> tuple[Value, ...]:
+    """Take the steps one by one."""
+    of_cond, of_body, carry = split(args, n_cond, n_body)
+    count = 0
+    while replay(cond, [*of_cond, *carry])[0]:
+        carry = replay(body, [*of_body, *carry])
+        count += 1
+        refuse_many(count * len(body.steps))
+    return (*carry, np.int64(count))
 
 
 def _evaluate_numbers(goes_on: Any, step: Any, values: Any, programs: tuple[Program, Program]) -> tuple[Value, ...]:
@@ -214,5 +225,5 @@ def _waiting(cond: Program, body: Program, values: Any, marks: Any, size: int) -
 
 
 while_loop: Any = Primitive(
-    "while_loop", _evaluate, derivative=LoopRule(_push, _pull), stacking=_stacked, multiple=True
+    "while_loop", _evaluate, derivative=LoopRule(_push, _pull, _flat), stacking=_stacked, multiple=True
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,9 @@ from ..ir.capture import is_captured
 from ..numpy.naming import prepare
 from ..numpy.tracing import enter, leave
 from ..ops.shape import item
-from ..rules.limits import decided, limit_of_gradient
+from ..rules.again import WalkBack
+from ..rules.keeping import Ghost
+from ..rules.limits import decided
 
 
 def checked_inputs(leaves: list[Any], args: tuple[Any, ...], walk: str) -> list[Value]:
@@ -186,16 +189,19 @@ def pulled_back(
     zeros matter to it too), the careful walk is the one that counts. Inside a step of another trace, what is not
     decided here stays nan: that trace knows more of the cotangents.
     """
-    found = None if _is_watched(trace, seeds, inputs) else _plainly_pulled(trace, seeds, len(inputs))
-    if found is None:
+    is_watched = _is_watched(trace, seeds, inputs)
+    found = None if is_watched else _plainly_pulled(trace, seeds, len(inputs))
+    is_large = not is_inside and not _is_finite(trace, seeds)
+    if found is not None and is_large:
+        found = decided(found, [None] * len(found), WalkBack, trace, seeds, inputs, run, is_large=True)
+    elif found is None:
         found, doubts = pull_careful(trace, seeds, len(inputs), is_asked=not is_inside)
         if is_inside:
             found = [
                 g if d is None or g is None else np.where(d, np.nan, g) for g, d in zip(found, doubts, strict=True)
             ]
         else:
-            reached = [*inputs, *[g for _, g in seeds]]
-            found = decided(found, doubts, lambda: limit_of_gradient(trace, seeds, inputs, run), trace, reached)
+            found = decided(found, doubts, WalkBack, trace, seeds, inputs, run, is_large=is_large)
     seen = [c for _, c in seeds]
     for k, g in enumerate(found):
         if g is None:
@@ -218,6 +224,15 @@ def _is_watched(trace: ReverseTrace, seeds: list[tuple[int, Value]], inputs: lis
             if isinstance(x, Traced) and (is_differentiated(x) or cannot_branch(x)):
                 return True
     return False
+
+
+def _is_finite(trace: ReverseTrace, seeds: list[tuple[int, Value]]) -> bool:
+    """Whether all that was computed is finite; yes, if a program cannot ask."""
+    outs = [trace[place][3] for place, _ in seeds]
+    if len(outs) == 1 and type(outs[0]) is float:
+        return math.isfinite(outs[0])
+    known = [out for out in outs if type(out) is not Ghost]
+    return any(map(cannot_branch, known)) or all_finite(known)
 
 
 def _plainly_pulled(trace: ReverseTrace, seeds: list[tuple[int, Value]], count: int) -> list[Value | None] | None:

@@ -1,0 +1,246 @@
+"""The steps of a trace taken again: at points nearby, and with numbers of a wider range."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..core.careful import pull_careful
+from ..core.forward import ForwardTrace, met
+from ..core.near import UnknownValueError, is_ghost, pull_near, push_near
+from ..core.reverse import INPUT, OUTPUT, ReverseTrace
+from ..core.traced import Traced
+from ..core.values import Value, dtype_of, is_inexact, shape_of
+from .limit_search import Limits, directions, limits, scale
+from .reducing import Reducing
+from .selecting import Selecting
+
+Run = Callable[[Any, Any, dict[str, Any]], Any]
+"""How a function of the user's is run on traced values."""
+Ends = list[tuple[int, Value]]
+
+
+class Walk(Protocol):
+    """A walk over a trace that can be taken again."""
+
+    trace: ReverseTrace
+
+    def __init__(self, trace: ReverseTrace, ends: Ends, inputs: list[Value], run: Run) -> None: ...
+
+    def widely(self) -> Iterator[tuple[Value, Value]]:
+        """The derivatives by numbers of a wider range, and where they are sure."""
+
+    def limits(self) -> Limits:
+        """The limits of the derivatives nearby; None for those that are 0 whatever happens."""
+
+    def at(self, distance: float, turned: int = -1) -> list[Value]:
+        """The derivatives at an ordinary point nearby."""
+
+
+class WalkBack:
+    """From cotangents of some places of a trace to those of its inputs."""
+
+    def __init__(self, trace: ReverseTrace, ends: Ends, inputs: list[Value], run: Run) -> None:
+        self.trace, places = expanded(trace, [place for place, _ in ends], run)
+        self.seeds = [(p, g) for p, (_, g) in zip(places, ends, strict=True) if p is not None]
+        self.inputs = inputs
+
+    def widely(self) -> Iterator[tuple[Value, Value]]:
+        """The cotangents by numbers of a wider range."""
+        for g, doubt in self._pulled([wide(x) for x in self.inputs]):
+            yield g, np.isfinite(g) & np.logical_not(doubt)
+
+    def _pulled(self, inputs: list[Value]) -> list[tuple[Value, Value]]:
+        trace = ReverseTrace()
+        results = taken(self.trace, [trace.input(x) for x in inputs])
+        seeds = [(results[p].node, g) for p, g in self.seeds if _is_of(results[p], trace)]
+        found, doubts = pull_careful(trace, seeds, len(inputs))
+        return [
+            (np.zeros(shape_of(x)), False) if g is None else (g, False if d is None else d)
+            for g, d, x in zip(found, doubts, inputs, strict=True)
+        ]
+
+    def _moves(self, distance: float, turn: float, turned: int) -> list[Value]:
+        moves = [directions(x, turn, k) * distance * scale(x) for k, x in enumerate(self.inputs)]
+        return [-m if k == turned else m for k, m in enumerate(moves)]
+
+    def limits(self) -> Limits:
+        """The limits of the cotangents."""
+
+        def near(distance: float, turn: float, turned: int = -1) -> list[Value | None]:
+            return pull_near(self.trace, self.seeds, self._moves(distance, turn, turned))
+
+        return limits(near, len(self.inputs), has_turns=True)
+
+    def at(self, distance: float, turned: int = -1) -> list[Value]:
+        """The cotangents at an ordinary point nearby."""
+        moves = self._moves(distance, 0.0, turned)
+        return [g for g, _ in self._pulled([wide(x) + m for x, m in zip(self.inputs, moves, strict=True)])]
+
+
+class WalkOn:
+    """From tangents of the inputs of a trace, which are the values at the ends, to those of some places."""
+
+    def __init__(self, trace: ReverseTrace, ends: Ends, inputs: list[Value], run: Run) -> None:
+        places = [place for place, _ in ends if place >= 0]
+        self.tangents = [t for place, t in ends if place < 0]
+        self.trace, self.places = expanded(trace, places, run)
+        self.inputs = inputs
+
+    def widely(self) -> Iterator[tuple[Value, Value]]:
+        """The tangents by numbers of a wider range."""
+        before, met.vertex = met.vertex, False
+        found = self._pushed([wide(x) for x in self.inputs])
+        in_doubt, met.vertex = met.vertex, before
+        for t in found:
+            yield t, np.isfinite(t) & (not in_doubt)
+
+    def _pushed(self, inputs: list[Value]) -> list[Value]:
+        walk = ForwardTrace()
+        results = taken(self.trace, [Traced(x, walk, wide(t)) for x, t in zip(inputs, self.tangents, strict=True)])
+        found = [None if p is None else results[p] for p in self.places]
+        return [f.node if isinstance(f, Traced) and f.walk is walk else 0.0 for f in found]
+
+    def limits(self) -> Limits:
+        """The limits of difference quotients along the tangents."""
+        known = [p for p in self.places if p is not None]
+
+        def near(distance: float, turn: float) -> list[Value | None]:
+            pushed = push_near(self.trace, known, [t * distance for t in self.tangents])
+            return [None if m is None else m / distance for m in pushed]
+
+        rest = iter(limits(near, len(known), has_turns=False))
+        return [None if p is None else next(rest) for p in self.places]
+
+    def at(self, distance: float, turned: int = -1) -> list[Value]:
+        """The tangents at an ordinary point nearby, along them; what they leave where it is moves a little too."""
+        moved = []
+        for k, (x, t) in enumerate(zip(self.inputs, self.tangents, strict=True)):
+            move = np.where(np.equal(t, 0), 2.0**-6 * directions(x, 0.0, k), t)
+            moved.append(wide(x) + distance * move * scale(x))
+        return self._pushed(moved)
+
+
+FAR, CLOSER = 2.0**-16, 2.0**-24
+"""The distances of ordinary points: not so far that the derivative is another, nor so close that digits get lost."""
+
+
+def are_confirmed(walk: Walk, claims: list[Value]) -> list[Value]:
+    """Where the derivatives at ordinary points go to the ones claimed, as the points come closer."""
+    far, close = [_both_sides(walk, distance, len(claims)) for distance in (FAR, CLOSER)]
+    return [_goes_to(claim, f, c) for claim, f, c in zip(claims, far, close, strict=True)]
+
+
+def _both_sides(walk: Walk, distance: float, count: int) -> list[tuple[Value, Value]]:
+    """For each derivative the mean of two sides, and their size; a side outside of the domain does not count."""
+    ahead, behind = walk.at(distance), walk.at(-distance)
+    found = []
+    for k in range(count):
+        a, b = ahead[k], behind[k]
+        if count > 1 and np.any(np.isnan(a) & np.isnan(b)):  # another argument may have left its domain
+            a, b = np.where(np.isnan(a), walk.at(distance, k)[k], a), np.where(np.isnan(b), walk.at(-distance, k)[k], b)
+        a, b = np.where(np.isnan(a), b, a), np.where(np.isnan(b), a, b)
+        found.append((0.5 * (a + b), np.maximum(np.abs(a), np.abs(b))))
+    return found
+
+
+def _goes_to(claim: Value, far: tuple[Value, Value], close: tuple[Value, Value]) -> Value:
+    error, before = np.abs(close[0] - claim), np.abs(far[0] - claim)
+    size = np.maximum(close[1], np.abs(claim))
+    is_reached = np.isfinite(error) & ((error <= 1e-6 * size) | (error <= 0.75 * before))
+    grows = (np.sign(close[0]) == np.sign(claim)) & (np.abs(close[0]) > 1.02 * np.abs(far[0]))
+    return np.where(np.isinf(claim), grows | np.isinf(close[0]) & np.equal(close[0], claim), is_reached)
+
+
+def wide(x: Value) -> Value:
+    """A value as a number of a wider range: 1e4932 instead of 1e308, where the machine has such numbers."""
+    if not is_inexact(x):
+        return x
+    return np.asarray(x, np.clongdouble if dtype_of(x).kind == "c" else np.longdouble)[()]
+
+
+def taken(trace: ReverseTrace, inputs: Sequence[Value]) -> list[Any]:
+    """The results of all steps, from inputs that may be handles of another walk."""
+    results: list[Any] = []
+    for place, (primitive, parents, args, out, params) in enumerate(trace):
+        if primitive is INPUT:
+            results.append(inputs[place])
+        elif primitive is OUTPUT:
+            results.append(results[parents[0]][params["k"]])  # type: ignore[index]
+        else:
+            moved = [a if p is None else results[p] for p, a in zip(parents, args, strict=False)]
+            if any([is_ghost(a) for a in moved]):
+                raise UnknownValueError
+            found = _step(primitive, moved, params)
+            if isinstance(primitive.derivative, (Selecting, Reducing)) and primitive.derivative.is_at_point:
+                _pick_as_before(primitive, moved, found, args, out, params)
+            results.append(found)
+    return results
+
+
+def _pick_as_before(primitive: Any, moved: list[Any], found: Any, args: Any, out: Any, params: dict[str, Any]) -> None:
+    """Let a step that picks elements hand derivatives to those picked at the point, as ties break nearby."""
+    if not isinstance(found, Traced):
+        return
+    if isinstance(found.walk, ReverseTrace):
+        _, parents, *_ = found.walk[found.node]
+        found.walk[found.node] = (primitive, parents, args, out, params)
+    else:
+        tangents = [m.node if _is_of(m, found.walk) else None for m in moved]
+        found.node = primitive.derivative.push(primitive, tangents, out, args, params)
+
+
+def _step(primitive: Any, args: Sequence[Value], params: dict[str, Any]) -> Any:
+    """A step, with numbers of the usual range if it takes no others."""
+    try:
+        return primitive(*args, **params)
+    except TypeError:
+        return primitive(*[_narrow(a) for a in args], **params)
+
+
+def _narrow(x: Value) -> Value:
+    kind = getattr(x, "dtype", None)
+    usual = {np.dtype(np.longdouble): np.float64, np.dtype(np.clongdouble): np.complex128}.get(kind)  # type: ignore[arg-type]
+    return x if usual is None else x.astype(usual)
+
+
+def expanded(trace: ReverseTrace, places: Sequence[int], run: Run) -> tuple[ReverseTrace, list[int | None]]:
+    """The trace with the steps inside of jitted functions and loops.
+
+    Also where some of its places have gone to; None for what does not depend on the inputs.
+    """
+    found, gone = trace, list[int | None](places)
+    while any([_inside(node[0]) is not None for node in found]):
+        results = _once_more(found, run)
+        found, before = results[0].walk, gone
+        gone = [None if p is None else results[p].node if _is_of(results[p], found) else None for p in before]
+    return found, gone
+
+
+def _once_more(trace: ReverseTrace, run: Run) -> list[Any]:
+    found = ReverseTrace()
+    found.has_jumps = trace.has_jumps
+    results: list[Any] = []
+    for primitive, parents, args, out, params in trace:
+        if primitive is INPUT:
+            results.append(found.input(out))
+        elif primitive is OUTPUT:
+            results.append(results[parents[0]][params["k"]])  # type: ignore[index]
+        else:
+            args = [a if p is None else results[p] for p, a in zip(parents, args, strict=False)]
+            inside = _inside(primitive)
+            results.append(primitive(*args, **params) if inside is None else run(inside, args, params))
+    return results
+
+
+def _inside(primitive: Any) -> Any:
+    """The function that a step stands for, if it is one of the user's."""
+    if primitive is INPUT or primitive is OUTPUT:
+        return None
+    return primitive.evaluate if primitive.inline else getattr(primitive.derivative, "flat", None)
+
+
+def _is_of(x: Any, walk: Any) -> bool:
+    return isinstance(x, Traced) and x.walk is walk

@@ -1,0 +1,92 @@
+"""Derivatives where slopes are 0 and infinite at once: their limits at points nearby, if those agree.
+
+`sqrt(x)**2` at 0 has the slope 0 * inf, and a derivative, 1. It is found by walks along tiny steps (`core/near.py`) to
+four points: two distances in two directions, and opposite to them. If all agree that is the derivative. Opposite sides
+may differ, as those of a norm do at its kink; then their mean counts, which is the documented slope 0. A side outside
+of the domain does not count. What grows without end is infinite, what shrinks is 0, and all else is nan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.values import Value, may_hold, shape_of
+
+DISTANCES = ((2.0**-240, 2.0**-180, 1e-7), (2.0**-60, 2.0**-52, 1e-12), (2.0**-20, 2.0**-16, 1e-13))
+"""How far the steps go, and what is the same limit seen from both distances; the next ones where numbers get too small.
+The exponents have many divisors, so that roots of the steps are powers of 2 too."""
+
+
+class Limit(NamedTuple):
+    """A derivative found near a point, and where it is the mean of two sides that differ, as at a kink."""
+
+    value: Value
+    is_kink: Value
+
+
+Limits = list[Limit | None]
+
+
+def limits(near: Callable[..., list[Value | None]], count: int, *, has_turns: bool) -> Limits:
+    """The limits of all derivatives, given their values near the point."""
+    found: Limits = [Limit(np.nan, False)] * count
+    for close, far, tolerance in DISTANCES:
+        steps = ((close, 0.0), (-close, 0.0), (far, 0.0), (-far, 0.0), (close, 0.5), (-close, 0.5))
+        ends = [near(*step) for step in (steps if has_turns else steps[:4])]
+        for k, had in enumerate(found):
+            sides: Any = [end[k] for end in ends]
+            if had is None or any([s is None for s in sides]):
+                found[k] = None
+                continue
+            if has_turns and count > 1 and may_hold(np.isnan(sides[1]) & ~np.isnan(sides[0])):
+                # another argument may have left its domain: let this one alone turn back
+                sides[1::2] = [near(*step, k)[k] for step in steps[::2]]
+            new, is_open = _limit(*sides, tolerance=tolerance), np.isnan(had.value)
+            found[k] = Limit(np.where(is_open, new.value, had.value), np.where(is_open, new.is_kink, had.is_kink))
+        if not any([f is not None and may_hold(np.isnan(f.value)) for f in found]):
+            break
+    return found
+
+
+def _limit(ahead: Value, behind: Value, *others: Value, tolerance: float) -> Limit:
+    """The limit of a slope, given on both sides; then farther away, and in another direction if there is any."""
+    only_ahead, only_behind = np.isnan(behind), np.isnan(ahead)
+    ahead, behind = np.where(only_behind, behind, ahead), np.where(only_ahead, ahead, behind)
+    size, mean = np.maximum(np.abs(ahead), np.abs(behind)), 0.5 * (ahead + behind)
+    same: Any = True
+    for other, opposite in zip(others[::2], others[1::2], strict=True):
+        other, opposite = np.where(only_behind, opposite, other), np.where(only_ahead, other, opposite)
+        largest = np.maximum(np.abs(other), np.abs(opposite))
+        same = same & (np.abs(mean - 0.5 * (other + opposite)) <= tolerance * np.maximum(size, largest))
+    far = np.maximum(
+        np.abs(np.where(only_behind, others[1], others[0])), np.abs(np.where(only_ahead, others[0], others[1]))
+    )
+    bounded = np.abs(size - far) <= 1e-3 * size
+    found = np.where(same & bounded, _short(mean, size), np.nan)
+    grows = (size > 1.1 * far) & (size > 32.0)
+    found = np.where(grows & (np.sign(ahead) == np.sign(behind)), np.sign(ahead) * np.inf, found)
+    found = np.where((size < 0.25 * far) & (size < 2.0**-8) | (size == 0) & (far == 0), 0.0, found)
+    return Limit(found, same & bounded & (np.abs(ahead - behind) > tolerance * size))
+
+
+def _short(x: Value, size: Value) -> Value:
+    """A number without the rounding errors of the walk, if it has few digits: 1 instead of 0.9999999999999998."""
+    unit = 2.0 ** (np.floor(np.log2(np.where(size == 0, 1.0, size))) - 20.0)
+    rounded = np.round(x / unit) * unit
+    return np.where(np.abs(x - rounded) <= unit * 2.0**-24, rounded, x)
+
+
+def directions(x: Value, turn: float, number: int) -> Any:
+    """Steps that are the same for no two elements, between 1 and 2; the first of the first array is 1."""
+    count = int(np.prod(shape_of(x), dtype=int))
+    parts = (np.arange(count) + 7.3 * number) * (0.6180339887498949 + turn * 0.31) % 1.0
+    return (1.0 + parts).reshape(shape_of(x))
+
+
+def scale(x: Value) -> Value:
+    """A step is small beside the number it starts from."""
+    size = np.abs(x)
+    return np.where(np.equal(size, 0) | ~np.isfinite(size), 1.0, size)
