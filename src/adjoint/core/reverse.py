@@ -25,14 +25,14 @@ class ReverseTrace(list[Node]):
     Nodes name their arguments by place, so a long program is a flat list and nothing here recurses.
     """
 
-    __slots__ = ("has_jumps", "has_numpys", "is_numpy", "kinds", "level")
+    __slots__ = ("has_numpys", "is_numpy", "jumps", "kinds", "level")
     lead = 0
     is_capture = False
 
     def __init__(self) -> None:
         self.level = new_level()
-        self.has_jumps = False
-        """Whether a value was used that is constant in steps, as a sign is: near the point it may be another."""
+        self.jumps: list[tuple[Primitive, Sequence[Value], dict[str, Any]]] = []
+        """Steps whose results are constant in pieces, as signs are: they are no nodes, but near a point may jump."""
         self.is_numpy = False
         """Whether no input is a Python number. Then traced numbers, which are Python floats here because those are
         quicker, stand for NumPy's, which do not give way to the precision of an array."""
@@ -68,7 +68,8 @@ class ReverseTrace(list[Node]):
             values = with_precision(self, values, parents)
         out = primitive.evaluate(*values, **params) if outermost else primitive(*values, **params)
         if derivative.is_zero:
-            self.has_jumps = self.has_jumps or (not primitive.multiple and is_inexact(raw(out)))
+            if not primitive.multiple and is_inexact(raw(out)):
+                self.jumps.append((primitive, values, params))
             return out
         if type(out) is FLOAT:
             out = float(out)
@@ -89,7 +90,7 @@ class ReverseTrace(list[Node]):
         """The same steps in a walk that nobody has a handle of, to be walked back later; this one has ended."""
         kept = ReverseTrace()
         kept.extend(self)
-        kept.has_jumps = self.has_jumps
+        kept.jumps = self.jumps
         self.end()
         return kept
 

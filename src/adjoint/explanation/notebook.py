@@ -234,6 +234,7 @@ def handed_over(notebook: Notebook, trace: Recorder, outputs: list[Any]) -> tupl
 
     nodes = [(primitive, parents, moved(args), moved(out), params) for primitive, parents, args, out, params in trace]
     list.extend(twin, nodes)
+    twin.jumps = [(primitive, moved(values), params) for primitive, values, params in trace.jumps]
     outputs = [moved(o) for o in outputs]
     trace.end()
     notebook.end()

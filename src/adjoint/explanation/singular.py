@@ -29,7 +29,7 @@ Seeds = list[tuple[int, Value]]
 def bare(recorded: Recorded) -> ReverseTrace:
     """The trace with plain values, without the walk that writes everything down."""
     found = ReverseTrace()
-    found.has_jumps = recorded.trace.has_jumps
+    found.jumps = [(p, [plain(v) for v in values], params) for p, values, params in recorded.trace.jumps]
     for primitive, parents, args, out, params in recorded.trace:
         value = tuple([plain(o) for o in out]) if isinstance(out, (tuple, list)) else plain(out)
         found.append((primitive, parents, tuple([plain(a) for a in args]), value, params))

@@ -221,7 +221,7 @@ def expanded(trace: ReverseTrace, places: Sequence[int], run: Run) -> tuple[Reve
 
 def _once_more(trace: ReverseTrace, run: Run) -> list[Any]:
     found = ReverseTrace()
-    found.has_jumps = trace.has_jumps
+    found.jumps = list(trace.jumps)
     results: list[Any] = []
     for primitive, parents, args, out, params in trace:
         if primitive is INPUT:

@@ -95,7 +95,6 @@ class _Question:
     ) -> None:
         self.walk = walk
         self.run = run
-        self.has_jumps = trace.has_jumps
         self.known = known
         """Which of the derivatives of the walk are asked for."""
         self.leaves: list[Value] = []
@@ -104,6 +103,7 @@ class _Question:
             (primitive, parents, self._taken(args), self._taken(out), params)
             for primitive, parents, args, out, params in trace
         ]
+        self.jumps = [(primitive, self._taken(values), params) for primitive, values, params in trace.jumps]
         self.ends = [(place, self._taken(g)) for place, g in ends]
         self.inputs = [self._taken(x) for x in inputs]
         self.given = [self._taken(list(g)) for g in given]
@@ -119,7 +119,7 @@ class _Question:
         if not any([np.any(u) for u in unsure]):
             return tuple([x for g in found for x in (np.array(g), np.zeros(shape_of(g), bool))])
         trace = ReverseTrace()
-        trace.has_jumps = self.has_jumps
+        trace.jumps = [(primitive, self._put(args, values), params) for primitive, args, params in self.jumps]
         for primitive, parents, args, out, params in self.nodes:
             trace.append((primitive, parents, self._put(args, values), self._put(out, values), params))
         ends = [(place, self._put(g, values)) for place, g in self.ends]
@@ -189,7 +189,7 @@ def _widen(walk: Walk, found: list[Value], unsure: list[Value], known: list[int]
 
 def _limits(walk: Walk) -> list[Limit]:
     """Limits at points nearby, if there are any and ordinary points confirm them; else nan."""
-    if walk.trace.has_jumps or not _can_be_near(walk.trace):
+    if _jumps(walk.trace) or not _can_be_near(walk.trace):
         raise UnknownValueError
     limits = [NOTHING if found is None else found for found in walk.limits()]
     confirmed = are_confirmed(walk, [found.value for found in limits])
@@ -227,6 +227,18 @@ def _can_be_near(trace: Sequence[Node]) -> bool:
         if any([is_inexact(v) and dtype_of(v).kind == "c" for v in (*args, *outs)]):
             return False
     return True
+
+
+def _jumps(trace: ReverseTrace) -> bool:
+    """Whether a step that is constant in pieces is at an end of one."""
+    for primitive, values, params in trace.jumps:
+        beside = []
+        for end in (-np.inf, np.inf):
+            near = [np.nextafter(v, end) if is_inexact(v) and dtype_of(v).kind == "f" else v for v in values]
+            beside.append(primitive.evaluate(*near, **params))
+        if not np.array_equal(beside[0], beside[1], equal_nan=True):
+            return True
+    return False
 
 
 def _never(*_: Any) -> Any:
