@@ -198,6 +198,18 @@ def test_errors_of_the_users_function_show_the_users_lines(model):
     ]
 
 
+def test_whose_lines_are_shown_does_not_depend_on_the_folder(tmp_path):
+    """A file among installed packages is the user's too, if its function is explained; Python's modules are not."""
+    folder = tmp_path / "lib" / "site-packages"
+    folder.mkdir(parents=True)
+    path = folder / "model.py"
+    path.write_text("import json\ndef f(x):\n    return x * json.loads('{')\n", encoding="utf-8")
+    with loaded(f"{path}:f") as function, pytest.raises(ValueError, match="Expecting property name") as caught:
+        ad.grad(function)(1.0)
+    lines = [line for line in failure_text(caught.value).splitlines() if "test_files" not in line]
+    assert lines[1:] == ["  at model.py:3 in f:  return x * json.loads('{')"]
+
+
 def test_syntax_errors_in_the_file(tmp_path):
     """The line and the character of the user's file."""
     path = tmp_path / "broken.py"

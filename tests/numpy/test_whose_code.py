@@ -128,6 +128,20 @@ def test_names_in_a_script_and_in_a_text():
     np.testing.assert_allclose(ad.grad(names["f"])(POINT), [0.6, 0.0])
 
 
+def test_modules_that_are_loaded_again(tmp_path, monkeypatch):
+    """After `importlib.reload`, of the function's own module and of one that it uses."""
+    (tmp_path / "makes_arrays.py").write_text(BY_NAME, encoding="utf-8")
+    (tmp_path / "uses_arrays.py").write_text("import makes_arrays\ndef f(x): return makes_arrays.named(x)\n", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    inner, outer = importlib.import_module("makes_arrays"), importlib.import_module("uses_arrays")
+    for _ in range(3):
+        for f in (outer.f, inner.named, inner.default, inner.model):
+            np.testing.assert_allclose(ad.grad(f)(POINT), ad.numerical.grad(f)(POINT), rtol=1e-6)
+        importlib.reload(inner)
+        importlib.reload(outer)
+    del sys.modules["makes_arrays"], sys.modules["uses_arrays"]
+
+
 def test_names_imported_inside_the_function():
     """`from numpy import zeros` within the traced function; a variable of an enclosing function."""
     make = np.zeros

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import linecache
+import sys
 import traceback
 import unicodedata
 from collections.abc import Iterable
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
-
-import numpy as np
+from types import FrameType
 
 import adjoint as ad
 
@@ -20,9 +22,6 @@ FAILURE = 1
 
 SHOWN_WIDTH = 72
 """How much of a long text is shown around the character in question."""
-
-LIBRARIES = tuple(str(Path(module.__file__ or "").resolve().parent) for module in (ad, np))
-"""Where frames of a traceback are not the user's."""
 
 
 class CommandError(ad.AdjointError, ValueError):
@@ -95,20 +94,23 @@ def _syntax_text(error: SyntaxError) -> str:
 
 
 def user_lines(error: BaseException) -> list[str]:
-    """Where an exception passed through the user's own files, innermost last."""
-    frames = traceback.extract_tb(error.__traceback__)
+    """Where an exception passed through the user's own code, innermost last."""
+    found = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__) if _is_users(frame)]
     return [
-        f"  at {Path(frame.filename).name}:{frame.lineno} in {frame.name}:  {frame.line or ''}".rstrip(": ")
-        for frame in frames
-        if _is_users(frame.filename)
+        f"  at {Path(code.co_filename).name}:{line} in {code.co_name}:  "
+        f"{linecache.getline(code.co_filename, line).strip()}".rstrip(": ")
+        for code, line in found
     ]
 
 
-def _is_users(filename: str) -> bool:
-    """Whether a file is the user's own, not of this library, of NumPy, of an installed package or of Python."""
-    if filename.startswith("<"):
+def _is_users(frame: FrameType) -> bool:
+    """Whether code is the user's own, by its module: neither this library's nor Python's, nor of a compiled package."""
+    package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+    if package in ("adjoint", *sys.stdlib_module_names) or frame.f_code.co_filename.startswith("<"):
         return False
-    path = Path(filename).resolve()
-    installed = {"site-packages", "dist-packages"} & set(path.parts)
-    standard = path.is_relative_to(Path(traceback.__file__).resolve().parent)
-    return not installed and not standard and not any(path.is_relative_to(library) for library in LIBRARIES)
+    files = [getattr(module, "__file__", None) for name, module in list(sys.modules.items()) if _is_in(name, package)]
+    return not any([str(file).endswith(tuple(EXTENSION_SUFFIXES)) for file in files])
+
+
+def _is_in(name: str, package: str) -> bool:
+    return name == package or name.startswith(f"{package}.")

@@ -17,7 +17,7 @@ from .calls import has_versions, redirected
 from .capture import CaptureTrace
 from .executed import Executed
 from .program import KINDS
-from .reach import codes_in, is_foreign, names_of
+from .reach import codes_in, is_others, names_of
 from .restore import Restore
 from .varying import can_be_copied, parts_of, reaches
 
@@ -153,7 +153,7 @@ class Clones:
         if not _reaches_arrays(f, calls=self.calls) and not self._reaches_variables(f):
             return self._kept(f, f)
         cells = tuple([types.CellType() for _ in f.__closure__ or ()])
-        names = set() if is_foreign(f.__code__.co_filename) else names_of(f.__code__)
+        names = set() if is_others(f) else names_of(f.__code__)
         overlay = self._overlay(f.__globals__) if names or id(f.__globals__) in self._owners else f.__globals__
         code, needed = redirected(f) if self.calls and names else (f.__code__, {})
         for name, version in needed.items():
@@ -199,7 +199,7 @@ def _reaches_arrays(f: types.FunctionType, *, calls: bool) -> bool:
         if id(x) not in seen:
             seen.add(id(x))
             stack += parts_of(x)
-            if calls and type(x) is types.FunctionType and not is_foreign(x.__code__.co_filename) and has_versions(x):
+            if calls and type(x) is types.FunctionType and not is_others(x) and has_versions(x):
                 return True
     return False
 
@@ -217,13 +217,13 @@ def looks_at_types(fun: Any) -> bool:
         if id(x) not in seen:
             seen.add(id(x))
             stack += parts_of(x)
-            if type(x) is types.FunctionType and _mentions_arrays(x.__code__):
+            if type(x) is types.FunctionType and _mentions_arrays(x):
                 return True
     return False
 
 
-def _mentions_arrays(code: types.CodeType) -> bool:
-    return not is_foreign(code.co_filename) and "ndarray" in names_of(code)
+def _mentions_arrays(f: types.FunctionType) -> bool:
+    return not is_others(f) and "ndarray" in names_of(f.__code__)
 
 
 def _holds_arrays(x: Any) -> bool:

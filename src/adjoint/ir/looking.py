@@ -44,7 +44,7 @@ from .holding import (
     referents_of,
     remembered_by,
 )
-from .reach import file_of, is_foreign, is_installed, is_ours, is_silent, is_users_class, own_names, version_of
+from .reach import file_of, is_installed, is_others, is_ours, is_silent, is_users_class, name_in, own_names, version_of
 from .variables import Found, Holder, Variables, is_setting
 from .watch import State, Watch, content_of, placed, state_of
 
@@ -149,12 +149,12 @@ class _Looking:
 
     def _function(self, f: types.FunctionType) -> Iterator[Found]:
         code, run = f.__code__, self._executed
-        if not is_foreign(code.co_filename) or is_ours(f.__module__) or f.__dict__:  # with attributes that users set
+        foreign, installed = is_others(f), is_installed(code.co_filename, name_in(f.__globals__))
+        if not foreign or is_ours(f.__module__) or f.__dict__:  # with attributes that users set
             self._described.append(f)
         if run is not None and code not in run:
             yield from [Found(value, f" {f.__name__}.{key}") for key, value in f.__dict__.items()]
             return
-        foreign, installed = is_foreign(code.co_filename), is_installed(code.co_filename)
         holder = Holder(f) if foreign and not is_silent(code.co_filename) else None
         read = code.co_freevars if run is None or foreign else read_cells(code, f.__globals__, run)
         for name, cell in zip(code.co_freevars, f.__closure__ or (), strict=True):
@@ -182,7 +182,7 @@ class _Looking:
             return
         if kind.__module__ in ("decimal", "_decimal") and kind.__name__ == "Decimal":
             self._state(sys.modules["decimal"].getcontext, decimals_of, " of decimal numbers", None)
-        users, installed = is_users_class(kind), is_installed(file_of(kind))
+        users, installed = is_users_class(kind), is_installed(file_of(kind), str(kind.__module__))
         self._described += [kind] if users else []
         self.watch.meets_packages = self.watch.meets_packages or installed
         if not users and self._executed is None:

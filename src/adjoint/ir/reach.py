@@ -9,12 +9,13 @@ import os.path
 import sys
 import sysconfig
 import types
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from typing import Any
 
 import numpy as np
 
-OURS = __name__.partition(".")[0]
+from ..core.callsite import OURS, package_of, takes_handles
+
 LIBRARIES = tuple([os.path.realpath(path) + os.sep for path in (f"{__file__}/../..", f"{np.__file__}/..")])
 """Where the files of this library and of NumPy are."""
 _paths = sysconfig.get_paths()
@@ -52,17 +53,42 @@ def _number_at(kind: type) -> int:
 
 
 @functools.cache
-def is_foreign(path: str) -> bool:
-    """Whether a file is not the user's: of this library, the standard library or an installed package."""
+def is_foreign(path: str, module: str) -> bool:
+    """Whether a file is not the user's: of this library, the standard library or a package.
+
+    A module that computes with NumPy means the same wherever it lies, so that it is the user's also if it is installed;
+    not in packages with compiled code of their own, whose inside nobody sees.
+    """
     path = os.path.realpath(path)
-    return path.startswith((*LIBRARIES, *STANDARD, *INSTALLED))
+    if path.startswith(INSTALLED):
+        return not _computes(module)
+    return path.startswith((*LIBRARIES, *STANDARD))
 
 
 @functools.cache
-def is_installed(path: str) -> bool:
+def is_installed(path: str, module: str) -> bool:
     """Whether a file belongs to a package that may keep settings of its own: which of its code runs has to be seen."""
     path = os.path.realpath(path)
-    return path.startswith(INSTALLED) and not is_silent(path)
+    return path.startswith(INSTALLED) and not is_silent(path) and not _computes(module)
+
+
+def _computes(name: str) -> bool:
+    """Whether a module of Python code alone has NumPy, or anything of NumPy's, among its names."""
+    module = sys.modules.get(name)
+    if type(module) is not types.ModuleType or package_of(vars(module)) in SILENT:
+        return False
+    found = [x for x in vars(module).values() if x is np or type(x).__module__.partition(".")[0] == "numpy"]
+    return bool(found) and takes_handles(vars(module))
+
+
+def is_others(f: types.FunctionType) -> bool:
+    """Whether a function is not the user's."""
+    return is_foreign(f.__code__.co_filename, name_in(f.__globals__))
+
+
+def name_in(variables: Mapping[str, Any]) -> str:
+    """The name of a module, given its variables."""
+    return str(variables.get("__name__", ""))
 
 
 @functools.cache
@@ -86,7 +112,9 @@ def own_names(kind: type) -> frozenset[str]:
 def is_users(module: types.ModuleType) -> bool:
     """Whether a module is the user's own, also one that was made without a file."""
     path = path_of(module)
-    return not is_foreign(path) if path else module.__name__.split(".")[0] not in sys.stdlib_module_names
+    if path:
+        return not is_foreign(path, name_in(vars(module)))
+    return module.__name__.split(".")[0] not in sys.stdlib_module_names
 
 
 def path_of(module: Any) -> str:
@@ -105,7 +133,7 @@ def is_users_class(kind: type) -> bool:
     return (
         package not in (*SILENT, "builtins")
         and package not in sys.stdlib_module_names
-        and not is_foreign(file_of(kind))
+        and not is_foreign(file_of(kind), str(kind.__module__))
     )
 
 

@@ -26,7 +26,7 @@ from .executed import Tracking
 from .interpret import own
 from .looking import look
 from .program import KINDS, Program
-from .reach import is_foreign
+from .reach import is_others
 from .varying import (
     NONE,
     Counts,
@@ -352,7 +352,7 @@ def home(fun: Any) -> str:
     seen: list[Any] = []  # functions may hold each other
     while fun not in seen:
         inner = next((c.cell_contents for c in getattr(fun, "__closure__", None) or () if _is_function(c)), None)
-        if inner is None or not is_foreign(fun.__code__.co_filename):
+        if inner is None or not is_others(fun):
             break
         seen.append(fun)
         fun = inner

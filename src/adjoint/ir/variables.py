@@ -23,6 +23,7 @@ from .reach import (
     is_installed,
     is_silent,
     is_users,
+    name_in,
     names_in_sources,
     names_of,
     path_of,
@@ -143,12 +144,12 @@ class Variables:
     def of_executed(self) -> Iterator[Found]:
         """What code has read that ran and may not be found by looking: evaluated text, and code of packages."""
         for code, variables in (self._executed or {}).items():
-            path = code.co_filename
+            path, module = code.co_filename, name_in(variables)
             if is_silent(path):
                 self._asked |= set(code.co_names)
-            elif is_installed(path):
+            elif is_installed(path, module):
                 yield from [f._replace(holder=Holder(code)) for f in self.of_code(code, variables) if is_setting(f.x)]
-            elif not is_foreign(path) and not path.startswith("<frozen"):
+            elif not is_foreign(path, module) and not path.startswith("<frozen"):
                 yield from self.of_code(code, variables)
             elif "importlib" not in path:  # which asks modules for this and that
                 self.mention(set(code.co_names))
@@ -175,7 +176,7 @@ class Variables:
             for name in names - done:
                 done.add(name)
                 value, where = variables[name], f"{module.__name__}.{name}"
-                installed = is_installed(path_of(module))
+                installed = is_installed(path_of(module), module.__name__)
                 self.watch.meets_packages = self.watch.meets_packages or installed
                 if users or installed or is_setting(value):
                     self.watch.entries.append((variables, name, value, where, False))
@@ -216,7 +217,7 @@ def is_setting(value: Any, depth: int = 4) -> bool:
     if kind in (dict, list, tuple):
         items = list(value.values() if kind is dict else value)
         return depth > 0 and len(items) <= MOST_SETTINGS and all([is_setting(item, depth - 1) for item in items])
-    return is_installed(file_of(kind)) and not is_compiled(kind) and not callable(value)
+    return is_installed(file_of(kind), str(kind.__module__)) and not is_compiled(kind) and not callable(value)
 
 
 def _is_own_module(module: Any) -> bool:

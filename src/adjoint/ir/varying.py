@@ -18,7 +18,7 @@ import numpy as np
 from .counts import Number, is_count
 from .holding import ANY, MISSING, items_of
 from .program import KINDS
-from .reach import is_foreign, names_of
+from .reach import is_others, names_of
 from .watch import Watch
 
 
@@ -250,7 +250,7 @@ def parts_of(x: Any) -> list[Any]:
     """What an object that can be copied holds."""
     if type(x) is types.FunctionType:
         cells = [_content(cell) for cell in x.__closure__ or ()]
-        names = set() if is_foreign(x.__code__.co_filename) else names_of(x.__code__)
+        names = set() if is_others(x) else names_of(x.__code__)
         used = [x.__globals__[name] for name in names if name in x.__globals__]
         return [*cells, *used, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
     if type(x) is types.MethodType:

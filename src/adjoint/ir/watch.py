@@ -14,7 +14,7 @@ import numpy as np
 
 from .bits import Copy
 from .holding import MISSING, Reader, alike, getattr_static, same, still_has
-from .reach import is_foreign, version_of
+from .reach import is_others, version_of
 
 
 class State(NamedTuple):
@@ -117,7 +117,7 @@ class Watch:
     def functions(self) -> list[types.FunctionType]:
         """The user's own functions among the surroundings."""
         found = [x for x in self.seen.values() if type(x) is types.FunctionType]
-        return [f for f in found if not is_foreign(f.__code__.co_filename)]
+        return [f for f in found if not is_others(f)]
 
     def knows(self, x: Any) -> bool:
         """Whether an object is part of the surroundings."""

@@ -29,10 +29,17 @@ _versions: dict[int, Any] = {
 _adopted: dict[int, tuple[int, dict[str, Any]]] = {}
 """Global names of functions that were traced: how many there were, and what has been replaced among them."""
 
+_kept: list[tuple[dict[str, Any], str, Any]] = []
+"""All that has been replaced: in which names, under which one, by what."""
+
 
 def adopt_surroundings(fun: Any) -> None:
     """Look at the names that a function may use, unless they are as they were the last time."""
     adopt_again(vars(sys.modules["__main__"]))
+    anew = [names for names, name, version in _kept if names.get(name) is not version]
+    for names in {id(names): names for names in anew}.values():  # imported anew, as by `importlib.reload`
+        _kept[:] = [kept for kept in _kept if kept[0] is not names]
+        adopt_again(names)
     if type(fun) is not FunctionType:
         fun = _function_of(fun)
     if fun is not None:
@@ -60,7 +67,9 @@ def adopt_again(names: dict[str, Any]) -> None:
     """Look at global names that may have grown, or been set anew."""
     count, replaced = _adopted.get(id(names), (0, {}))
     if count != len(names) or any([names.get(name) is not version for name, version in replaced.items()]):
-        _adopted[id(names)] = len(names), {**replaced, **adopt(names)}
+        new = adopt(names)
+        _adopted[id(names)] = len(names), {**replaced, **new}
+        _kept.extend([(names, name, version) for name, version in new.items()])
 
 
 def adopt(names: dict[str, Any]) -> dict[str, Any]:

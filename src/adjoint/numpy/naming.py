@@ -52,7 +52,7 @@ def _look_at_modules() -> None:
         elif name.startswith(OURS + "."):
             _give_own_numpy(vars(module))
         elif name != "__main__":
-            imported.adopt(vars(module))
+            imported.adopt_again(vars(module))
     if "scipy" in sys.modules:
         replacements.install()
     _ready.intersection_update(list(sys.modules))  # their number says whether anything is new

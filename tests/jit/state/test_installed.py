@@ -7,6 +7,8 @@ import sys
 import numpy as np
 import pytest
 
+import adjoint as ad
+from adjoint.core.errors import ImpureError
 from adjoint.ir import reach
 
 from .table import follows
@@ -64,6 +66,25 @@ class Model:
         return x * self.factor * self.table["k"]
 
 
+state = {"t": 0}
+model = Model()
+model.weights = np.array([1.0, 3.0])
+
+
+def counted(x):
+    state["t"] += 1
+    return x * state["t"]
+
+
+def rewriting(x):
+    weights[0] += 1.0
+    return x * weights
+
+
+def with_model(x):
+    return model(x) * model.weights
+
+
 def make():
     k = [2.0]
 
@@ -105,6 +126,28 @@ def test_its_classes_and_closures(package):
     follows(lambda x: model(x), lambda: package.Model.table.update(k=5.0))
     follows(lambda x: model(x), lambda: setattr(package.Model, "__call__", lambda self, x: x * 11.0))
     follows(*package.make())
+
+
+def test_what_it_changes_is_no_secret(package):
+    """A module that computes with NumPy means the same wherever it lies: what it changes while it runs is refused."""
+    for f in (package.counted, package.rewriting, lambda x: package.counted(x)):
+        with pytest.raises(ImpureError, match="which a recording would not repeat"):
+            ad.jit(f)(np.ones(2))
+
+
+def test_objects_with_arrays(package):
+    """An object of the module, with its numbers and arrays."""
+    follows(package.with_model, lambda: setattr(package.model, "factor", 5.0))
+    follows(package.with_model, lambda: package.model.weights.__setitem__(0, 7.0))
+
+
+def test_a_module_without_numpy(package, tmp_path):
+    """What a package counts for itself, as a progress bar does, is its own affair; its settings are watched."""
+    text = "calls = [0]\nscale = 2.0\ndef shown(x):\n    calls[0] += 1\n    return x * scale\n"
+    (tmp_path / "a_progress_bar.py").write_text(text, encoding="utf-8")
+    bar = importlib.import_module("a_progress_bar")
+    follows(lambda x: bar.shown(x), lambda: setattr(bar, "scale", 7.0), again=False)
+    del sys.modules["a_progress_bar"]
 
 
 def test_its_functions_replaced(package):
