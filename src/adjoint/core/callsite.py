@@ -90,21 +90,27 @@ class Site(NamedTuple):
     """
 
 
-_sites: dict[tuple[int, int], tuple[CodeType, Site]] = {}
-"""By the number of a code, which is kept so that no other one gets its number (to hash a code takes long)."""
+_sites: dict[int, tuple[CodeType, Site]] = {}
+"""By the address of an instruction: that of its code, in whose memory it lies, and its place there (to hash a code
+takes long). The code is kept, so that no other one gets its address."""
+CALLS: set[int] = set()
+"""The addresses of those where what is read is only called."""
 
 
 def site_of(frame: FrameType) -> Site:
     """What a frame is doing while an attribute of a module is asked for."""
-    code, place = frame.f_code, frame.f_lasti
-    known = _sites.get((id(code), place))
+    code = frame.f_code
+    address = id(code) + frame.f_lasti
+    known = _sites.get(address)
     if known is None:
-        known = _sites[id(code), place] = code, _site(code, place)
+        known = _sites[address] = code, _site(code, frame.f_lasti)
+        if known[1].calls:
+            CALLS.add(address)
     return known[1]
 
 
 READS = frozenset(("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"))
-CALLS = frozenset(("PRECALL", "CALL"))
+CALLING = frozenset(("PRECALL", "CALL"))
 NEW = sys.version_info >= (3, 13)
 """Whether the place for `self` comes after what is called, not before it."""
 
@@ -122,7 +128,7 @@ def _site(code: CodeType, place: int) -> Site:
     at = next(k for k, step in enumerate(steps) if step.place == place)
     if steps[at].name in READS:
         return Site(reads=True, calls=_is_called(steps, at))
-    start = _start_of_getattr(code, steps, at) if steps[at].name in CALLS else None
+    start = _start_of_getattr(code, steps, at) if steps[at].name in CALLING else None
     if start is None:
         return Site(reads=False, calls=False)
     beside = at + 1 if NEW else start - 1

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from .errors import user_frame
 
+P = ParamSpec("P")
+T = TypeVar("T")
 _variable: Any = getattr(np._core.umath, "_extobj_contextvar", None)  # type: ignore[attr-defined]
 """Where NumPy keeps what `np.errstate` says."""
 
@@ -31,6 +35,8 @@ class Redirect:
 REDIRECT = Redirect()
 _usual = None if _variable is None else _variable.get()
 _redirected: Any = None
+with np.errstate(all="ignore"):
+    _silence = None if _variable is None else _variable.get()
 
 
 def redirect() -> Any:
@@ -55,6 +61,31 @@ def restore(token: Any) -> None:
     """Let NumPy warn as it did before."""
     if token is not None:
         _variable.reset(token)
+
+
+def quiet(function: Callable[P, T]) -> Callable[P, T]:
+    """A decorator that silences the floating-point warnings of derivative rules: the plain function gives none.
+
+    As for `redirect`, what NumPy keeps is set directly where it is what it usually is.
+    """
+    if _variable is None:
+        return np.errstate(all="ignore")(function)
+
+    @functools.wraps(function)
+    def quietly(*args: P.args, **kwargs: P.kwargs) -> T:
+        said = _variable.get()
+        if said is _silence:
+            return function(*args, **kwargs)
+        if said is not _redirected and said is not _usual:
+            with np.errstate(all="ignore"):
+                return function(*args, **kwargs)
+        token = _variable.set(_silence)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _variable.reset(token)
+
+    return quietly
 
 
 def words() -> dict[str, Any]:

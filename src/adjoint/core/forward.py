@@ -6,9 +6,11 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from .float_warnings import quiet
 from .primitive import Primitive
-from .trace import new_level, peel, quiet
-from .traced import Ended, Traced
+from .reverse import PLAIN
+from .trace import new_level
+from .traced import Ended, Traced, snapshot
 from .values import Value, ieee, is_inexact
 
 
@@ -32,13 +34,25 @@ class ForwardTrace:
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         """Evaluate one walk further out, and push the tangents along."""
-        tangents = [a.node if isinstance(a, Traced) and a.walk is self else None for a in args]
-        values = tuple([peel(self, a) for a in args])
+        tangents: list[Value | None] = []
+        values: list[Value] = []
+        is_moving = False
+        for a in args:
+            tangent, kind = None, type(a)
+            if kind is Traced or (kind not in PLAIN and isinstance(a, Traced)):
+                a = a if kind is Traced else a.current()
+                if a.walk is self:
+                    tangent, a = a.node, a.value
+                    is_moving = is_moving or tangent is not None
+                else:
+                    a = snapshot(a)
+            tangents.append(tangent)
+            values.append(a)
         if primitive.multiple and (together := getattr(primitive.derivative, "push_together", None)):
             out, tangent = together(primitive, tangents, values, params)
             return tuple([self._output(o, t) for o, t in zip(out, tangent, strict=True)])
         out = primitive(*values, **params)
-        if primitive.derivative.is_zero or all(t is None for t in tangents):
+        if not is_moving or primitive.derivative.is_zero:
             return out
         tangent = pushed(primitive, tangents, out, values, params)
         if not primitive.multiple:
@@ -53,8 +67,12 @@ class ForwardTrace:
         return value if tangent is None or not is_inexact(value) else Traced(value, self, tangent)
 
     def unary(self, primitive: Primitive, x: Traced) -> Any:
-        """`process`, under the name the operators use."""
-        return self.process(primitive, (x,), {})
+        """`process` for an elementwise function of one traced argument: the short way."""
+        value, tangent = x.value, x.node
+        out = primitive.evaluate(value) if type(value) in PLAIN else primitive(value)
+        if tangent is None:
+            return out
+        return Traced(out, self, pushed(primitive, [tangent], out, (value,), {}))
 
 
 class EndedForward(Ended, ForwardTrace):

@@ -13,7 +13,7 @@ import numpy as np
 from .primitive import Primitive
 from .trace import new_level
 from .traced import FLOAT64, Ended, Traced, snapshot
-from .values import LARGE, NUMPYS, Value, fit, is_inexact, is_python, raw
+from .values import FLOATS, LARGE, NUMPYS, Value, fit, is_inexact, is_python, raw
 
 Node = tuple[Any, Sequence[int | None], Sequence[Value], Value, dict[str, Any]]
 """(primitive, places of the arguments in the trace, their values, the result, parameters)."""
@@ -53,15 +53,15 @@ class ReverseTrace(list[Node]):
         values: list[Value] = []
         outermost, has_number = True, False
         for a in args:
-            node = None
-            if isinstance(a, Traced):
-                a = a if type(a) is Traced else a.current()
+            node, kind = None, type(a)
+            if kind is Traced or (kind not in PLAIN and isinstance(a, Traced)):
+                a = a if kind is Traced else a.current()
                 if a.walk is self:
                     node, a = a.node, a.value
                     has_number = has_number or type(a) is float
                 else:
                     a = snapshot(a)
-                outermost = outermost and not isinstance(a, Traced)
+                outermost = outermost and (type(a) in PLAIN or not isinstance(a, Traced))
             parents.append(node)
             values.append(a)
         if has_number and len(values) > 1:
@@ -96,6 +96,9 @@ class ReverseTrace(list[Node]):
 
     def note_kinds(self, given: Sequence[Any]) -> None:
         """Say what the inputs were given as: NumPy's numbers are Python floats in here."""
+        if len(given) == 1 and type(given[0]) in QUICK_KINDS:  # nothing else is met more often
+            self.is_numpy = self.has_numpys = type(given[0]) is not float
+            return
         kinds = set(map(type, given))
         self.is_numpy = float not in kinds and not any([issubclass(kind, Traced) for kind in kinds])
         self.has_numpys = kinds != PURE
@@ -228,7 +231,10 @@ def comparison(python: Callable[[Any, Any], Any], general: Callable[[Any, Any], 
 
 def with_precision(trace: ReverseTrace, values: list[Value], parents: Sequence[int | None]) -> list[Value]:
     """The values with traced numbers as NumPy's, where they are, if they meet an array of lower precision."""
-    if not any([getattr(v, "dtype", FLOAT64) in LOW for v in values]):
+    for v in values:
+        if type(v) is not float and getattr(v, "dtype", FLOAT64) is not FLOAT64 and v.dtype in LOW:
+            break
+    else:
         return values
     return [
         FLOAT(v) if type(v) is float and p is not None and not trace.is_python_at(p) else v
@@ -242,6 +248,8 @@ FLOAT = np.float64
 ARRAY = np.ndarray
 Operator = Callable[[Any, Any], Any]
 PURE = frozenset((float,))
+QUICK_KINDS = NUMPYS | PURE
+PLAIN = frozenset((float, np.ndarray))
 QUICK = frozenset((Traced, float, int, bool, np.ndarray))
 NO_PARAMS: dict[str, Any] = {}
 
@@ -335,10 +343,12 @@ def is_writable(cotangent: Value) -> bool:
 def all_finite(cotangents: list[Value | None]) -> bool:
     """Whether no element of any cotangent is nan or infinite."""
     for c in cotangents:
-        if type(c) is float:
+        if c is None:
+            continue
+        if type(c) in FLOATS:
             if not math.isfinite(c):
                 return False
-        elif c is not None and not _is_finite(raw(c)):
+        elif not _is_finite(raw(c)):
             return False
     return True
 

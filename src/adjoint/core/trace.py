@@ -5,19 +5,13 @@ from __future__ import annotations
 import itertools
 from typing import Any, Protocol
 
-import numpy as np
-
 from .traced import Traced, snapshot
 
-_levels = itertools.count(1)
+new_level = itertools.count(1).__next__
+"""A number above that of every walk under way: an inner walk starts after the outer one.
 
-
-def new_level() -> int:
-    """A number above that of every walk under way: an inner walk starts after the outer one.
-
-    This is all the state there is, so threads, generators and exceptions have nothing to disturb.
-    """
-    return next(_levels)
+This is all the state there is, so threads, generators and exceptions have nothing to disturb.
+"""
 
 
 class Trace(Protocol):
@@ -53,7 +47,3 @@ def is_differentiated(x: Any) -> bool:
             return True
         x = x.value
     return False
-
-
-quiet = np.errstate(all="ignore")
-"""A decorator that silences the floating-point warnings of derivative rules: the plain function would not give them."""

@@ -24,8 +24,6 @@ class Local(threading.local):
 
     depth = 0
     """How many functions are being traced in it, one inside the other."""
-    has_lists = False
-    """Whether a call of NumPy's has just been found to have traced values in lists."""
 
 
 LOCAL = Local()

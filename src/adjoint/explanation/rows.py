@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.float_warnings import quiet
 from ..core.reverse import OUTPUT
-from ..core.trace import quiet
 from ..core.values import plain, shape_of, zeros_for
 from ..rules.selecting import Selecting
 from .expression import Expression, Symbol, constant, expression_of, symbols_in

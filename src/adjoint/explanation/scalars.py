@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import UnsupportedError, message
-from ..core.trace import quiet
+from ..core.float_warnings import quiet
 from ..core.traced import Traced
 from ..core.values import plain, shape_of
 from ..ir.program import GUARD, Step

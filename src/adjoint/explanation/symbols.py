@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..core.errors import OutputError, UnsupportedError, message
-from ..core.trace import quiet
+from ..core.float_warnings import quiet
 from ..core.traced import Traced
 from ..core.values import describe, dtype_of, shape_of
 from ..ir.program import GUARD, Step

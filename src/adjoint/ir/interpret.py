@@ -89,7 +89,7 @@ def own(outputs: list[Any], others: Sequence[Any]) -> list[Any]:
     for k, o in enumerate(outputs):
         if issubclass(type(o), np.ndarray):
             if o.base is not None or not o.flags.writeable or any(o is t for t in taken):
-                outputs[k] = o = np.array(o)
+                outputs[k] = o = o.copy() if type(o) is np.ndarray else np.array(o)
             taken.append(o)
     return outputs
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from .shapes import reshaped
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """`np.put`: the values are repeated as needed, and the last one counts where an index is repeated."""
     values = np.reshape(_checked(a, v, "put"), (-1,))
-    size = int(np.prod(shape_of(a)))
+    size = math.prod(shape_of(a))
     places = np.reshape(within(as_array(ind), size, mode), (-1,))
     if not shape_of(values)[0] or not shape_of(places)[0]:
         return
@@ -36,7 +37,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     shape = shape_of(arr)
     whole = snapshot(arr)
     if axis is None:
-        whole, axis = reshaped(whole, (int(np.prod(shape)),)), -1
+        whole, axis = reshaped(whole, (math.prod(shape),)), -1
     where = axis_of(axis, ndim_of(whole))
     if ndim_of(indices) != ndim_of(whole):
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
@@ -51,7 +52,7 @@ def putmask(a: Any, /, mask: Any, values: Any) -> None:
     """`np.putmask`: element i of the repeated values goes to place i."""
     values, shape = _checked(a, values, "putmask"), shape_of(a)
     mask = as_value(mask)
-    if shape_of(mask) != shape and int(np.prod(shape_of(mask))) != int(np.prod(shape)):
+    if shape_of(mask) != shape and math.prod(shape_of(mask)) != math.prod(shape):
         raise ValueError("putmask: mask and data must be the same size")
     repeated = np.resize(values, shape) if shape_of(values) != shape else values
     store(a, np.where(np.reshape(mask, shape), np.astype(repeated, dtype_of(a)), snapshot(a)))

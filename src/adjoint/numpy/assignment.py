@@ -57,15 +57,16 @@ def _plain_slice(s: slice) -> slice:
 
 def getitem(self: Traced, key: Any) -> Any:
     """`x[key]`."""
-    if is_kept(self):
+    walk = self.walk
+    if not walk.level and walk is not CONSTANTS:
         return released(self)[key]
     template, arrays, basic = split_key(key)
     if not basic:
         found = indexing.index(self, *arrays, template=template)
         if isinstance(found, Traced) and found.shape and all([_is_integer(a) for a in arrays]):
             return View(self, _read, _write, found, (template, *arrays))
-        return owned(found) if self.walk is CONSTANTS else found
-    found = self.walk.process(indexing.index, (self,), {"template": template})
+        return owned(found) if walk is CONSTANTS else found
+    found = walk.process(indexing.index, (self,), {"template": template})
     if isinstance(found, Traced) and (found.shape or Ellipsis in template):
         return View(self, _read, _write, found, (template,))
     if type(found) is np.ndarray:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.reverse import ReverseTrace
 from ..core.traced import CONSTANTS, LOCAL, Traced, owned
 from ..core.values import dtype_of, plain, shape_of
 from ..ir.capture import is_captured
@@ -89,6 +90,8 @@ def _converter(name: str) -> Callable[..., Any]:
     smallest = 1 if name in ("ascontiguousarray", "asfortranarray") else 0
 
     def convert(a: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if type(a) is Traced and type(a.walk) is ReverseTrace and dtype is None and not smallest and not kwargs:
+            return a if type(a.value) is np.ndarray else numpys(a)
         if not isinstance(a, Traced) and not (isinstance(a, (list, tuple)) and holds_traced(a)):
             return original(a, dtype, *args, **kwargs)
         found = array(a, dtype, copy=None, ndmin=smallest)
@@ -156,7 +159,9 @@ def _new(convert: Callable[..., Any]) -> Callable[..., Any]:
 
     def made(a: Any, *args: Any, **kwargs: Any) -> Any:
         found = convert(a, *args, **kwargs)
-        return owned(found) if LOCAL.depth and isinstance(a, (list, tuple, float, int)) else found
+        if isinstance(a, Traced) or not isinstance(a, (list, tuple, float, int)):
+            return found
+        return owned(found) if LOCAL.depth else found
 
     return made
 

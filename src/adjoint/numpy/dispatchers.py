@@ -1,7 +1,7 @@
 """Lists of traced numbers as arguments of NumPy's functions: `np.dot([x, y], w)`, `np.linalg.norm([x, y])`.
 
 For each function NumPy has a *dispatcher* in Python, which says among which arguments to look for arrays of other
-kinds; it does not look inside lists. Here it learns to, while its thread traces a function. The function itself stays
+kinds; it does not look inside lists. Here it learns to, while a function is traced. The function itself stays
 the object that it is, so it does not matter how somebody came by it.
 """
 
@@ -11,14 +11,16 @@ import ctypes
 import functools
 import inspect
 import warnings
+from _thread import get_ident
 from collections.abc import Iterable
 from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
-from ..core.traced import LOCAL, Traced
+from ..core.traced import Traced
 from .replacements import holds_traced
+from .tracing import THREADS
 
 POINTER = ctypes.sizeof(ctypes.c_void_p)
 PLACE = object.__basicsize__ + POINTER
@@ -30,24 +32,28 @@ DISPATCHED = type(np.sum)
 class Dispatcher:
     """What a dispatcher did before it was taught, and what it does now."""
 
-    __slots__ = ("plain",)
-    local = LOCAL
+    __slots__ = ("are_no_lists", "kinds", "look", "plain", "threads", "tuple", "type")
 
     def __init__(self, plain: FunctionType) -> None:
-        self.plain = plain
-
-    def look(self, relevant: Any) -> Any:
-        """The relevant arguments, and a traced value out of their lists if there is one."""
-        if type(relevant) is not tuple:
-            relevant = tuple(relevant)
-        for v in relevant:
-            if type(v) not in NO_LISTS and is_list_of_traced(v):
-                LOCAL.has_lists = True
-                return (*relevant, first_traced(v))
-        return relevant
+        self.plain, self.look, self.threads = plain, look, THREADS
+        self.type, self.tuple = type, tuple
+        self.kinds, self.are_no_lists = functools.partial(map, type), NO_LISTS.issuperset
 
 
-NO_LISTS = frozenset((Traced, np.ndarray, type(None), float, int, type(np._NoValue)))
+def look(relevant: Any) -> Any:
+    """The relevant arguments, and a traced value out of their lists if there is one."""
+    if type(relevant) is not tuple:
+        relevant = tuple(relevant)
+    for v in relevant:
+        if type(v) not in NO_LISTS and is_list_of_traced(v):
+            WITH_LISTS.add(get_ident())
+            return (*relevant, first_traced(v))
+    return relevant
+
+
+WITH_LISTS: set[int] = set()
+"""Threads in which a call of NumPy's has just been found to have traced values in lists."""
+NO_LISTS = frozenset((Traced, np.ndarray, type(None), float, int, bool, np.float64, type(np._NoValue)))
 
 
 def is_list_of_traced(x: Any) -> bool:
@@ -71,7 +77,7 @@ def joined_arguments(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any
 
     For `np.dot` that is the list itself, for `np.concatenate` what the list holds: the dispatcher knows.
     """
-    LOCAL.has_lists = False
+    WITH_LISTS.discard(get_ident())
     dispatcher = dispatcher_of(function)
     if dispatcher is None or function is np.block:  # which takes lists and tuples for different things
         return args, kwargs
@@ -116,10 +122,10 @@ def _teach(dispatcher: FunctionType) -> None:
     code, words = dispatcher.__code__, dispatcher.__kwdefaults__
     plain = FunctionType(code, dispatcher.__globals__, dispatcher.__name__, dispatcher.__defaults__)
     plain.__kwdefaults__ = words
-    is_simple = not code.co_kwonlyargcount and not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-    names = code.co_varnames[: code.co_argcount]
-    if is_simple:
-        template = _template(code.co_argcount).replace(co_varnames=names)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    if not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        template = _template(code.co_argcount, names[code.co_argcount :])
+        template = template.replace(co_varnames=(*names, *template.co_varnames[len(names) :]))
     else:
         template = _call_template()
         dispatcher.__defaults__ = dispatcher.__kwdefaults__ = None
@@ -136,19 +142,26 @@ def _teach(dispatcher: FunctionType) -> None:
 
 
 @functools.cache
-def _template(count: int) -> CodeType:
-    """The code of a dispatcher with a number of arguments; the text in it makes room for its `Dispatcher`."""
-    return _code(", ".join([f"a{k}" for k in range(count)]))
+def _template(count: int, words: tuple[str, ...]) -> CodeType:
+    """The code of a dispatcher with a number of arguments, and others by keyword alone."""
+    by_place = [f"a{k}" for k in range(count)]
+    parameters = [*by_place, "*", *words] if words else by_place
+    return _code(", ".join(parameters), ", ".join([*by_place, *[f"{word}={word}" for word in words]]))
 
 
 @functools.cache
 def _call_template() -> CodeType:
-    return _code("*args, **kwargs")
+    return _code("*args, **kwargs", "*args, **kwargs")
 
 
-def _code(arguments: str) -> CodeType:
+def _code(parameters: str, arguments: str) -> CodeType:
+    """The code of a dispatcher; the text in it makes room for its `Dispatcher`, as it has NumPy's global names."""
     call = f'"dispatcher".plain({arguments})'
-    body = f'"dispatcher".look({call}) if "dispatcher".local.depth else {call}'
+    has_none = '"dispatcher".are_no_lists("dispatcher".kinds(relevant_))'
+    looked = f'relevant_ if "dispatcher".type(relevant_ := {call}) is "dispatcher".tuple and {has_none}'
+    body = f'({looked} else "dispatcher".look(relevant_)) if "dispatcher".threads else {call}'
     names = {"__name__": __name__}
-    made: Any = eval(f"lambda {arguments}: {body}", names)  # noqa: S307  (put together above, from numbers alone)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # Python wonders at a text that is compared with `is`
+        made: Any = eval(f"lambda {parameters}: {body}", names)  # noqa: S307  (put together above, from names alone)
     return made.__code__  # type: ignore[no-any-return]

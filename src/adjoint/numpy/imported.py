@@ -29,21 +29,24 @@ _versions: dict[int, Any] = {
 _adopted: dict[int, tuple[int, dict[str, Any]]] = {}
 """Global names of functions that were traced: how many there were, and what has been replaced among them."""
 
-_kept: list[tuple[dict[str, Any], str, Any]] = []
-"""All that has been replaced: in which names, under which one, by what."""
+_kept: dict[int, tuple[dict[str, Any], str, Any]] = {}
+"""Names among which something has been replaced: the first of them, and by what; to import anew sets all of them anew."""
 
 
 def adopt_surroundings(fun: Any) -> None:
     """Look at the names that a function may use, unless they are as they were the last time."""
-    adopt_again(vars(sys.modules["__main__"]))
-    anew = [names for names, name, version in _kept if names.get(name) is not version]
-    for names in {id(names): names for names in anew}.values():  # imported anew, as by `importlib.reload`
-        _kept[:] = [kept for kept in _kept if kept[0] is not names]
-        adopt_again(names)
+    script = sys.modules["__main__"].__dict__
+    if not is_known(script):
+        adopt_again(script)
+    if _kept:
+        for names in [names for names, name, version in _kept.values() if names.get(name) is not version]:
+            adopt_again(names)  # imported anew, as by `importlib.reload`
     if type(fun) is not FunctionType:
         fun = _function_of(fun)
     if fun is not None:
-        adopt_again(fun.__globals__)
+        names = fun.__globals__
+        if names is not script and not is_known(names):
+            adopt_again(names)
         for cell in fun.__closure__ or ():
             _adopt_cell(cell)
 
@@ -63,13 +66,23 @@ def _function_of(x: Any) -> FunctionType | None:
     return None
 
 
+def is_known(names: dict[str, Any]) -> bool:
+    """Whether global names are as many as they were, and hold no maker of arrays that could have been set anew."""
+    return _adopted.get(id(names)) == (len(names), NOTHING)
+
+
+NOTHING: dict[str, Any] = {}
+
+
 def adopt_again(names: dict[str, Any]) -> None:
     """Look at global names that may have grown, or been set anew."""
-    count, replaced = _adopted.get(id(names), (0, {}))
+    count, replaced = _adopted.get(id(names), (0, NOTHING))
     if count != len(names) or any([names.get(name) is not version for name, version in replaced.items()]):
         new = adopt(names)
         _adopted[id(names)] = len(names), {**replaced, **new}
-        _kept.extend([(names, name, version) for name, version in new.items()])
+        for name, version in new.items():
+            _kept[id(names)] = names, name, version
+            break
 
 
 def adopt(names: dict[str, Any]) -> dict[str, Any]:

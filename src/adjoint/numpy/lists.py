@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 
 from ..core.callsite import passes_on
+from ..core.reverse import NO_PARAMS, ReverseTrace
 from ..core.traced import Traced
+from ..ops.declare import UFUNCS
 from .constructors import array
 from .dispatchers import is_list_of_traced
-from .protocols import array_ufunc
+from .protocols import array_ufunc, recorded
+from .python_numbers import made_by_numpy
 
 PLAIN = frozenset((np.ndarray, float, int, bool, np.float64))
 """Arguments that are neither lists nor traced."""
@@ -55,10 +58,21 @@ def _with_attributes(call: Callable[..., Any], found: dict[str, Any]) -> Callabl
 
 
 def _unary(ufunc: Any) -> Callable[..., Any]:
+    primitive: Any = UFUNCS.get(ufunc)
+    is_smooth = primitive is not None and primitive.is_smooth
+
     def call(x: Any, /, *args: Any, **kwargs: Any) -> Any:
         kind = type(x)
-        if kind is Traced and not args and not kwargs:
-            return array_ufunc(x, ufunc, "__call__", x)  # as NumPy would, after a longer look
+        if not args and not kwargs:
+            if kind in PLAIN:
+                return ufunc(x)
+            if kind is Traced:  # as NumPy would, after a longer look
+                walk = x.walk
+                if is_smooth and type(walk) is ReverseTrace:
+                    return recorded(walk, primitive, x)
+                if is_smooth and walk.level and not walk.is_capture:
+                    return made_by_numpy(walk.unary(primitive, x))
+                return array_ufunc(x, ufunc, "__call__", x)
         if kind not in PLAIN and is_list_of_traced(x):
             x = array(x)
         return ufunc(x, *args, **kwargs)
@@ -68,12 +82,23 @@ def _unary(ufunc: Any) -> Callable[..., Any]:
 
 
 def _binary(ufunc: Any) -> Callable[..., Any]:
+    primitive: Any = UFUNCS.get(ufunc)
+    is_smooth = primitive is not None and primitive.is_smooth
+
     def call(x: Any, y: Any, /, *args: Any, **kwargs: Any) -> Any:
         one, other = type(x), type(y)
         if not args and not kwargs:
+            if one in PLAIN and other in PLAIN:
+                return ufunc(x, y)
             if one is Traced and (other is Traced or other in PLAIN):
+                walk = x.walk
+                if is_smooth and type(walk) is ReverseTrace and (other is not Traced or y.walk is walk):
+                    return made_by_numpy(walk.process(primitive, (x, y), NO_PARAMS))
                 return array_ufunc(x, ufunc, "__call__", x, y)
             if other is Traced and one in PLAIN:
+                walk = y.walk
+                if is_smooth and type(walk) is ReverseTrace:
+                    return made_by_numpy(walk.process(primitive, (x, y), NO_PARAMS))
                 return array_ufunc(y, ufunc, "__call__", x, y)
         if one not in PLAIN or other not in PLAIN:
             x, y = joined_inputs((x, y))

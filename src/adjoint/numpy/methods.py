@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -228,7 +229,7 @@ class Flat:
         return iter(np.reshape(self.base, (-1,)))
 
     def __len__(self) -> int:
-        return int(np.prod(self.base.shape))
+        return math.prod(self.base.shape)
 
 
 METHODS: dict[str, Any] = {
@@ -294,7 +295,7 @@ METHODS: dict[str, Any] = {
     "mT": property(lambda self: np.matrix_transpose(self)),
     "shape": vars(Traced)["shape"].setter(set_shape),
     "ndim": property(lambda self: len(self.shape)),
-    "size": property(lambda self: int(np.prod(self.shape))),
+    "size": property(lambda self: math.prod(self.shape)),
     "itemsize": property(lambda self: self.dtype.itemsize),
     "nbytes": property(lambda self: self.size * self.dtype.itemsize),
     "flat": property(

@@ -10,12 +10,13 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from sys import _getframe as getframe
 from types import ModuleType
 from typing import Any
 
 import numpy
 
-from ..core.callsite import OURS, package_of, site_of, takes_handles
+from ..core.callsite import CALLS, OURS, package_of, site_of, takes_handles
 from ..core.forking import held_at_fork
 from ..core.traced import LOCAL
 from . import dispatchers, imported, replacements, tracing
@@ -94,7 +95,7 @@ def _made(names: dict[str, Any], name: str, original: Any) -> property:
     def read(module: ModuleType) -> Any:
         found = _found(names, name)
         if LOCAL.depth and found is original:
-            frame = sys._getframe(1)
+            frame = getframe(1)
             site = site_of(frame)
             if site.reads and takes_handles(frame.f_globals):
                 return users
@@ -111,7 +112,7 @@ def _object(names: dict[str, Any], name: str, original: Any) -> property:
     def read(module: ModuleType) -> Any:
         found = _found(names, name)
         if LOCAL.depth and found is original:
-            frame = sys._getframe(1)
+            frame = getframe(1)
             if site_of(frame).reads and package_of(frame.f_globals) != OURS:
                 from .names import VERSIONS
 
@@ -127,15 +128,17 @@ def _called(names: dict[str, Any], name: str, original: Any) -> property:
 
     def read(module: ModuleType) -> Any:
         nonlocal ours
+        frame = getframe(1)
+        if id(frame.f_code) + frame.f_lasti not in CALLS and not site_of(frame).calls:
+            return _found(names, name)
         try:
-            found = names[name]
+            if names[name] is not original or not LOCAL.depth:
+                return names[name]
         except KeyError:
-            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}") from None
-        if LOCAL.depth and found is original and site_of(sys._getframe(1)).calls:
-            if ours is None:
-                ours = aware(original)
-            return ours
-        return found
+            return _found(names, name)
+        if ours is None:
+            ours = aware(original)
+        return ours
 
     return _property(names, name, read)
 

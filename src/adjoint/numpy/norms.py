@@ -5,6 +5,7 @@ At 0 a norm has no slope but a subgradient, which is taken as 0.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -238,8 +239,8 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
             order.append(k)
         a = np.transpose(a, order)
     shape = shape_of(a)[ndim_of(b) - ndim_of(a) :]  # all of them if there are as many axes on both sides, as in NumPy
-    size = int(np.prod(shape))
-    if int(np.prod(shape_of(a))) != size**2:
+    size = math.prod(shape)
+    if math.prod(shape_of(a)) != size**2:
         raise np.linalg.LinAlgError(
             "Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])"
         )
@@ -255,5 +256,5 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
     shape = shape_of(a)
     if not shape:
         raise TypeError("reshape() takes exactly 1 argument (0 given)")
-    size = int(np.prod(shape[ind:]))
+    size = math.prod(shape[ind:])
     return np.reshape(np.linalg.inv(np.reshape(a, (size, -1))), shape[ind:] + shape[:ind])

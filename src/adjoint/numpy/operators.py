@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.primitive import Primitive
-from ..core.reverse import binary_operators, comparison
+from ..core.reverse import ReverseTrace, binary_operators, comparison
 from ..core.traced import PYTHON, Traced
 from ..core.values import is_python, plain
 from ..ir.counts import WORD
@@ -62,6 +62,10 @@ def _unary(primitive: Primitive) -> Callable[[Traced], Any]:
 
 def _constant(primitive: Primitive, python: Callable[[Any, Any], Any], *, swap: bool = False) -> Callable[..., Any]:
     def operate(self: Traced, other: Any) -> Any:
+        if type(self) is Traced and type(self.walk) is ReverseTrace:
+            value = self.value
+            if type(value) is np.ndarray and type(other) in PLAIN:
+                return primitive.evaluate(other, value) if swap else primitive.evaluate(value, other)
         other = _operand(other, self)
         if other is NotImplemented:
             return other
@@ -90,6 +94,7 @@ def _matmul(self: Traced, other: Any) -> Any:
     return _general_matmul(self, other)
 
 
+PLAIN = frozenset((np.ndarray, float, int))
 NOT_ARRAYS = frozenset((Traced, *PYTHON))
 """What may be under the handle of a Python number."""
 

@@ -6,6 +6,7 @@ treatment of axes, broadcasting and bad arguments; one gather then fetches the e
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -27,7 +28,7 @@ def moved(function: Callable[..., Any], *arrays: Any) -> Any:
     values = [as_value(a) for a in arrays]
     numbers, start = [], 0
     for v in values:
-        size = int(np.prod(shape_of(v)))
+        size = math.prod(shape_of(v))
         numbers.append(np.arange(start, start + size).reshape(shape_of(v)))
         start += size
     return gathered(values, function(*numbers))
@@ -35,7 +36,7 @@ def moved(function: Callable[..., Any], *arrays: Any) -> Any:
 
 def gathered(values: list[Any], places: Any) -> Any:
     """The elements at these places of all the arrays, one after the other."""
-    lines = [reshaped(v, (int(np.prod(shape_of(v))),)) for v in values]
+    lines = [reshaped(v, (math.prod(shape_of(v)),)) for v in values]
     line = lines[0] if len(lines) == 1 else shape.concatenate(*lines, axis=-1)
     return indexing.index(line, places, template=(indexing.HOLE,))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -75,10 +76,10 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
         raise ValueError("shape-mismatch for sum")
     rows = [i for i in range(len(shape_a)) if i not in summed_a]
     columns = [i for i in range(len(shape_b)) if i not in summed_b]
-    length = int(np.prod([shape_a[i] for i in summed_a]))
+    length = math.prod([shape_a[i] for i in summed_a])
     high, wide = (tuple([s[i] for i in kept]) for s, kept in ((shape_a, rows), (shape_b, columns)))
-    left = np.reshape(np.transpose(a, rows + summed_a), (int(np.prod(high)), length))
-    right = np.reshape(np.transpose(b, summed_b + columns), (length, int(np.prod(wide))))
+    left = np.reshape(np.transpose(a, rows + summed_a), (math.prod(high), length))
+    right = np.reshape(np.transpose(b, summed_b + columns), (length, math.prod(wide)))
     return np.reshape(left @ right, high + wide)
 
 

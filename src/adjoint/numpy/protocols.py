@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from _thread import get_ident
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,13 @@ from ..core.callsite import is_users
 from ..core.errors import UnsupportedError, message
 from ..core.primitive import Primitive
 from ..core.reverse import ReverseTrace
-from ..core.traced import CONSTANTS, LOCAL, Traced, is_kept, released, snapshot
+from ..core.traced import CONSTANTS, Traced, is_kept, released, snapshot
 from ..core.tree import flatten
 from ..core.values import dtype_of, is_python
 from ..ops.declare import UFUNCS
 from ..ops.shape import astype
 from .agreement import asked, instead, is_asked, is_asked_of_ufunc
-from .dispatchers import joined_arguments
+from .dispatchers import WITH_LISTS, joined_arguments
 from .foreign import taken
 from .hosting import dispatched, hosted
 from .python_numbers import made_by_numpy, numpys
@@ -35,7 +36,7 @@ def array_ufunc(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: A
     if type(walk) is ReverseTrace and type(self) is Traced and len(inputs) == 1 and method == "__call__" and not kwargs:
         primitive = UFUNCS.get(ufunc)
         if primitive is not None and primitive.is_smooth:
-            return _recorded(walk, primitive, self)
+            return recorded(walk, primitive, self)
     if not walk.level and walk is not CONSTANTS:
         return _without_kept(getattr(ufunc, method), inputs, kwargs)
     if walk.is_capture and method != "at" and is_users(sys._getframe(1)):
@@ -53,7 +54,7 @@ def array_ufunc(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: A
         return instead(function, inputs, kwargs, error)
 
 
-def _recorded(walk: ReverseTrace, primitive: Primitive, x: Traced) -> Traced:
+def recorded(walk: ReverseTrace, primitive: Primitive, x: Traced) -> Traced:
     """The most frequent case: a smooth function of one argument in the reverse walk."""
     found = walk.unary(primitive, x)
     kind = type(found.value)
@@ -101,14 +102,15 @@ OF_ATTRIBUTES = (np.real, np.imag)
 
 def array_function(self: Traced, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """A NumPy function was called with a traced argument."""
-    if LOCAL.has_lists:
+    if WITH_LISTS and get_ident() in WITH_LISTS:
         args, kwargs = joined_arguments(function, args, kwargs)
-    if is_kept(self):
+    walk: Any = self.walk
+    if not walk.level and walk is not CONSTANTS:
         return _without_kept(function, args, kwargs)
     implementation = FUNCTIONS.get(function) or implementation_of(function)
     if implementation is None:
         return _plainly(function, args, kwargs)
-    if self.walk.is_capture and is_users(sys._getframe(1)):
+    if walk.is_capture and is_users(sys._getframe(1)):
         return dispatched(_name(function), function, implementation, args, kwargs)
     try:
         if (kwargs or len(args) > 2) and is_asked(function, args, kwargs) and is_users(sys._getframe(1)):

@@ -70,6 +70,8 @@ def made_by_numpy(found: Any) -> Any:
     x = found
     while isinstance(x, Traced):
         walk: Any = x.walk
+        if type(x.value) is np.ndarray:
+            break
         if isinstance(walk, ReverseTrace):
             walk.has_numpys = True
             walk.kinds[x.node] = False
@@ -84,6 +86,14 @@ def made_by_numpy(found: Any) -> Any:
 
 def numpys(found: Any) -> Any:
     """What a function of NumPy's gives for one of Python's numbers: an array without axes or a number, of NumPy's."""
+    if type(found) is Traced and type(found.walk) is ReverseTrace and type(found.value) is float:
+        walk, node = found.walk, found.node
+        if not walk.is_python_at(node):
+            return found
+        walk.has_numpys = True
+        again = walk.unary(positive, found)
+        walk.kinds[again.node] = False
+        return again
     if isinstance(found, Traced) and found.walk.level and not is_captured(found) and is_python(found):
         return made_by_numpy(positive(found))
     return found

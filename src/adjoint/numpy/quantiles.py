@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -181,7 +182,7 @@ def _lines(a: Any, axis: Any, keepdims: bool) -> tuple[Any, tuple[int, ...]]:
     shape, axes = shape_of(a), axes_of(axis, ndim_of(a))
     rest = [i for i in range(len(shape)) if i - len(shape) not in axes]
     moved = np.transpose(a, [i + len(shape) for i in axes] + rest) if len(shape) > 1 else a
-    lines = np.reshape(moved, (int(np.prod([shape[i] for i in axes])), *[shape[i] for i in rest]))
+    lines = np.reshape(moved, (math.prod([shape[i] for i in axes]), *[shape[i] for i in rest]))
     kept = tuple([1 if i - len(shape) in axes else n for i, n in enumerate(shape)])
     return lines, kept if keepdims else tuple([shape[i] for i in rest])
 

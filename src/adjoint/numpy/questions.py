@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NoReturn
 
 import numpy as np
@@ -28,7 +29,7 @@ def ndim(a: Any) -> int:
 def size(a: Any, axis: Any = None) -> int:
     """`np.size`."""
     lengths = shape_of(as_value(a))
-    return int(np.prod([lengths[i] for i in axes_of(axis, len(lengths))]))
+    return math.prod([lengths[i] for i in axes_of(axis, len(lengths))])
 
 
 def _by_dtype(function: Any) -> Any:

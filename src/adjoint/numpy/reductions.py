@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from typing import Any
 
 import numpy as np
@@ -37,8 +38,8 @@ def mean(
 ) -> Any:
     """`np.mean`; half precision is summed in single precision, as NumPy does."""
     a = as_value(a)
-    half = dtype_of(a) == np.float16 and not given(dtype)
-    total = np.sum(a, axis, np.float32 if half else dtype, None, keepdims, where=where)
+    half = dtype_of(a).char == "e" and not given(dtype)
+    total = sum(a, axis, np.float32 if half else dtype, None, keepdims, where=where)
     found = total / count(total, a, axis, keepdims, where)
     return deliver(same_dtype(found, np.float16 if half else dtype), out)
 
@@ -47,7 +48,7 @@ def count(total: Any, a: Any, axis: Any, keepdims: Any, where: Any, ddof: float 
     """How many elements a reduction sees, less `ddof`, as a number that does not widen the total."""
     shape = shape_of(a)
     if not given(where) or where is True:
-        seen = int(np.prod([shape[i] for i in axes_of(axis, len(shape))]))
+        seen = math.prod([shape[i] for i in axes_of(axis, len(shape))])
         return builtins.max(seen - ddof, 0)
     seen = np.sum(np.broadcast_to(where, shape), axis, keepdims=is_true(keepdims))
     real = np.zeros((), dtype_of(total)).real.dtype if dtype_of(total).kind in "fc" else np.dtype(float)
@@ -157,7 +158,7 @@ def by_halves(ufunc: Any, a: Any, axis: Any, keepdims: Any) -> Any:
     """Reduce with an associative ufunc, pairs first: as many steps as the length has binary digits."""
     axes, shape = reduced_axes(axis, ndim_of(a)), shape_of(a)
     rest = [i for i in range(len(shape)) if i - len(shape) not in axes]
-    length = int(np.prod([shape[i] for i in axes]))
+    length = math.prod([shape[i] for i in axes])
     if len(shape) > 1:
         a = np.transpose(a, [i + len(shape) for i in axes] + rest)
     line = np.reshape(a, (length, *[shape[i] for i in rest]))

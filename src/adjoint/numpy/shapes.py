@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -48,15 +49,15 @@ def lengths_of(shape: Any) -> tuple[int, ...]:
 def _full_shape(shape: Any, a: Any) -> tuple[int, ...]:
     """The shape with its unknown length, written -1, found out."""
     shape = lengths_of(shape)
-    size = int(np.prod(shape_of(a)))
+    size = math.prod(shape_of(a))
     if -1 in shape:
-        known = -int(np.prod(shape))
+        known = -math.prod(shape)
         if shape.count(-1) > 1:
             raise ValueError("can only specify one unknown dimension")
         if known == 0 or size % known:
             raise ValueError(f"cannot reshape array of size {size} into shape {shape}")
         return tuple([size // known if n == -1 else n for n in shape])
-    if int(np.prod(shape)) != size or any(n < 0 for n in shape):
+    if math.prod(shape) != size or any(n < 0 for n in shape):
         raise ValueError(f"cannot reshape array of size {size} into shape {shape}")
     return shape
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 import operator
 import warnings
 from typing import Any
@@ -53,7 +54,7 @@ def _spread_weights(weights: Any, a: Any, axis: Any) -> Any:
 
 
 def _size(x: Any) -> int:
-    return int(np.prod(shape_of(x)))
+    return math.prod(shape_of(x))
 
 
 @implements(np.ptp)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import threading
+from _thread import get_ident
 from types import ModuleType
 
 from ..core.forking import held_at_fork, in_child
 from ..core.traced import LOCAL
 
-CLASSES: dict[ModuleType, tuple[type, type]] = {}
+CLASSES: list[tuple[ModuleType, type, type]] = []
 """Modules whose names depend on the thread while one is tracing, their class otherwise, and their class then."""
 
 _lock = threading.Lock()
-_threads: set[int] = set()
+THREADS: set[int] = set()
+"""The threads that are tracing a function."""
 
 
 def enter(outside: int) -> None:
@@ -21,9 +23,9 @@ def enter(outside: int) -> None:
     if outside:
         return
     with _lock:
-        _threads.add(threading.get_ident())
-        if len(_threads) == 1:
-            for module, (_, tracing) in CLASSES.items():
+        THREADS.add(get_ident())
+        if len(THREADS) == 1:
+            for module, _, tracing in CLASSES:
                 module.__class__ = tracing  # type: ignore[assignment]
 
 
@@ -33,20 +35,21 @@ def leave(outside: int) -> None:
     if outside:
         return
     with _lock:
-        _threads.discard(threading.get_ident())
-        _give_back()
+        THREADS.discard(get_ident())
+        if not THREADS:
+            _give_back()
 
 
 def _give_back() -> None:
-    if not _threads:
-        for module, (usual, _) in CLASSES.items():
-            module.__class__ = usual  # type: ignore[assignment]
+    for module, usual, _ in CLASSES:
+        module.__class__ = usual  # type: ignore[assignment]
 
 
 def _after_fork() -> None:
     """Forget, in the child, threads of the parent that were tracing."""
-    _threads.intersection_update({threading.get_ident()})
-    _give_back()
+    THREADS.intersection_update({get_ident()})
+    if not THREADS:
+        _give_back()
 
 
 held_at_fork(_lock)
@@ -56,7 +59,8 @@ in_child(_after_fork)
 def add(module: ModuleType, properties: dict[str, property]) -> None:
     """Let names of a module be what these properties say, while a function is traced."""
     usual = type(module)
+    tracing = type(usual.__name__, (usual,), dict(properties))
     with _lock:
-        CLASSES[module] = usual, type(usual.__name__, (usual,), dict(properties))
-        if _threads:
-            module.__class__ = CLASSES[module][1]  # type: ignore[assignment]
+        CLASSES.append((module, usual, tracing))
+        if THREADS:
+            module.__class__ = tracing  # type: ignore[assignment]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -122,7 +123,7 @@ def _folded(ufunc: Any, x: Any, axes: tuple[int, ...], keepdims: bool, initial: 
     kept = tuple([shape[i] for i in rest])
 
     def lined(v: Any) -> Any:
-        return np.reshape(np.transpose(v, order), (int(np.prod([shape[i] for i in axes])), *kept))
+        return np.reshape(np.transpose(v, order), (math.prod([shape[i] for i in axes]), *kept))
 
     steps = lined(x)
     mask = None if not given(where) or where is True else lined(np.broadcast_to(where, shape))

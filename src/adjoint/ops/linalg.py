@@ -7,6 +7,7 @@ tangent is replaced by its Hermitian part, so gradients come out Hermitian.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -83,7 +84,7 @@ def _stack_solve(primitive: Any, values: Sequence[Value], batched: Sequence[bool
         return aligned(primitive, values, batched, params, size)
     shape = shape_of(b)
     columns = np.moveaxis(b, -2, 0)
-    found = primitive(a, np.reshape(columns, (shape[-2], int(np.prod(shape[:-2])) * shape[-1])), **params)
+    found = primitive(a, np.reshape(columns, (shape[-2], math.prod(shape[:-2]) * shape[-1])), **params)
     return np.moveaxis(np.reshape(found, (shape[-2], *shape[:-2], shape[-1])), 0, -2)
 
 

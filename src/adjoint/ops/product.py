@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def _product_of_others(x: Any, *, axis: Axes) -> Any:
     """For each element the product of all others along the axes: of those before it and those after it."""
     places = tuple(range(len(axis)))
     line = np.moveaxis(x, axis, places)
-    flat = line.reshape((int(np.prod(line.shape[: len(axis)])), *line.shape[len(axis) :]))
+    flat = line.reshape((math.prod(line.shape[: len(axis)]), *line.shape[len(axis) :]))
     before, after = np.ones_like(flat), np.ones_like(flat)
     np.cumprod(flat[:-1], axis=0, out=before[1:])
     np.cumprod(flat[:0:-1], axis=0, out=after[-2::-1])
@@ -68,7 +69,7 @@ def others_by_halves(x: Any, axis: Axes) -> Any:
     order = [i + rank for i in axis] + [i for i in range(rank) if i - rank not in axis]
     line = np.transpose(x, order)
     shape = shape_of(line)
-    found = _others_along_first(np.reshape(line, (int(np.prod(shape[: len(axis)])), *shape[len(axis) :])))
+    found = _others_along_first(np.reshape(line, (math.prod(shape[: len(axis)]), *shape[len(axis) :])))
     return np.transpose(np.reshape(found, shape), [order.index(i) for i in range(rank)])
 
 

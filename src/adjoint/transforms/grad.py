@@ -10,8 +10,6 @@ import numpy as np
 
 from ..core.derived import derived, unusual
 from ..core.errors import InputError, OutputError, message
-from ..core.folding import fold
-from ..core.nans import are_looked_for, looking_for_nans
 from ..core.reverse import ReverseTrace
 from ..core.traced import Traced, settled
 from ..core.tree import LEAVES, flatten
@@ -19,9 +17,11 @@ from ..core.values import describe, dtype_of, numpy_number, plain, shape_of
 from .holomorphic import holomorphic as holomorphic_derivative
 from .named import by_name
 from .recording import (
+    Evaluation,
     checked_function,
     checked_input,
     checked_inputs,
+    entrance,
     finished,
     of_kind,
     pair,
@@ -72,18 +72,18 @@ def grad(
     (2+4j)
     """
     checked_function(fun, "grad")
-    both = value_and_grad(fun, argnums, has_aux, argnames=argnames, holomorphic=holomorphic)
-
-    def gradient(*args: Any, **kwargs: Any) -> Any:
-        try:
-            value, g = both(*args, **kwargs)
-        except Exception as error:
-            fold(error)
-            raise
-        return (g, value[1]) if has_aux else g
-
+    both = _value_and_gradient(fun, argnums, has_aux, argnames, holomorphic)
+    gradient = entrance(both, _gradient_and_aux if has_aux else _gradient)
     options = unusual(argnums=argnums, has_aux=has_aux, argnames=argnames, holomorphic=holomorphic)
     return derived(gradient, "grad", fun, **options)  # type: ignore[no-any-return]
+
+
+def _gradient(found: tuple[Any, Any]) -> Any:
+    return found[1]
+
+
+def _gradient_and_aux(found: tuple[tuple[Any, Any], Any]) -> Any:
+    return found[1], found[0][1]
 
 
 def value_and_grad(
@@ -106,6 +106,14 @@ def value_and_grad(
     (9.0, 6.0)
     """
     checked_function(fun, "value_and_grad")
+    both = entrance(_value_and_gradient(fun, argnums, has_aux, argnames, holomorphic))
+    options = unusual(argnums=argnums, has_aux=has_aux, argnames=argnames, holomorphic=holomorphic)
+    return derived(both, "value_and_grad", fun, **options)  # type: ignore[no-any-return]
+
+
+def _value_and_gradient(
+    fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, argnames: Any, holomorphic: bool
+) -> Evaluation:
     if argnames is not None:
         return by_name(lambda f, n: value_and_grad(f, n, has_aux, holomorphic=holomorphic), fun, argnums, argnames)
     argnums = checked_argnums(argnums)
@@ -113,9 +121,7 @@ def value_and_grad(
         return holomorphic_derivative(fun, argnums, has_aux, _chosen, _replaced)
     place = argnums if isinstance(argnums, int) and argnums >= 0 else sys.maxsize
 
-    def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
-        if are_looked_for():
-            return looking_for_nans(value_and_gradient, args, kwargs)
+    def value_and_gradient(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         trace = ReverseTrace()
         try:
             if place < len(args) and type(args[place]) in LEAVES:
@@ -149,9 +155,6 @@ def value_and_grad(
             if has_aux:
                 leaves, unflatten = flatten(aux)
                 aux = unflatten([finished(leaf, trace) for leaf in leaves])
-        except Exception as error:
-            fold(error)
-            raise
         finally:
             trace.end()
         if rebuild is None:
@@ -160,8 +163,7 @@ def value_and_grad(
             g = rebuild([presented(c, x) for c, x in zip(found, given, strict=True)])
         return ((value, aux), g) if has_aux else (value, g)
 
-    options = unusual(argnums=argnums, has_aux=has_aux)
-    return derived(value_and_gradient, "value_and_grad", fun, **options)  # type: ignore[no-any-return]
+    return value_and_gradient
 
 
 def checked_argnums(argnums: Any, walk: str = "grad") -> int | tuple[int, ...]:

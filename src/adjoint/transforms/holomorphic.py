@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from ..core.errors import InputError, NotDifferentiableError, OutputError, message
 from ..core.tree import flatten
 from ..core.values import cannot_branch, describe, dtype_of, raw, shape_of
+from .recording import Evaluation
 from .vjp import vjp
 
 Choose = Callable[[tuple[Any, ...], int | Sequence[int]], Any]
@@ -19,15 +19,14 @@ Replace = Callable[[tuple[Any, ...], int | Sequence[int], Any], list[Any]]
 
 def holomorphic(
     fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, choose: Choose, replace: Replace
-) -> Callable[..., Any]:
+) -> Evaluation:
     """The function that gives (value, df/dz), as `value_and_grad` does.
 
     The pullback of a holomorphic function is multiplication by the conjugate of df/dz. That holds for it in the
     directions 1 and i alike, which is how a function that is not holomorphic is found out.
     """
 
-    @functools.wraps(fun, assigned=("__name__", "__doc__"), updated=())
-    def value_and_derivative(*args: Any, **kwargs: Any) -> Any:
+    def value_and_derivative(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         chosen = choose(args, argnums)
         for leaf in flatten(chosen)[0]:
             if dtype_of(leaf).kind != "c":

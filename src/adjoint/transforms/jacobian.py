@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,15 +10,13 @@ import numpy as np
 
 from ..core.derived import derived, unusual
 from ..core.errors import InputError, NotDifferentiableError, message
-from ..core.folding import fold
-from ..core.nans import are_looked_for, looking_for_nans
 from ..core.traced import Traced
 from ..core.tree import flatten
 from ..core.values import Value, describe, dtype_of, raw, shape_of
 from .grad import _chosen, _replaced, checked_argnums, grad
 from .jvp import check_tuples, jvp, push
 from .named import by_name
-from .recording import checked_function
+from .recording import checked_function, entrance
 from .vjp import Recording
 from .vmap import vmap
 
@@ -102,21 +101,14 @@ def _jacobian(
     transform = "jacobian" if forward is None else "jacfwd" if forward else "jacrev"
     checked_function(fun, transform)
     if argnames is not None:
-        return by_name(
+        named = by_name(
             lambda f, n: _jacobian(f, n, has_aux, chunk_size, forward, None, holomorphic), fun, argnums, argnames
         )
+        how = unusual(has_aux=has_aux, chunk_size=chunk_size, argnames=argnames, holomorphic=holomorphic)
+        return derived(entrance(named), transform, fun, **how)  # type: ignore[no-any-return]
     argnums = checked_argnums(argnums)
 
-    def matrix(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return evaluated(args, kwargs)
-        except Exception as error:
-            fold(error)
-            raise
-
-    def evaluated(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if are_looked_for():
-            return looking_for_nans(matrix, args, kwargs)
+    def matrix(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         chosen = _chosen(args, argnums)
 
         def of_chosen(x: Any) -> Any:
@@ -134,7 +126,7 @@ def _jacobian(
         return (found, recording.aux) if has_aux else found
 
     options = unusual(argnums=argnums, has_aux=has_aux, chunk_size=chunk_size, holomorphic=holomorphic)
-    return derived(matrix, transform, fun, **options)  # type: ignore[no-any-return]
+    return derived(entrance(matrix), transform, fun, **options)  # type: ignore[no-any-return]
 
 
 def _check_complex(recording: Recording) -> None:
@@ -217,7 +209,7 @@ def _block(x: Value, out: Value, given: Value) -> Value:
 
 
 def _size(x: Value) -> int:
-    return int(np.prod(shape_of(x)))
+    return math.prod(shape_of(x))
 
 
 def _basis(x: Value) -> Value:

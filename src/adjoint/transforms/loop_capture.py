@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..core.errors import UnsupportedError, message
+from ..core.float_warnings import quiet
 from ..core.forking import held_at_fork
-from ..core.trace import quiet
 from ..core.traced import Traced, snapshot
 from ..core.values import Value
 from ..ir.capture import CaptureTrace, GuardRefusedError, example

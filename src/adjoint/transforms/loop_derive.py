@@ -12,9 +12,9 @@ import numpy as np
 
 from ..core.batch import BatchTrace
 from ..core.careful import Cotangent, pull_parts
+from ..core.float_warnings import quiet
 from ..core.forward import ForwardTrace
 from ..core.reverse import ReverseTrace, pull
-from ..core.trace import quiet
 from ..core.traced import Traced
 from ..core.values import Value, shape_of, spread, zeros_for
 from ..ir.interpret import replay

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.errors import InputError, message
 from ..core.values import describe
+from .recording import Evaluation
 
 Transform = Callable[[Callable[..., Any], int], Callable[..., Any]]
 """A transform of a function that differentiates with respect to its argument number 0."""
 
 
-def by_name(transform: Transform, fun: Callable[..., Any], argnums: Any, argnames: Any) -> Callable[..., Any]:
+def by_name(transform: Transform, fun: Callable[..., Any], argnums: Any, argnames: Any) -> Evaluation:
     """The transformed function, which differentiates with respect to named arguments, however they are passed."""
     names = _checked(argnums, argnames)
     signature = _signature(fun)
 
-    @functools.wraps(fun, assigned=("__name__", "__doc__"), updated=())
-    def differentiated(*args: Any, **kwargs: Any) -> Any:
+    def differentiated(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         given = _Arguments(signature, args, kwargs)
         values = tuple([given.of(name) for name in names])
 

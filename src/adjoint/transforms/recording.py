@@ -11,10 +11,12 @@ import numpy as np
 from ..core.callsite import stands_for_the_user
 from ..core.careful import pull_careful
 from ..core.errors import InputError, OutputError, TangentError, message
-from ..core.float_warnings import redirect, restore
+from ..core.float_warnings import quiet, redirect, restore
+from ..core.folding import fold
+from ..core.nans import are_looked_for, looking_for_nans
 from ..core.reverse import ReverseTrace, all_finite, pull
 from ..core.swallowed import behind
-from ..core.trace import is_differentiated, quiet
+from ..core.trace import is_differentiated
 from ..core.traced import FLOAT64, LOCAL, Traced, snapshot
 from ..core.tree import flatten, paths
 from ..core.values import Value, cannot_branch, cast, describe, dtype_of, is_python, plain, shape_of, zeros_for
@@ -100,6 +102,30 @@ def checked_function(fun: Any, walk: str, example: str = "") -> None:
         raise InputError(
             message(f"{walk} needs a function.", got=describe(fun), fix=f"Write  {example or f'ad.{walk}(f)(x)'}.")
         )
+
+
+Evaluation = Callable[[tuple[Any, ...], dict[str, Any]], Any]
+"""A function of the arguments by position and those by name."""
+
+
+def entrance(evaluated: Evaluation, wanted: Callable[[Any], Any] | None = None) -> Callable[..., Any]:
+    """What a transformation returns: `evaluated(args, kwargs)`, or what is wanted of it, as the user calls it.
+
+    Nans are looked for if that is asked for, in all that was evaluated, and errors leave without the library's frames.
+    """
+
+    def transformed(*args: Any, **kwargs: Any) -> Any:
+        try:
+            if are_looked_for():
+                found = looking_for_nans(lambda *a, **k: evaluated(a, k), args, kwargs)
+            else:
+                found = evaluated(args, kwargs)
+            return found if wanted is None else wanted(found)
+        except Exception as error:
+            fold(error)
+            raise
+
+    return transformed
 
 
 def run(f: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -202,37 +228,43 @@ def pulled_back(
             ]
         else:
             found = decided(found, doubts, WalkBack, trace, seeds, inputs, run, is_large=is_large)
-    seen = [c for _, c in seeds]
+    arrays: list[Value] = []
     for k, g in enumerate(found):
         if g is None:
             found[k] = zeros_for(inputs[k])
         elif type(g) is np.ndarray:  # a result shares memory with nothing else: neither a seed nor another result
-            if g.base is not None or any([g is other for other in seen]):
+            if g.base is not None or any([g is seed for _, seed in seeds]) or any([g is other for other in arrays]):
                 found[k] = g.copy()
-            seen.append(g)
+            arrays.append(g)
     return found
 
 
 def _is_watched(trace: ReverseTrace, seeds: list[tuple[int, Value]], inputs: list[Value]) -> bool:
     """Whether a derivative further out is looking on, or a program that cannot choose between the two walks."""
     for x in inputs:
-        if isinstance(x, Traced) and (is_differentiated(x) or cannot_branch(x)):
+        if type(x) not in PLAIN and _is_watching(x):
             return True
     for place, g in seeds:
         out = trace[place][3]
-        for x in (g, out):
-            if isinstance(x, Traced) and (is_differentiated(x) or cannot_branch(x)):
-                return True
+        if (type(g) not in PLAIN and _is_watching(g)) or (type(out) not in PLAIN and _is_watching(out)):
+            return True
     return False
 
 
 def _is_finite(trace: ReverseTrace, seeds: list[tuple[int, Value]]) -> bool:
     """Whether all that was computed is finite; yes, if a program cannot ask."""
+    if len(seeds) == 1 and type(out := trace[seeds[0][0]][3]) is float:
+        return math.isfinite(out)
     outs = [trace[place][3] for place, _ in seeds]
-    if len(outs) == 1 and type(outs[0]) is float:
-        return math.isfinite(outs[0])
     known = [out for out in outs if type(out) is not Ghost]
     return any(map(cannot_branch, known)) or all_finite(known)
+
+
+PLAIN = frozenset((float, np.ndarray))
+
+
+def _is_watching(x: Value) -> bool:
+    return isinstance(x, Traced) and (is_differentiated(x) or cannot_branch(x))
 
 
 def _plainly_pulled(trace: ReverseTrace, seeds: list[tuple[int, Value]], count: int) -> list[Value | None] | None:

@@ -11,12 +11,10 @@ import numpy as np
 from ..core.batch import BatchTrace
 from ..core.derived import derived, unusual
 from ..core.errors import BatchError, BatchSizeError, message
-from ..core.folding import fold
-from ..core.nans import are_looked_for, looking_for_nans
 from ..core.traced import Traced, snapshot
 from ..core.tree import flatten, paths
 from ..core.values import Value, describe, shape_of, spread
-from .recording import checked_function, output_leaves, run
+from .recording import checked_function, entrance, output_leaves, run
 
 
 def vmap(
@@ -42,16 +40,7 @@ def vmap(
     """
     checked_function(fun, "vmap")
 
-    def mapped(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return evaluated(args, kwargs)
-        except Exception as error:
-            fold(error)
-            raise
-
-    def evaluated(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if are_looked_for():
-            return looking_for_nans(mapped, args, kwargs)
+    def mapped(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         leaves, rebuild = flatten(args)
         axes = _axes_for_leaves(in_axes, args)
         named, rebuild_named = flatten(kwargs)
@@ -73,7 +62,7 @@ def vmap(
         return _joined(chunks, out_axes)
 
     options = unusual(in_axes=in_axes, out_axes=out_axes, chunk_size=chunk_size)
-    return derived(mapped, "vmap", fun, **options)  # type: ignore[no-any-return]
+    return derived(entrance(mapped), "vmap", fun, **options)  # type: ignore[no-any-return]
 
 
 def _mapped_at_once(
