@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import math
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.core.swallowed import REFUSED
 from adjoint.core.traced import Traced
 
 
@@ -407,3 +409,16 @@ def test_a_refusal_that_was_caught_is_over(f, walk):
     with pytest.raises((ValueError, IndexError), match=r"no number|out of range") as found:
         walk(f)(np.ones(3)[0] if walk is not ad.vmap else np.ones(3))
     assert not isinstance(found.value, ad.AdjointError)
+
+
+def test_refusals_are_forgotten():
+    """A refusal that the function itself has caught is not taken for the cause of a later error in the same frame."""
+
+    def cautious(x):
+        try:
+            return math.sqrt(x)
+        except TypeError:
+            return x
+
+    assert ad.grad(cautious)(4.0) == 1.0
+    assert not REFUSED

@@ -52,6 +52,21 @@ def is_users(frame: FrameType | None) -> bool:
     return frame is None or not is_library(frame) or id(frame.f_code) in _for_the_user
 
 
+def reads_for_handles(frame: FrameType) -> bool:
+    """Whether a frame itself reads an attribute of a module, and the new arrays of its own module may be handles."""
+    address, name = id(frame.f_code) + frame.f_lasti, frame.f_globals.get("__name__")
+    if _readers.get(address) is name is not None and len(sys.modules) == len(_looked_at):
+        return True
+    if not site_of(frame).reads or not takes_handles(frame.f_globals):
+        return False
+    _readers[address] = name
+    return True
+
+
+_readers: dict[int, Any] = {}
+"""Addresses of instructions for which that is so, and the name of the module; see `_sites`."""
+
+
 def takes_handles(names: dict[str, Any]) -> bool:
     """Whether a module's new arrays may be handles, so that traced values can be stored in them.
 
@@ -69,6 +84,7 @@ _looked_at: set[str] = set()
 
 
 def _look_at_modules() -> None:
+    _readers.clear()
     for name, module in list(sys.modules.items()):
         if name not in _looked_at:
             _looked_at.add(name)

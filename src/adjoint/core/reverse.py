@@ -49,6 +49,31 @@ class ReverseTrace(list[Node]):
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         """Evaluate one walk further out, and record the step."""
         derivative = primitive.derivative
+        first = args[0]
+        if len(args) == 1 and type(first) is Traced and first.walk is self:
+            value = first.value
+            parents: list[int | None] = [first.node]
+            values = [value]
+            out = primitive.evaluate(value, **params) if type(value) in PLAIN else primitive(value, **params)
+        else:
+            parents, values, outermost = self._peeled(args)
+            out = primitive.evaluate(*values, **params) if outermost else primitive(*values, **params)
+        if derivative.is_zero:
+            if not primitive.multiple and is_inexact(raw(out)):
+                self.jumps.append((primitive, values, params))
+            return out
+        if type(out) is FLOAT:
+            out = float(out)
+            self.has_numpys = True
+        kept, kept_out = derivative.keep(primitive, parents, values, out)
+        self.append((primitive, parents, kept, kept_out, params))
+        place = len(self) - 1
+        if not primitive.multiple:
+            return Traced(out, self, place)
+        return tuple([self._output(place, k, o) for k, o in enumerate(out)])
+
+    def _peeled(self, args: tuple[Any, ...]) -> tuple[list[int | None], list[Value], bool]:
+        """Places and values of the arguments of a step, and whether all values are plain."""
         parents: list[int | None] = []
         values: list[Value] = []
         outermost, has_number = True, False
@@ -66,20 +91,7 @@ class ReverseTrace(list[Node]):
             values.append(a)
         if has_number and len(values) > 1:
             values = with_precision(self, values, parents)
-        out = primitive.evaluate(*values, **params) if outermost else primitive(*values, **params)
-        if derivative.is_zero:
-            if not primitive.multiple and is_inexact(raw(out)):
-                self.jumps.append((primitive, values, params))
-            return out
-        if type(out) is FLOAT:
-            out = float(out)
-            self.has_numpys = True
-        kept, kept_out = derivative.keep(primitive, parents, values, out)
-        self.append((primitive, parents, kept, kept_out, params))
-        place = len(self) - 1
-        if not primitive.multiple:
-            return Traced(out, self, place)
-        return tuple([self._output(place, k, o) for k, o in enumerate(out)])
+        return parents, values, outermost
 
     def end(self) -> None:
         """Forget the steps; from now on a handle of this walk is its value."""

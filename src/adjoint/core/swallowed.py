@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import threading
+from _thread import get_ident
 from types import FrameType
+from typing import Any
 
 from .errors import AdjointError
 
-_local = threading.local()
+REFUSED: dict[int, tuple[AdjointError, Any]] = {}
+"""The last refusal in a thread that traces a function, and the frame that met it; forgotten when the function ends."""
 
 
 def remember(error: AdjointError, frame: FrameType) -> None:
@@ -15,13 +17,12 @@ def remember(error: AdjointError, frame: FrameType) -> None:
 
     The frame is not kept, as it keeps arrays. Another one may get its place in memory, so the instruction counts too.
     """
-    _local.last = error, (id(frame), frame.f_code, frame.f_lasti)
+    REFUSED[get_ident()] = error, (id(frame), frame.f_code, frame.f_lasti)
 
 
 def behind(error: BaseException) -> AdjointError | None:
     """The refusal that an exception stands for, if it is one itself or one of compiled code; it is then forgotten."""
-    refusal, place = getattr(_local, "last", (None, None))
-    _local.last = None, None
+    refusal, place = REFUSED.pop(get_ident(), (None, None))
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, AdjointError):

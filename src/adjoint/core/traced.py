@@ -40,7 +40,7 @@ class Traced(Array):
     """
 
     __slots__ = ("__weakref__", "node", "value", "walk")
-    __class__ = property(lambda self: kind_of(self))  # type: ignore[assignment]
+    __class__ = property(lambda self: _seen_as(self))  # type: ignore[assignment]
     """What `isinstance` takes it for, so that code written for arrays and numbers goes its usual way."""
 
     def __init__(self, value: Any, walk: Trace, node: Any) -> None:
@@ -88,6 +88,11 @@ def is_python(x: Any) -> bool:
             return walk.is_python_at(x.node)
         x = x.value
     return True
+
+
+def _seen_as(x: Any) -> type:
+    """`kind_of`, the short way for the usual array: NumPy asks often."""
+    return np.ndarray if type(x.value) is np.ndarray and not x.walk.lead else kind_of(x)
 
 
 def kind_of(x: Any) -> type:

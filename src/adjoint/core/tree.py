@@ -26,6 +26,8 @@ def flatten(tree: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
         return [tree], _first
     if (kind is list or kind is tuple) and LEAVES.issuperset(map(type, tree)):
         return list(tree), kind
+    if kind is dict and not tree:
+        return [], dict
     import optree
 
     leaves, structure = optree.tree_flatten(tree, namespace=NAMESPACE)
@@ -54,8 +56,16 @@ def ways(args: Any) -> list[tuple[Any, ...]]:
 
 def same_structure(tree: Any, other: Any) -> bool:
     """Whether two trees have the same containers."""
-    if type(tree) in LEAVES and type(other) in LEAVES:
+    kind = type(tree)
+    if kind in LEAVES and type(other) in LEAVES:
         return True
+    if (
+        (kind is tuple or kind is list)
+        and type(other) is kind
+        and LEAVES.issuperset(map(type, tree))
+        and LEAVES.issuperset(map(type, other))
+    ):
+        return len(tree) == len(other)
     import optree
 
     flatten(tree), flatten(other)

@@ -17,7 +17,10 @@ Value = Any
 
 def shape_of(x: Value) -> tuple[int, ...]:
     """The shape as NumPy would give it; () for numbers."""
-    if type(x) is float:
+    kind = type(x)
+    if kind is Traced or kind is np.ndarray:
+        return x.shape  # type: ignore[no-any-return]
+    if kind is float:
         return ()
     shape = getattr(x, "shape", None)
     return np.shape(x) if shape is None else shape
@@ -25,7 +28,10 @@ def shape_of(x: Value) -> tuple[int, ...]:
 
 def dtype_of(x: Value) -> np.dtype:
     """The dtype NumPy would store the value with."""
-    if type(x) is float:
+    kind = type(x)
+    if kind is np.ndarray or kind is Traced:
+        return x.dtype  # type: ignore[no-any-return]
+    if kind is float:
         return FLOAT64
     dtype = getattr(x, "dtype", None)
     return np.asarray(x).dtype if dtype is None else dtype

@@ -85,12 +85,12 @@ def _names(program: Program) -> set[str]:
 
 def own(outputs: list[Any], others: Sequence[Any]) -> list[Any]:
     """Results that share memory with nothing else, so that the caller may write to them."""
-    taken = [o for o in others if issubclass(type(o), np.ndarray)]
+    taken = {id(o) for o in others}
     for k, o in enumerate(outputs):
-        if issubclass(type(o), np.ndarray):
-            if o.base is not None or not o.flags.writeable or any(o is t for t in taken):
+        if type(o) is not float and issubclass(type(o), np.ndarray):
+            if o.base is not None or not o.flags.writeable or id(o) in taken:
                 outputs[k] = o = o.copy() if type(o) is np.ndarray else np.array(o)
-            taken.append(o)
+            taken.add(id(o))
     return outputs
 
 

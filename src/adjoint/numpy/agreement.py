@@ -42,7 +42,10 @@ def is_asked(function: Any, args: Any, kwargs: Any) -> bool:
     """Whether a call has, as a keyword or by its position, something that NumPy is to be asked about."""
     if kwargs and not ASKED.isdisjoint(kwargs):
         return function not in WARNING
-    return len(args) > 2 and len(args) > _first_asked(function) and function not in WARNING
+    if len(args) <= 2:
+        return False
+    first = _first.get(function)
+    return len(args) > (_first_asked(function) if first is None else first) and function not in WARNING
 
 
 def is_asked_of_ufunc(ufunc: Any, method: str, inputs: Any, kwargs: Any) -> bool:
@@ -54,11 +57,9 @@ def is_asked_of_ufunc(ufunc: Any, method: str, inputs: Any, kwargs: Any) -> bool
 
 def _first_asked(function: Any) -> int:
     """The place of the first parameter to be asked about."""
-    found = _first.get(function)
-    if found is None:
-        code = getattr(FUNCTIONS[function], "__code__", None)
-        names = code.co_varnames[: code.co_argcount] if code else ()
-        found = _first[function] = next((k for k, name in enumerate(names) if name in ASKED), 1000)
+    code = getattr(FUNCTIONS[function], "__code__", None)
+    names = code.co_varnames[: code.co_argcount] if code else ()
+    found = _first[function] = next((k for k, name in enumerate(names) if name in ASKED), 1000)
     return found
 
 

@@ -90,8 +90,6 @@ def _converter(name: str) -> Callable[..., Any]:
     smallest = 1 if name in ("ascontiguousarray", "asfortranarray") else 0
 
     def convert(a: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if type(a) is Traced and type(a.walk) is ReverseTrace and dtype is None and not smallest and not kwargs:
-            return a if type(a.value) is np.ndarray else numpys(a)
         if not isinstance(a, Traced) and not (isinstance(a, (list, tuple)) and holds_traced(a)):
             return original(a, dtype, *args, **kwargs)
         found = array(a, dtype, copy=None, ndmin=smallest)
@@ -156,8 +154,11 @@ def _array(object: Any, dtype: Any = None, *, copy: Any = True, **kwargs: Any) -
 
 def _new(convert: Callable[..., Any]) -> Callable[..., Any]:
     """A conversion in the user's code: what is no array yet becomes a new one, as with `np.array`."""
+    is_as_it_is = convert.__name__ in ("asarray", "asanyarray")
 
     def made(a: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(a) is Traced and type(a.walk) is ReverseTrace and is_as_it_is and not args and not kwargs:
+            return a if type(a.value) is np.ndarray else numpys(a)
         found = convert(a, *args, **kwargs)
         if isinstance(a, Traced) or not isinstance(a, (list, tuple, float, int)):
             return found

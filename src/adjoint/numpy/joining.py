@@ -27,11 +27,12 @@ def concatenate(
         kind = result_dtype(*parts)  # Python's numbers give way to arrays
         parts = [np.asarray(p, kind) if type(p) in (int, float, complex) else p for p in parts]
         parts, axis = [np.reshape(p, (-1,)) for p in parts], 0
-    if any(ndim_of(p) == 0 for p in parts):
+    ranks = [ndim_of(p) for p in parts]
+    if 0 in ranks:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
-    _check_ranks(parts)
+    _check_ranks(ranks)
     _check_casting(parts, dtype, casting)
-    joined = ops.concatenate(*parts, axis=axis_of(axis, ndim_of(parts[0])))
+    joined = ops.concatenate(*parts, axis=axis_of(axis, ranks[0]))
     return deliver(same_dtype(joined, dtype), out)
 
 
@@ -47,12 +48,12 @@ def _check_casting(parts: list[Any], dtype: Any, casting: str) -> None:
             )
 
 
-def _check_ranks(parts: list[Any]) -> None:
-    for i, p in enumerate(parts):
-        if ndim_of(p) != ndim_of(parts[0]):
+def _check_ranks(ranks: list[int]) -> None:
+    for i, rank in enumerate(ranks):
+        if rank != ranks[0]:
             raise ValueError(
                 "all the input array dimensions except for the concatenation axis must match exactly, but the array at "
-                f"index 0 has {ndim_of(parts[0])} dimension(s) and the array at index {i} has {ndim_of(p)} dimension(s)"
+                f"index 0 has {ranks[0]} dimension(s) and the array at index {i} has {rank} dimension(s)"
             )
 
 

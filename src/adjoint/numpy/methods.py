@@ -19,6 +19,7 @@ from ..ops.shape import item as item_primitive
 from .assignment import getitem, store
 from .conversions import refuse, to_ratio
 from .foreign import refuse_arithmetic
+from .protocols import array_function
 from .views import own_copy
 
 
@@ -26,6 +27,8 @@ def _function(function: Any) -> Callable[..., Any]:
     """A method that is the NumPy function with the array as first argument."""
 
     def method(self: Traced, *args: Any, **kwargs: Any) -> Any:
+        if not args and not kwargs:
+            return array_function(self, function, (), (self,), kwargs)  # as NumPy would, after a longer look
         return function(self, *args, **kwargs)
 
     method.__name__ = function.__name__

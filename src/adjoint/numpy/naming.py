@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy
 
-from ..core.callsite import CALLS, OURS, package_of, site_of, takes_handles
+from ..core.callsite import CALLS, OURS, package_of, reads_for_handles, site_of
 from ..core.forking import held_at_fork
 from ..core.traced import LOCAL
 from . import dispatchers, imported, replacements, tracing
@@ -96,10 +96,9 @@ def _made(names: dict[str, Any], name: str, original: Any) -> property:
         found = _found(names, name)
         if LOCAL.depth and found is original:
             frame = getframe(1)
-            site = site_of(frame)
-            if site.reads and takes_handles(frame.f_globals):
+            if reads_for_handles(frame):
                 return users
-            if site.calls and others is not None:
+            if others is not None and site_of(frame).calls:
                 return others
         return found
 

@@ -19,6 +19,7 @@ from ..ops.singular import svd
 from ..ops.spectra import leaders
 from ..rules.elementwise import Elementwise
 from ..rules.stacking import aligned
+from . import reductions
 from .linalg import matrices
 from .registry import as_value, axes_of, axis_of, given, implements, ndim_of, number
 
@@ -63,7 +64,7 @@ def _inexact(x: Any) -> Any:
 def _length(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     """The root of the sum of squares; the slope of sqrt(sum(x**2)) at 0 is 0."""
     squares = np.real(x) ** 2 + np.imag(x) ** 2 if dtype_of(x).kind == "c" else x * x
-    return np.sqrt(np.sum(squares, axis=axes, keepdims=keepdims))
+    return np.sqrt(reductions.sum(squares, axis=axes, keepdims=keepdims))
 
 
 def _vector_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:

@@ -62,10 +62,6 @@ def _unary(primitive: Primitive) -> Callable[[Traced], Any]:
 
 def _constant(primitive: Primitive, python: Callable[[Any, Any], Any], *, swap: bool = False) -> Callable[..., Any]:
     def operate(self: Traced, other: Any) -> Any:
-        if type(self) is Traced and type(self.walk) is ReverseTrace:
-            value = self.value
-            if type(value) is np.ndarray and type(other) in PLAIN:
-                return primitive.evaluate(other, value) if swap else primitive.evaluate(value, other)
         other = _operand(other, self)
         if other is NotImplemented:
             return other
@@ -82,6 +78,10 @@ def _comparison(primitive: Primitive, python: Callable[[Any, Any], Any]) -> Call
     general = _constant(primitive, python)
 
     def compare(self: Traced, other: Any) -> Any:
+        if type(self) is Traced and type(self.walk) is ReverseTrace:
+            value = self.value
+            if type(value) is np.ndarray and type(other) in PLAIN:
+                return primitive.evaluate(value, other)
         return compared(python, self, other) if is_exact(other, self) else general(self, other)
 
     return comparison(python, compare)

@@ -24,12 +24,13 @@ NUMPY = tuple(map(int, np.__version__.split(".")[:2]))
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """`np.dot`: the last axis of the first with the last but one of the second."""
     a, b = as_value(a), as_value(b)
-    if ndim_of(a) == 0 or ndim_of(b) == 0:
+    one, other = ndim_of(a), ndim_of(b)
+    if one == 0 or other == 0:
         a, b = (astype(x, dtype=dtype_of(x)) if is_python(x) else x for x in (a, b))
         return deliver(np.multiply(a, b), out)  # a matrix asks for this product when it is multiplied by a number
-    if ndim_of(a) <= 2 and ndim_of(b) <= 2:
-        return deliver(a @ b, out)
-    return deliver(np.tensordot(a, b, (-1, max(-2, -ndim_of(b)))), out)
+    if one <= 2 and other <= 2:
+        return a @ b if out is None else deliver(a @ b, out)
+    return deliver(np.tensordot(a, b, (-1, max(-2, -other))), out)
 
 
 @implements(np.inner)

@@ -115,7 +115,7 @@ def array_function(self: Traced, function: Any, types: Any, args: Any, kwargs: A
     try:
         if (kwargs or len(args) > 2) and is_asked(function, args, kwargs) and is_users(sys._getframe(1)):
             return asked(function, implementation, args, kwargs)
-        found = implementation(*args, **kwargs)
+        found = implementation(*args, **kwargs) if kwargs else implementation(*args)
         return found if type(self.value) is np.ndarray or function in OF_ATTRIBUTES else numpys(found)
     except Exception as error:
         return instead(function, args, kwargs, error)

@@ -70,7 +70,7 @@ def axis_of(axis: Any, ndim: int) -> int:
 
 def is_true(keepdims: Any) -> bool:
     """A flag that may not have been given."""
-    return bool(keepdims) if given(keepdims) else False
+    return False if keepdims is NO_VALUE or keepdims is None else bool(keepdims)
 
 
 def ndim_of(x: Any) -> int:
@@ -78,9 +78,12 @@ def ndim_of(x: Any) -> int:
     return len(shape_of(x))
 
 
+VALUES = frozenset((Traced, np.ndarray, float, int, complex, np.float64))
+
+
 def as_value(x: Any) -> Any:
     """A list or tuple as an array; arrays, traced values and Python numbers (whose dtype gives way) as they are."""
-    if isinstance(x, (Traced, np.ndarray, np.generic, float, int, complex)):
+    if type(x) in VALUES or isinstance(x, (Traced, np.ndarray, np.generic, float, int, complex)):
         return x
     if isinstance(x, (list, tuple)):
         from .constructors import array

@@ -7,6 +7,7 @@ from _thread import get_ident
 from types import ModuleType
 
 from ..core.forking import held_at_fork, in_child
+from ..core.swallowed import REFUSED
 from ..core.traced import LOCAL
 
 CLASSES: list[tuple[ModuleType, type, type]] = []
@@ -38,6 +39,8 @@ def leave(outside: int) -> None:
         THREADS.discard(get_ident())
         if not THREADS:
             _give_back()
+    if REFUSED:
+        REFUSED.pop(get_ident(), None)
 
 
 def _give_back() -> None:

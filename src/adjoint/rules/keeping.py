@@ -20,10 +20,17 @@ def all_kept(primitive: Any, parents: Sequence[int | None], values: Sequence[Val
 
 def constants_kept(primitive: Any, parents: Sequence[int | None], values: Sequence[Value], out: Value) -> Kept:
     """For rules that are linear in the arguments with a transpose and keep the others: masks and indices."""
+    if type(out) is np.ndarray and out.size > LARGE:
+        out = Ghost(out)
     if len(values) == 1:
-        return [ghost(values[0])], ghost(out)
+        v = values[0]
+        return [Ghost(v)] if type(v) is np.ndarray and v.size > LARGE else values, out
     is_linear_in = primitive.derivative.is_linear_in
-    return [ghost(v) if is_linear_in(k) else own(v) for k, v in enumerate(values)], ghost(out)
+    kept = list(values)
+    for k, v in enumerate(values):
+        if type(v) is np.ndarray:
+            kept[k] = ghost(v) if is_linear_in(k) else own(v)
+    return kept, out
 
 
 def own(x: Value) -> Value:

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 
 from ..core.careful import either
+from ..core.float_warnings import quiet
 from ..core.near import UnknownValueError
 from ..core.primitive import Primitive
 from ..core.reverse import INPUT, LOW, OUTPUT, Node, ReverseTrace
-from ..core.trace import is_differentiated, quiet
+from ..core.trace import is_differentiated
 from ..core.traced import Traced
 from ..core.values import Value, cannot_branch, dtype_of, fit, is_inexact, may_hold, shape_of
 from .again import Run, Walk, are_confirmed

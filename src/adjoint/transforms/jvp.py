@@ -98,7 +98,7 @@ def _jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool) ->
 
 def _is_certain(tangents: list[Value]) -> bool:
     """Whether all tangents are finite, or belong to a program that cannot ask."""
-    return any([cannot_branch(t) for t in tangents]) or all_finite(tangents)
+    return any([type(t) is Traced and cannot_branch(t) for t in tangents]) or all_finite(tangents)
 
 
 @quiet
@@ -132,7 +132,9 @@ def _as_value(tangent: Value, value: Value) -> Value:
     """A tangent of the same kind as its value: a number for a number."""
     if isinstance(tangent, Traced):
         return of_kind(tangent, value)
-    if isinstance(value, (Traced, np.ndarray)):
+    if type(value) is np.ndarray or isinstance(value, (Traced, np.ndarray)):
+        return tangent
+    if type(value) is float and type(tangent) is float:
         return tangent
     return float(tangent) if type(value) is float else np.asarray(tangent)[()]
 

@@ -161,10 +161,15 @@ def own_copy(x: Value) -> Value:
     return x.copy() if type(x) is np.ndarray else x
 
 
+def released(x: Any, trace: Any) -> Any:
+    """A result without this trace's handle; a number may be Python's, although it stands for one of NumPy's."""
+    return snapshot(x.value if x.walk is trace else x) if isinstance(x, Traced) else x
+
+
 def finished(x: Any, trace: Any) -> Any:
     """A result as the caller should see it: without this trace's handle."""
     if isinstance(x, Traced):
-        value = snapshot(x.value if x.walk is trace else x)
+        value = released(x, trace)
         return np.float64(value) if type(value) is float and not is_python(x) else value
     return x
 

@@ -25,6 +25,7 @@ from .recording import (
     pair,
     presented,
     pulled_back,
+    released,
     run,
 )
 
@@ -48,7 +49,7 @@ class Recording:
                 leaves, unflatten = flatten(aux)
                 self.aux = unflatten([finished(leaf, trace) for leaf in leaves])
             outputs, self.shape = output_leaves(result, walk)
-            self.values = [numpy_number(finished(o, trace), self.inputs) for o in outputs]
+            self.values = [numpy_number(released(o, trace), self.inputs) for o in outputs]
             self.places = [o.node if isinstance(o, Traced) and o.walk is trace else None for o in outputs]
             """Where in the trace each leaf of the result is; None for one that does not depend on the inputs."""
         finally:
