@@ -30,7 +30,7 @@ _adopted: dict[int, tuple[int, dict[str, Any]]] = {}
 """Global names of functions that were traced: how many there were, and what has been replaced among them."""
 
 _kept: dict[int, tuple[dict[str, Any], str, Any]] = {}
-"""Names among which something has been replaced: the first of them, and by what; to import anew sets all of them anew."""
+"""Names among which something has been replaced, the first of them, and by what: a new import sets all of them anew."""
 
 
 def adopt_surroundings(fun: Any) -> None:
@@ -78,9 +78,11 @@ def adopt_again(names: dict[str, Any]) -> None:
     """Look at global names that may have grown, or been set anew."""
     count, replaced = _adopted.get(id(names), (0, NOTHING))
     if count != len(names) or any([names.get(name) is not version for name, version in replaced.items()]):
-        new = adopt(names)
-        _adopted[id(names)] = len(names), {**replaced, **new}
-        for name, version in new.items():
+        everything = {**replaced, **adopt(names)}
+        held = {name: version for name, version in everything.items() if names.get(name) is version}
+        _adopted[id(names)] = len(names), held
+        _kept.pop(id(names), None)
+        for name, version in held.items():
             _kept[id(names)] = names, name, version
             break
 
