@@ -1,11 +1,13 @@
 """Values and slopes at the edges: special numbers, degenerate sizes, integers beside traced arrays, wrong arguments."""
 
+import io
 import warnings
 
 import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.core.errors import DerivativeDroppedError
 
 RNG = np.random.default_rng(11)
 NUMPY = tuple(map(int, np.__version__.split(".")[:2]))
@@ -231,3 +233,40 @@ def test_descending():
     np.testing.assert_array_equal(value(lambda x: np.sort(x, descending=True), x), [3.0, 2.0, 1.0, NAN])
     slopes = ad.grad(lambda x: np.sum(np.sort(x, descending=True)[:3] * [1.0, 2.0, 4.0]))(x)
     np.testing.assert_array_equal(slopes, [4.0, 0.0, 1.0, 2.0])
+
+
+WRITERS = {
+    "save": np.save,
+    "savetxt": np.savetxt,
+    "savez": np.savez,
+    "savez by name": lambda file, x: np.savez(file, a=x),
+    "savez_compressed": np.savez_compressed,
+    "save of a list": lambda file, x: np.save(file, [x[0], x[1]]),
+    "savetxt of a list": lambda file, x: np.savetxt(file, [x[0], x[1]]),
+    "savetxt of a part": lambda file, x: np.savetxt(file, 2.0 * x[1:], fmt="%.3f"),
+}
+
+
+@pytest.mark.parametrize(
+    "walk",
+    [ad.grad, lambda f: ad.jit(ad.grad(f)), lambda f: lambda x: ad.vmap(f)(x[None])],
+    ids=["grad", "jit", "vmap"],
+)
+@pytest.mark.parametrize("name", WRITERS)
+def test_nothing_is_written_before_it_is_refused(name, walk, tmp_path):
+    """A traced value is no plain number: the refusal comes before the file is opened."""
+    with pytest.raises(DerivativeDroppedError, match=rf"np\.{name.split()[0]} writes plain numbers"):
+        walk(lambda x: (WRITERS[name](tmp_path / "file", x), np.sum(x))[1])(np.ones(3))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_program_writes_as_often_as_the_function(name):
+    """Under jit the numbers are written once for each call."""
+    written, wanted = io.BytesIO(), io.BytesIO()
+    f = ad.jit(lambda x: (WRITERS[name](written, x), np.sum(x))[1])
+    for k in range(3):
+        x = np.arange(3.0) + k
+        f(x)
+        WRITERS[name](wanted, x)
+        assert len(written.getvalue()) == len(wanted.getvalue())

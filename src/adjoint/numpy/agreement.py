@@ -35,6 +35,9 @@ these keywords themselves."""
 REDUCED = frozenset((np.add, np.multiply, np.maximum, np.minimum, np.logaddexp, np.hypot))
 """Universal functions that are often used to reduce."""
 
+WRITERS: frozenset[Any] = frozenset((np.save, np.savetxt, np.savez, np.savez_compressed))
+"""Functions that write to a file, so that they must not be tried."""
+
 _first: dict[Any, int] = {}
 
 
@@ -79,8 +82,8 @@ def _cast(x: Any, dtype: np.dtype) -> Any:
 
 def instead(function: Any, args: Any, kwargs: Any, error: Exception) -> Any:
     """Ours has failed: raise what NumPy raises. A result without any traced element to depend on is NumPy's own."""
-    if isinstance(error, np.linalg.LinAlgError):  # in NumPy's words; its own search might not end here
-        raise error
+    if isinstance(error, np.linalg.LinAlgError) or function in WRITERS:
+        raise error  # in NumPy's words, whose own search might not end here; or before a file has been opened
     leaves = flatten((args, kwargs))[0]
     if any(callable(x) and not isinstance(x, type) for x in leaves):
         raise error

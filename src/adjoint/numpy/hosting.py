@@ -25,6 +25,7 @@ from ..ir.bits import same_bits
 from ..ir.capture import ForeignValueError, NoStepError
 from ..rules.opaque import Opaque
 from ..rules.stacking import one_by_one
+from .agreement import WRITERS
 
 QUESTIONS: frozenset[Any] = frozenset((np.ndim, np.shape, np.size, np.iscomplexobj, np.isrealobj, np.result_type))
 """Functions whose answers do not depend on the elements, so that a program need not ask again."""
@@ -94,7 +95,7 @@ def dispatched(name: str, function: Any, ours: Callable[..., Any], args: Any, kw
     if function in IN_PLACE or kwargs.get("out") is not None:
         return ours(*args, **kwargs)
     empty = all([0 in x.shape for x in leaves if isinstance(x, Traced)])
-    if function in KEPT_WHOLE or empty or capture.conditions() is not None:
+    if function in KEPT_WHOLE or function in WRITERS or empty or capture.conditions() is not None:
         found = hosted(name, function, args, kwargs)
         return _ours(capture, ours, args, kwargs) if found is NotImplemented else found
     if any(callable(x) and not isinstance(x, type) for x in leaves):

@@ -10,6 +10,7 @@ import numpy as np
 from ..core.errors import DerivativeDroppedError, message
 from ..core.traced import Traced
 from ..core.values import describe, dtype_of, plain, shape_of
+from .agreement import WRITERS
 from .registry import FUNCTIONS, as_value, axes_of, deliver, implements, ndim_of
 
 
@@ -178,5 +179,5 @@ def _refusing(function: Any) -> Any:
     return refuse
 
 
-for _function in (np.save, np.savetxt, np.savez, np.savez_compressed):
+for _function in WRITERS:
     FUNCTIONS[_function] = _refusing(_function)
