@@ -4,7 +4,9 @@ PYTHON ?= python3
 VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])'))
 BIN := $(VENV)/bin
 TESTS ?=
-WITHOUT_COMPILER := tests/jit/test_guards.py tests/jit/test_raising.py tests/jit/test_composition.py tests/transforms/test_loops.py
+PYTEST := -m pytest -n auto --dist worksteal -q
+# Programs run by NumPy, as if llvmlite were not there; the catalogue always runs them so.
+WITHOUT_COMPILER := -p tests.no_llvmlite tests/jit tests/transforms/test_loops.py --ignore=tests/jit/test_catalogue_jit.py
 
 .PHONY: demo test quick slow lint check docs bench clean
 
@@ -12,14 +14,14 @@ demo: $(VENV)/base
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/test
-	$(BIN)/python -m pytest -n auto -q -m "not slow" $(TESTS)
-	$(BIN)/python -m pytest -n auto -q -m "not slow" -p tests.no_llvmlite $(WITHOUT_COMPILER)
+	$(BIN)/python $(PYTEST) -m "not slow" $(TESTS)
+	$(BIN)/python $(PYTEST) -m "not slow" $(WITHOUT_COMPILER)
 
 quick: $(VENV)/test
-	$(BIN)/python -m pytest -n auto -q -m "not slow" $(TESTS)
+	$(BIN)/python $(PYTEST) -m "not slow" $(TESTS)
 
 slow: $(VENV)/test
-	$(BIN)/python -m pytest -n auto -q -m slow $(TESTS)
+	$(BIN)/python $(PYTEST) -m slow $(TESTS)
 
 lint: $(VENV)/dev
 	PATH="$(CURDIR)/$(BIN):$$PATH" ./check --lint

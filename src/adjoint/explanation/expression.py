@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ..core.values import dtype_of, shape_of
 from .notebook import NAMED, Notebook
 
 SYMBOL, CONSTANT, RESULT = "symbol", "constant", "result"
+Found = TypeVar("Found")
 
 
 class Expression(NamedTuple):
@@ -123,7 +124,10 @@ def decided(e: Expression) -> Expression:
 
     Rules ask whether a point is singular; where it is not, nobody wants to read the question.
     """
-    args = tuple([decided(a) for a in e.args])
+    return _of_each(e, _decided)
+
+
+def _decided(e: Expression, args: tuple[Expression, ...]) -> Expression:
     if e.head == "where" and len(args) == 3:
         condition = np.asarray(args[0].value)
         if condition.all() or not condition.any():
@@ -136,15 +140,34 @@ def decided(e: Expression) -> Expression:
     return simplified(Expression(e.head, args, e.params, e.value)) if e.args else e
 
 
+def _of_each(e: Expression, make: Callable[[Expression, tuple[Found, ...]], Found]) -> Found:
+    """What is made of an expression and of what was made of its arguments; of each once, however often it is used."""
+    found: dict[int, Found] = {}
+    waiting = [e]
+    while waiting:
+        part = waiting[-1]
+        missing = [a for a in part.args if id(a) not in found]
+        waiting += missing
+        if missing:
+            continue
+        waiting.pop()
+        if id(part) not in found:
+            found[id(part)] = make(part, tuple([found[id(a)] for a in part.args]))
+    return found[id(e)]
+
+
 def _is_like(one: Expression, other: Expression) -> bool:
     return one.shape == other.shape and dtype_of(one.value) == dtype_of(other.value)
 
 
 def symbols_in(e: Expression) -> Iterator[Symbol]:
-    """The symbols of an expression from left to right."""
-    waiting = [e]
+    """The symbols of an expression from left to right; what is used more than once is looked at once."""
+    waiting, seen = [e], set()
     while waiting:
         e = waiting.pop()
+        if id(e) in seen:
+            continue
+        seen.add(id(e))
         if e.head == SYMBOL:
             yield e.params["symbol"]
         waiting += reversed(e.args)
@@ -152,13 +175,4 @@ def symbols_in(e: Expression) -> Iterator[Symbol]:
 
 def size(e: Expression) -> int:
     """How much there is to read."""
-    return sum(1 for _ in walk(e))
-
-
-def walk(e: Expression) -> Iterator[Expression]:
-    """The expression and everything in it."""
-    waiting = [e]
-    while waiting:
-        e = waiting.pop()
-        yield e
-        waiting += reversed(e.args)
+    return _of_each(e, lambda _, sizes: 1 + sum(sizes))

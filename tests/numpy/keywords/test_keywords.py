@@ -138,7 +138,7 @@ def test_a_few_calls(name, walk):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("walk", "rounds"), [("reverse", 60), ("forward", 20), ("batch", 40), ("jit", 3)])
+@pytest.mark.parametrize(("walk", "rounds"), [("reverse", 150), ("forward", 60), ("batch", 150), ("jit", 5)])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_many_calls(name, walk, rounds):
     """Many keywords of every function, in every walk."""
