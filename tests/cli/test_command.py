@@ -324,6 +324,23 @@ def test_a_command_that_does_not_exist(capsys):
     error = capsys.readouterr().err
     assert error.startswith("adjoint: error: argument COMMAND: invalid choice: 'explian'")
     assert error.endswith("  See  adjoint --help.\n")
+    assert "  Did you mean explain?\n" in error
+
+
+@pytest.mark.parametrize("first", ["grad", "x**2", "-x", "model.py:loss"])
+def test_a_forgotten_command(capsys, first):
+    """Whoever writes an expression at once, or the name of a function of the library, is shown a whole command."""
+    assert main([first, "x=1"]) == 2
+    assert capsys.readouterr().err == (
+        f"adjoint: error: argument COMMAND: invalid choice: '{first}'\n"
+        '  Write  adjoint explain "x**2 + sin(x)" x=1.3.\n  See  adjoint --help.\n'
+    )
+
+
+def test_an_unknown_option_before_the_command(capsys):
+    """Options of the command itself are named in its help."""
+    assert main(["--verbose"]) == 2
+    assert capsys.readouterr().err == "adjoint: error: unknown option --verbose\n  See  adjoint --help.\n"
 
 
 def test_an_expression_may_begin_with_a_minus_sign(capsys):

@@ -18,6 +18,8 @@ from .functions import table
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 
+COMMANDS = ("explain",)
+
 DESCRIPTION = "Derivatives of plain NumPy code, from the command line."
 
 EXAMPLES = """\
@@ -93,6 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     parser = build_parser()
+    _check_command(arguments)
     try:
         options, more = parser.parse_known_args([_positional(argument) for argument in arguments])
     except SystemExit as leaving:  # after --help and --version
@@ -110,6 +113,17 @@ def _run(arguments: list[str]) -> int:
     explain(options)
     sys.stdout.flush()  # a closed pipe is noticed here, not when Python ends
     return 0
+
+
+def _check_command(arguments: list[str]) -> None:
+    """The first word is the command; an expression without it says what to write."""
+    first = arguments[0] if arguments else "explain"
+    if first in COMMANDS or first in ("-h", "--help", "--version"):
+        return
+    if first.startswith("--"):
+        raise CommandError(f"unknown option {first}", hint="See  adjoint --help.")
+    hint = suggestion(first, COMMANDS) or 'Write  adjoint explain "x**2 + sin(x)" x=1.3.'
+    raise CommandError(f"argument COMMAND: invalid choice: '{first}'", hint=f"{hint}\nSee  adjoint --help.")
 
 
 def _positional(argument: str) -> str:
