@@ -17,7 +17,7 @@ from ..rules.opaque import Opaque
 from ..rules.stacking import aligned
 from .declare import declare
 from .linalg import swapped
-from .matrix_functions import each_matrix
+from .matrix_functions import matrix_function
 
 
 def _sylvester(a: Any, b: Any, q: Any) -> Any:
@@ -66,16 +66,7 @@ def _root_along(root: Value, e: Value) -> Value:
     return sylvester(root, root, e)
 
 
-sqrtm = declare(
-    "sqrtm",
-    each_matrix("sqrtm"),
-    Opaque(
-        lambda tangents, out, args, params: _root_along(out, tangents[0]),
-        lambda g, out, args, params, needed: [_root_along(swapped(out), g)],
-    ),
-    fails_from=0,
-    note="the principal square root",
-)
+sqrtm = matrix_function("sqrtm", _root_along, by_result=True, note="the principal square root")
 
 NEAR, MOST_ROOTS = 0.25, 64
 POINTS, WEIGHTS = np.polynomial.legendre.leggauss(16)
@@ -98,13 +89,4 @@ def _logarithm_along(a: Value, e: Value) -> Value:
     return total * 2.0**roots
 
 
-logm = declare(
-    "logm",
-    each_matrix("logm"),
-    Opaque(
-        lambda tangents, out, args, params: _logarithm_along(args[0], tangents[0]),
-        lambda g, out, args, params, needed: [_logarithm_along(swapped(args[0]), g)],
-    ),
-    fails_from=0,
-    note="the principal logarithm",
-)
+logm = matrix_function("logm", _logarithm_along, note="the principal logarithm")

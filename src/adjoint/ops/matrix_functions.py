@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.primitive import Primitive
 from ..core.values import Value, dtype_of, raw, shape_of
 from ..ir.chance import SettingAside
 from ..rules.opaque import Opaque
@@ -60,15 +61,24 @@ def _precise(result: Any, a: Any) -> Any:
     return result.astype(np.result_type(kind, a.dtype), copy=False)
 
 
-expm = declare(
-    "expm",
-    each_matrix("expm"),
-    Opaque(
-        lambda tangents, out, args, params: _along(args[0], tangents[0]),
-        lambda g, out, args, params, needed: [_along(swapped(args[0]), g)],
-    ),
-    fails_from=0,
-)
+def matrix_function(
+    name: str, along: Callable[[Value, Value], Value], *, by_result: bool = False, note: str = ""
+) -> Primitive:
+    """SciPy's function of a square matrix, given its derivative along a direction.
+
+    The matrix that `along` takes is the argument, or the result if it is known `by_result`.
+    """
+
+    def push(tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
+        return along(out if by_result else args[0], tangents[0])
+
+    def pull(g: Value, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]) -> list[Value]:
+        return [along(swapped(out if by_result else args[0]), g)]
+
+    return declare(name, each_matrix(name), Opaque(push, pull), fails_from=0, note=note)
+
+
+expm = matrix_function("expm", _along)
 
 
 # A triangular system: only one triangle of a is read, and without its diagonal if `unit`.
