@@ -160,3 +160,16 @@ def test_code_without_scipy(tmp_path):
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert "np.hypot" in found.stdout, found.stderr
+
+
+def test_choices_where_both_sides_are_the_same():
+    """A tie is written as it is decided: ReLU has the slope of its left side at 0, clip 1 at its bounds."""
+    x = np.array([0.0, 1.0, -1.0])
+    for fun, partial in (
+        (lambda x: np.maximum(x, 0), "[x > 0]"),
+        (lambda x: np.clip(x, 0, None), "[0 <= x]"),
+        (lambda x: np.clip(x, -1, 0.5), "[-1 <= x <= 0.5]"),
+        (lambda x: np.where(x > 0, 3.0, x), "[x <= 0]"),
+    ):
+        assert f"∇x = ∇v1 · {partial} " in str(ad.explain(lambda x, fun=fun: np.sum(fun(x)))(x))
+    assert "∇x = ∇v1 · 0.5 " in str(ad.explain(lambda x, y: np.maximum(x, y))(1.0, 1.0))

@@ -22,6 +22,9 @@ SHORT = 8
 """The condition of a selection is written out if it has no more parts than this."""
 
 
+ORDER = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
+OPPOSITE = {"greater": "<=", "greater_equal": "<", "less": ">=", "less_equal": ">"}
+
 CHOICES = {"maximum": ">", "fmax": ">", "minimum": "<", "fmin": "<"}
 """Operations that take one of two values, and when it is the first."""
 
@@ -251,17 +254,48 @@ class Table:
         formula = row.formulas.get(row.outs[0])
         if formula is None or edge.partial is None or len(formula.args) == 0:
             return ""
-        own = Symbol("value", edge.operand)
         if formula.head == "tanh" and edge.partial.head == "sech_squared":
             return f"1 - {self.called(row.outs[0])}{'**2' if self.ascii else '²'}"
-        if formula.head in CHOICES and len(formula.args) == 2:
-            one, other = formula.args if formula.args[0].params.get("symbol") == own else formula.args[::-1]
-            is_clear = one.params.get("symbol") == own and not np.any(np.equal(one.value, other.value))
-            return f"[{self._written(one)} {CHOICES[formula.head]} {self._written(other)}]" if is_clear else ""
+        own = [a for a in formula.args if a.params.get("symbol") == Symbol("value", edge.operand)]
+        others = [a for a in formula.args if not own or a is not own[0]]
+        if formula.head in CHOICES and len(own) == len(others) == 1:
+            return self._choice(edge, own[0], others[0], CHOICES[formula.head])
+        if formula.head == "clip" and own and formula.args[0] is own[0] and len(others) == 2:
+            return self._between(edge, own[0], *others)
         chosen = decided(edge.partial)
-        if formula.head == "where" and chosen.head == "where" and chosen.args[1].is_constant(1):
-            return f"[{self._written(chosen.args[0])}]" if chosen.args[2].is_constant(0) else ""
+        if formula.head == "where" and chosen.head == "where":
+            return self._condition(*chosen.args)
         return ""
+
+    def _choice(self, edge: Edge, own: Expression, other: Expression, sign: str) -> str:
+        """[x > 0] for a maximum with 0, if that is what its partial is also where both are the same; not if all are."""
+        if np.all(np.equal(own.value, other.value)):
+            return ""
+        for asked in (sign, f"{sign}="):
+            if np.array_equal(edge.partial.value, ORDER[asked](own.value, other.value)):  # type: ignore[union-attr]
+                return f"[{self._written(own)} {asked} {self._written(other)}]"
+        return ""
+
+    def _between(self, edge: Edge, own: Expression, low: Expression, high: Expression) -> str:
+        """[0 <= x <= 1] for what stays between bounds."""
+        inside = np.less_equal(low.value, own.value) & np.less_equal(own.value, high.value)
+        if not np.array_equal(edge.partial.value, inside):  # type: ignore[union-attr]
+            return ""
+        left = "" if low.is_constant(-np.inf) else f"{self._written(low)} <= "
+        right = "" if high.is_constant(np.inf) else f" <= {self._written(high)}"
+        return f"[{left}{self._written(own)}{right}]" if left or right else ""
+
+    def _condition(self, asked: Expression, yes: Expression, no: Expression) -> str:
+        """[x > 0] for what was chosen, [x <= 0] for what was chosen otherwise."""
+        if yes.is_constant(1) and no.is_constant(0):
+            return f"[{self._written(asked)}]"
+        sign = OPPOSITE.get(asked.head)
+        if not (sign and yes.is_constant(0) and no.is_constant(1) and len(asked.args) == 2):
+            return ""
+        one, other = asked.args
+        if not np.array_equal(np.logical_not(asked.value), ORDER[sign](one.value, other.value)):  # nan is neither
+            return ""
+        return f"[{self._written(one)} {sign} {self._written(other)}]"
 
     def _place(self, row: Row) -> str:
         place = row.note.place
