@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .primitive import Primitive
-from .reverse import INPUT, OUTPUT, ReverseTrace, pull
+from .reverse import INPUT, Node, ReverseTrace, pull, taken_again
 from .trace import new_level, peel
 from .traced import Traced
 from .values import Value, ieee, is_inexact
@@ -62,52 +62,28 @@ class NearTrace:
 
 
 def moved_trace(walk: NearTrace, trace: ReverseTrace, moves: Sequence[Value]) -> tuple[ReverseTrace, list[Any]]:
-    """The trace with values that move, if the inputs do so, and the results of all steps.
+    """The trace with values that move, if the inputs do so, and the results of all steps, taken again."""
+    changed: dict[int, Node] = {}
 
-    Steps are taken again from the inputs. Of large arrays a linear step kept shapes only; then what others kept of
-    its result is used, and only its move is found.
-    """
-    kept = _kept(trace)
+    def take(node: Node, args: list[Any]) -> Any:
+        primitive, parents, _, _, params = node
+        if any([is_ghost(a) for a in args]):
+            raise UnknownValueError
+        found = walk.process(primitive, tuple(args), params)
+        if not primitive.derivative.is_at_point:
+            changed[id(node)] = (primitive, parents, tuple(args), found, params)
+        return found
+
+    inputs = [Traced(ieee(out), walk, moves[k]) for k, (p, _, _, out, _) in enumerate(trace) if p is INPUT]
+    results = taken_again(trace, inputs, take)
     moved = ReverseTrace()
-    results: list[Any] = []
-    for place, (primitive, parents, args, out, params) in enumerate(trace):
-        if primitive is INPUT:
-            found = Traced(ieee(out), walk, moves[place])
-        elif primitive is OUTPUT:
-            found = results[parents[0]][params["k"]]  # type: ignore[index]
-        else:
-            args = tuple([a if p is None else results[p] for p, a in zip(parents, args, strict=False)])
-            is_linear = hasattr(primitive.derivative, "is_linear_in")
-            if is_linear and any([is_ghost(a) or (isinstance(a, Traced) and is_ghost(a.value)) for a in args]):
-                pushed = [a.node if isinstance(a, Traced) and a.walk is walk else None for a in args]
-                plain = [a.value if isinstance(a, Traced) and a.walk is walk else a for a in args]
-                change = primitive.derivative.push(primitive, pushed, out, plain, params)
-                found = Traced(kept.get(place, out), walk, change)
-            elif any([isinstance(a, Traced) and is_ghost(a.value) for a in args]):
-                raise UnknownValueError
-            else:
-                found = walk.process(primitive, args, params)
-        results.append(found)
-        if primitive is not INPUT and primitive is not OUTPUT and primitive.derivative.is_at_point:
-            moved.append(trace[place])
-        else:
-            moved.append((primitive, parents, args, found, params))
+    moved.extend([changed.get(id(node), node) for node in trace])
     return moved, results
 
 
 def is_ghost(x: Any) -> bool:
     """Whether only the shape of a value is known."""
     return not hasattr(x, "__array__") and hasattr(x, "shape") and not isinstance(x, Traced)
-
-
-def _kept(trace: ReverseTrace) -> dict[int, Value]:
-    """The values of steps, as far as the steps behind them kept them."""
-    found: dict[int, Value] = {}
-    for _, parents, args, _, _ in trace:
-        for p, a in zip(parents, args, strict=False):
-            if p is not None and not is_ghost(a):
-                found[p] = a
-    return found
 
 
 def pull_near(trace: ReverseTrace, seeds: list[tuple[int, Value]], moves: Sequence[Value]) -> list[Value | None]:

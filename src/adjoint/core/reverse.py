@@ -337,6 +337,21 @@ def pull(trace: ReverseTrace, seeds: list[tuple[int, Value]], count: int) -> lis
     return cotangents[:count]
 
 
+def taken_again(trace: Sequence[Node], inputs: Sequence[Any], take: Callable[[Node, list[Any]], Any]) -> list[Any]:
+    """The results of all nodes, from other inputs; `take` takes a step, given its node and its arguments as of now."""
+    results: list[Any] = []
+    for place, node in enumerate(trace):
+        primitive, parents, args, _, params = node
+        if primitive is INPUT:
+            results.append(inputs[place])
+        elif primitive is OUTPUT:
+            results.append(results[parents[0]][params["k"]])  # type: ignore[index]
+        else:
+            given = [a if p is None else results[p] for p, a in zip(parents, args, strict=False)]
+            results.append(take(node, given))
+    return results
+
+
 OWN, PASSED = (3, 4) if sys.version_info < (3, 14) else (0, 0)
 """References to an array that only `pull` knows (its list, its variable, the argument of getrefcount), and to one that
 it passed on. From 3.14 on Python does not count what stands on its stack, so there nothing is updated in place."""

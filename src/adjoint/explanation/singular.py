@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.careful import Cotangent
-from ..core.reverse import INPUT, NO_PARAMS, OUTPUT, ReverseTrace
+from ..core.reverse import INPUT, NO_PARAMS, ReverseTrace, taken_again
 from ..core.traced import Traced
 from ..core.values import Value, fit, is_inexact, plain, zeros_for
 from ..transforms.jvp import jvp
@@ -139,15 +139,7 @@ def tangents_of(recorded: Recorded, moves: dict[int, Any]) -> dict[int, Value]:
     wanted = [k for k in range(count, len(trace)) if _has_tangent(trace[k][3])]
 
     def again(*inputs: Any) -> list[Any]:
-        results: list[Any] = []
-        for place, (primitive, parents, args, _, params) in enumerate(trace):
-            if primitive is INPUT:
-                results.append(inputs[place])
-            elif primitive is OUTPUT:
-                results.append(results[parents[0]][params["k"]])  # type: ignore[index]
-            else:
-                operands = [a if p is None else results[p] for p, a in zip(parents, args, strict=False)]
-                results.append(primitive(*operands, **params))
+        results = taken_again(trace, inputs, lambda node, args: node[0](*args, **node[4]))
         return [results[k] for k in wanted]
 
     tangents = tuple([zeros_for(x) if moves.get(k) is None else moves[k] for k, x in enumerate(recorded.inputs)])

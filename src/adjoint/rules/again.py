@@ -10,7 +10,7 @@ import numpy as np
 from ..core.careful import pull_careful
 from ..core.forward import ForwardTrace, met
 from ..core.near import UnknownValueError, is_ghost, pull_near, push_near
-from ..core.reverse import INPUT, OUTPUT, ReverseTrace
+from ..core.reverse import INPUT, OUTPUT, Node, ReverseTrace, taken_again
 from ..core.traced import Traced
 from ..core.values import Value, dtype_of, is_inexact, shape_of
 from .limit_search import Limits, directions, limits, scale
@@ -163,21 +163,17 @@ def wide(x: Value) -> Value:
 
 def taken(trace: ReverseTrace, inputs: Sequence[Value]) -> list[Any]:
     """The results of all steps, from inputs that may be handles of another walk."""
-    results: list[Any] = []
-    for place, (primitive, parents, args, out, params) in enumerate(trace):
-        if primitive is INPUT:
-            results.append(inputs[place])
-        elif primitive is OUTPUT:
-            results.append(results[parents[0]][params["k"]])  # type: ignore[index]
-        else:
-            moved = [a if p is None else results[p] for p, a in zip(parents, args, strict=False)]
-            if any([is_ghost(a) for a in moved]):
-                raise UnknownValueError
-            found = _step(primitive, moved, params)
-            if isinstance(primitive.derivative, (Selecting, Reducing)) and primitive.derivative.is_at_point:
-                _pick_as_before(primitive, moved, found, args, out, params)
-            results.append(found)
-    return results
+
+    def take(node: Node, moved: list[Any]) -> Any:
+        primitive, _, args, out, params = node
+        if any([is_ghost(a) for a in moved]):
+            raise UnknownValueError
+        found = _step(primitive, moved, params)
+        if isinstance(primitive.derivative, (Selecting, Reducing)) and primitive.derivative.is_at_point:
+            _pick_as_before(primitive, moved, found, args, out, params)
+        return found
+
+    return taken_again(trace, inputs, take)
 
 
 def _pick_as_before(primitive: Any, moved: list[Any], found: Any, args: Any, out: Any, params: dict[str, Any]) -> None:
@@ -222,17 +218,13 @@ def expanded(trace: ReverseTrace, places: Sequence[int], run: Run) -> tuple[Reve
 def _once_more(trace: ReverseTrace, run: Run) -> list[Any]:
     found = ReverseTrace()
     found.jumps = list(trace.jumps)
-    results: list[Any] = []
-    for primitive, parents, args, out, params in trace:
-        if primitive is INPUT:
-            results.append(found.input(out))
-        elif primitive is OUTPUT:
-            results.append(results[parents[0]][params["k"]])  # type: ignore[index]
-        else:
-            args = [a if p is None else results[p] for p, a in zip(parents, args, strict=False)]
-            inside = _inside(primitive)
-            results.append(primitive(*args, **params) if inside is None else run(inside, args, params))
-    return results
+
+    def take(node: Node, args: list[Any]) -> Any:
+        inside = _inside(node[0])
+        return node[0](*args, **node[4]) if inside is None else run(inside, args, node[4])
+
+    inputs = [found.input(out) for primitive, _, _, out, _ in trace if primitive is INPUT]
+    return taken_again(trace, inputs, take)
 
 
 def _inside(primitive: Any) -> Any:
