@@ -33,7 +33,7 @@ def foreign(x: Any, handle: Any) -> Any:
         return float(x) if x.is_real else complex(x)
     if isinstance(x, np.ndarray) and not _has_arithmetic(type(x)):
         return x
-    if isinstance(x, np.ndarray) or _is_sparse(x):
+    if isinstance(x, np.ndarray) or is_sparse(x):
         refuse_arithmetic(type(x), handle)
     return NotImplemented
 
@@ -97,7 +97,8 @@ def _check_labels(x: Any, labels: Any, handle: Any) -> None:
         )
 
 
-def _is_sparse(x: Any) -> bool:
+def is_sparse(x: Any) -> bool:
+    """Whether a value is a sparse matrix or array of SciPy's."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(x))
 

@@ -22,13 +22,13 @@ from .hosting import hosted
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-TOPICS: dict[str, str] = {"scipy.special": "adjoint.scipy.special", "scipy.linalg": "adjoint.scipy.linalg"}
+TOPICS: dict[str, str] = {f"scipy.{name}": f"adjoint.scipy.{name}" for name in ("special", "linalg", "sparse")}
 """Foreign modules, and the module of ours that registers their replacements."""
 
 REPLACEMENTS: dict[str, dict[str, Callable[..., Any]]] = {}
 """Foreign module and name, to our function; signatures are those of the originals."""
 
-QUICK = frozenset(("logsumexp", "softmax", "log_softmax", "expm", "logm", "sqrtm"))
+QUICK = frozenset(("logsumexp", "softmax", "log_softmax", "expm", "logm", "sqrtm", "product", "vectorized"))
 """Functions that are better taken apart by a program."""
 
 _taught: set[str] = set()
@@ -58,7 +58,7 @@ def install() -> None:
         for entry, ours in REPLACEMENTS.get(name, {}).items():
             original = getattr(module, entry, None)
             if isinstance(original, FunctionType):
-                _teach(original, ours, name)
+                teach(original, ours, name)
             elif original is not None:
                 setattr(module, entry, functools.wraps(original)(functools.partial(_choose, original, ours, name)))
 
@@ -68,7 +68,7 @@ def is_being_imported(module: Any) -> bool:
     return bool(getattr(vars(module).get("__spec__"), "_initializing", False))
 
 
-def _teach(original: FunctionType, ours: Callable[..., Any], module: str) -> None:
+def teach(original: FunctionType, ours: Callable[..., Any], module: str) -> None:
     """Let a function choose, each time it is called, between what it did and ours."""
     code = original.__code__
     plain = FunctionType(code, original.__globals__, original.__name__, original.__defaults__, original.__closure__)
