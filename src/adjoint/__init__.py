@@ -66,7 +66,7 @@ MODULES = frozenset(("debug", "random", "testing", "tree"))
 def __getattr__(name: str) -> Any:
     """A name that is imported later."""
     if name not in LATER:
-        from .hints import hint
+        from .core.hints import hint
 
         raise AttributeError(f"module 'adjoint' has no attribute {name!r}{hint(name, __all__)}")
     import importlib

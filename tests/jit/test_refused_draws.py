@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.core.errors import AdjointError
+from adjoint.core.errors import AdjointError, ImpureError
 
 generator = np.random.default_rng(1)
 old_generator = np.random.RandomState(2)
@@ -85,3 +85,42 @@ def test_an_error_of_the_users() -> None:
     with pytest.raises(KeyError):
         ad.jit(f)(1.0)
     assert np.random.rand() == wanted
+
+
+class Settings:
+    """Where a seed may be kept."""
+
+    seed = 7
+    nothing = None
+
+
+SEED, NOTHING = 5, None
+SEEDED = {
+    "number": lambda x: x * np.random.RandomState(3).normal(),
+    "keyword": lambda x: x * np.random.RandomState(seed=3).normal(),
+    "global": lambda x: x * np.random.RandomState(SEED).normal(),
+    "attribute": lambda x: x * np.random.RandomState(seed=Settings.seed).normal(),
+    "default_rng": lambda x: x * np.random.default_rng(SEED).normal(),
+}
+UNSEEDED = {
+    "nothing": lambda x: x * np.random.RandomState().normal(),
+    "None": lambda x: x * np.random.RandomState(None).normal(),
+    "a name for None": lambda x: x * np.random.RandomState(NOTHING).normal(),
+    "an attribute that is None": lambda x: x * np.random.RandomState(Settings.nothing).normal(),
+    "default_rng": lambda x: x * np.random.default_rng().normal(),
+}
+
+
+@pytest.mark.parametrize("f", SEEDED.values(), ids=SEEDED.keys())
+def test_seeded_generators_are_taken(f):
+    """They give the same numbers at every call, recorded or not."""
+    jitted = ad.jit(f)
+    for x in (1.0, 2.0, 1.0):
+        assert jitted(x) == f(x)
+
+
+@pytest.mark.parametrize("f", UNSEEDED.values(), ids=UNSEEDED.keys())
+def test_generators_without_a_seed_are_not(f):
+    """A recording would repeat their numbers."""
+    with pytest.raises(ImpureError, match="without a seed"):
+        ad.jit(f)(1.0)

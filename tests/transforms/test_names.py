@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint import errors, hints
+from adjoint import errors
+from adjoint.core import hints
 
 MODULE = """
 import numpy as np, adjoint as ad

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES
 from opcode import opname
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 OURS = __name__.partition(".")[0]
@@ -124,6 +124,35 @@ def site_of(frame: FrameType) -> Site:
             CALLS.add(address)
     return known[1]
 
+
+_storing: dict[int, tuple[CodeType, bool]] = {}
+
+
+def may_be_filled(frame: FrameType | None) -> bool:
+    """Whether an array made in a frame may be written to: by its function, one that called it, or one they name."""
+    while frame is not None and package_of(frame.f_globals) != OURS:
+        code = frame.f_code
+        if stores_elements(code):
+            return True
+        named = [frame.f_globals.get(name) for name in code.co_names]
+        named += [frame.f_locals.get(name) for name in code.co_freevars] if code.co_freevars else []
+        if any([type(f) is FunctionType and stores_elements(f.__code__) for f in named]):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def stores_elements(code: CodeType) -> bool:
+    """Whether a function stores into elements of something, `y[i] = v`, or updates in place, `y += v`."""
+    known = _storing.get(id(code))
+    if known is None:
+        stores = any([s.name == "STORE_SUBSCR" or (s.name == "BINARY_OP" and s.arg >= IN_PLACE) for s in _steps(code)])
+        known = _storing[id(code)] = code, stores
+    return known[1]
+
+
+IN_PLACE = 13
+"""From here on the arguments of the instruction for operators mean those that update in place."""
 
 READS = frozenset(("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"))
 CALLING = frozenset(("PRECALL", "CALL"))

@@ -70,7 +70,7 @@ def _full_name(func: ast.expr, frame: types.FrameType) -> str:
     rest = "".join([f".{part}" for part in reversed(parts)])
     if isinstance(found, types.ModuleType):
         return _public(found.__name__) + rest
-    if found is None:
+    if found is None or hasattr(found, "__array_interface__"):
         return func.id + rest
     home = _public(getattr(found, "__module__", None) or type(found).__module__)
     if home == "builtins":

@@ -42,6 +42,23 @@ def called_at(frame: FrameType) -> Any:
     return None
 
 
+def argument_at(frame: FrameType) -> Any:
+    """The only argument of the function that a frame is calling, if it is a name, an attribute or a constant."""
+    steps = [step for step in _steps(frame.f_code) if step.opname not in (*SILENT, "KW_NAMES")]
+    at = next((k for k, step in enumerate(steps) if step.offset >= frame.f_lasti), 0)
+    if steps[at].opname == "CALL_KW":
+        at -= 1  # the names of keywords
+    count = steps[at].arg if steps[at].opname == "CALL" else 1
+    k = at - 1
+    if count != 1 or k < 0:
+        return UNKNOWN
+    if steps[k].opname == "LOAD_CONST":
+        return steps[k].argval
+    while k > 0 and steps[k].opname in ATTRIBUTES:
+        k -= 1
+    return _chain(frame, steps[k:at])
+
+
 def _chain(frame: FrameType, steps: list[dis.Instruction]) -> Any:
     """What `a.b.c` stands for, read from the instructions that begin with `a`; attributes are read, not computed."""
     found = _named(frame, steps[0])

@@ -16,7 +16,7 @@ from ..core.folding import fold
 from ..core.tree import flatten, same_structure
 from ..core.values import plain, shape_of, zeros_for
 from ..transforms.grad import checked_argnums
-from ..transforms.recording import checked_function, own_copy
+from ..transforms.recording import check_numbers, checked_function, own_copy
 from .record import Recorded, record
 from .rows import Row, View
 from .scalars import unrolled
@@ -186,6 +186,7 @@ class Explanation:
             if not recorded.is_traced(out):
                 seeds.append(None)
                 continue
+            check_numbers(seed, plain(out), "The cotangent given to explain")
             if shape_of(seed) != shape_of(plain(out)):
                 raise _mismatch("cotangent", "result")
             seeds.append(np.conjugate(seed) if np.iscomplexobj(seed) else seed)

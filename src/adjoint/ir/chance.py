@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import functools
 import random
+import sys
 import threading
 from collections.abc import Callable, Iterable
+from types import FrameType
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.random.bit_generator as bit_generator
 
 from ..core.errors import AdjointError
+from ..core.standing import UNKNOWN, argument_at, called_at
 from .capture import ForeignValueError
 
 _local = threading.local()
@@ -20,9 +23,19 @@ _unseeded = bit_generator.randbits  # type: ignore[attr-defined]
 
 def _watched(bits: int) -> int:
     """What an unseeded generator asks for its seed; noted while a function is recorded in this thread."""
-    for chance in getattr(_local, "under_way", ()):
-        chance.unseeded = True
+    under_way = getattr(_local, "under_way", ())
+    if under_way and not _seeds_it_next(sys._getframe(1)):
+        for chance in under_way:
+            chance.unseeded = True
     return int(_unseeded(bits))
+
+
+def _seeds_it_next(frame: FrameType) -> bool:
+    """Whether the generator is made by `RandomState(seed)`, which sets the seed when it has made it without one."""
+    if called_at(frame) is not np.random.RandomState:
+        return False
+    seed = argument_at(frame)
+    return seed is not UNKNOWN and seed is not None
 
 
 class Chance:

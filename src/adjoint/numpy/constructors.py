@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.callsite import may_be_filled
 from ..core.reverse import ReverseTrace
 from ..core.traced import CONSTANTS, LOCAL, Traced, owned
 from ..core.values import dtype_of, plain, shape_of
@@ -24,14 +25,20 @@ from .replacements import holds_traced
 from .shapes import lengths_of, same_dtype
 from .views import own_copy
 
+GRIDS = (
+    "arange", "linspace", "logspace", "geomspace", "tile", "repeat", "fromiter", "tri", "concatenate", "stack",
+    "hstack", "vstack", "column_stack",
+)  # fmt: skip
+"""Arrays that are seldom written to: they stay plain, and quick, but in functions that store elements."""
+
 FILLERS = (
     "zeros", "ones", "empty", "eye", "identity", "zeros_like", "ones_like", "empty_like", "full_like", "copy",
 )  # fmt: skip
-"""Arrays that are made to be filled; grids such as `np.arange` stay plain."""
+"""Arrays that are made to be filled."""
 
 NUMPY: dict[str, Callable[..., Any]] = {
     name: getattr(np, name)
-    for name in ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "full", *FILLERS)
+    for name in ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "full", *FILLERS, *GRIDS)
 }
 """NumPy's own versions."""
 
@@ -147,6 +154,14 @@ def _handles(make: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
+def _grid(make: Callable[..., Any]) -> Callable[..., Any]:
+    def made(*args: Any, **kwargs: Any) -> Any:
+        found = make(*args, **kwargs)
+        return owned(found) if LOCAL.depth and may_be_filled(sys._getframe(1)) else found
+
+    return made
+
+
 def _array(object: Any, dtype: Any = None, *, copy: Any = True, **kwargs: Any) -> Any:
     found = array(object, dtype, copy=copy, **kwargs)
     return owned(found) if LOCAL.depth and _is_always(copy) else found
@@ -185,6 +200,7 @@ MAKERS: dict[str, Maker] = {
     "full": Maker("full", _handles(full)),
     **{n: Maker(n, _new(convert)) for n, convert in _CONVERSIONS.items()},
     **{n: Maker(n, _handles(NUMPY[n])) for n in FILLERS},
+    **{n: Maker(n, _grid(NUMPY[n])) for n in GRIDS},
     "full_like": Maker("full_like", _handles(_full_like)),
 }
 """For the user's code, whose new arrays are handles, so that traced values can be assigned to them later."""

@@ -23,6 +23,8 @@ FIXES = {
     + PLAIN,
     "complex": "Use NumPy's functions instead of cmath's.\n" + PLAIN,
     "array": "Use  np.array  or  np.stack  from the numpy module itself.\n" + PLAIN,
+    "objects": "Leave  dtype=object  out: lists and arrays of numbers can hold traced values.\n"
+    "Write  ad.value(x)  if no derivative is wanted.",
     "bytes": "Write  ad.value(x)  if no derivative is wanted.",
 }
 
@@ -43,8 +45,16 @@ def _fix(call: str, into: str) -> str:
         return f"Write  {ours},  or  ad.value(x)  if no derivative is wanted." if ours else LEAVE
     if call in ("float()", "complex()"):
         return f"Leave  {call}  out: a traced number can be computed with as it is.\n" + LEAVE
+    if into == "objects":
+        return FIXES[into]
+    if module == "np" and isinstance(getattr(np, name, None), np.ufunc):
+        return (
+            f"Write  {call}  with the module's name, or make an array of the list:  {name}(np.array([x, y])).\n" + LEAVE
+        )
     if module == "np" and isinstance(getattr(np, name, None), type):
         return f"Write  np.astype(x, {call}),  or leave it out.\n" + LEAVE
+    if module and hasattr(np.ndarray, name) and hasattr(np, name) and into == "array":
+        return f"Write  np.{name}({module}, x),  which knows traced values: methods of plain arrays do not.\n" + LEAVE
     if module.startswith("scipy.stats"):
         return f"Write its formula with NumPy's functions and those of  scipy.special.\n{PLAIN}"
     if module.startswith(("scipy", "sklearn", "pandas")):

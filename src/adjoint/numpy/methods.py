@@ -43,7 +43,7 @@ def reshape(self: Traced, *shape: Any, order: str = "C", copy: Any = None) -> An
 
 def transpose(self: Traced, *axes: Any) -> Any:
     """`x.transpose()`, `x.transpose(1, 0)`; a view."""
-    many = len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list)))
+    many = len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list, range)))
     return np.transpose(self, axes[0] if many else axes or None)
 
 
@@ -58,7 +58,7 @@ def astype(self: Traced, dtype: Any, *args: Any, **kwargs: Any) -> Any:
         source = np.real(self) if self.dtype.kind == "c" and dtype.kind == "f" else self
         return astype_primitive(source, dtype=dtype)
     if dtype.kind in "OV" and self.walk is not CONSTANTS:
-        refuse(self, "array", f"an array of {dtype}")
+        refuse(self, "objects", f"an array of {dtype}")
     return constant_astype(self, dtype=dtype)
 
 
@@ -235,6 +235,8 @@ class Flat:
         return math.prod(self.base.shape)
 
 
+OF_FLOATS = frozenset(("as_integer_ratio", "hex"))
+
 METHODS: dict[str, Any] = {
     **{
         name: _function(getattr(np, name))
@@ -345,6 +347,7 @@ for _name in dir(np.ndarray):
 def names(self: Traced) -> list[str]:
     """`dir(x)`: what a traced value has, without the attributes that only plain arrays have."""
     hidden = _plain if self.walk.level else set()
+    hidden = hidden | OF_FLOATS if self.shape != () or self.dtype.kind != "f" else hidden
     return [name for name in dir(type(self)) if name not in hidden and (name != "mT" or len(self.shape) > 1)]
 
 

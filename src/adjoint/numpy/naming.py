@@ -48,6 +48,10 @@ def _look_at_modules() -> None:
             continue
         if name == "numpy" or name == "scipy.special":
             teach(module)
+        if name == "numpy":
+            from .applying import learn  # not needed before
+
+            learn()
         if name in ("numpy", "numpy.linalg", "numpy.fft"):
             dispatchers.teach(vars(module).values())
         elif name.startswith(OURS + "."):

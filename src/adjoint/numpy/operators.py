@@ -19,7 +19,7 @@ from ..ops.declare import UFUNCS
 from ..ops.selection import absolute
 from .conversions import decided, refuse_batch
 from .exact import compared, is_exact
-from .foreign import foreign
+from .foreign import foreign, is_sparse
 from .keys import guarded, hashed
 from .python_numbers import captured as _captured
 from .python_numbers import inverted, of_numbers, rounded
@@ -88,6 +88,8 @@ def _comparison(primitive: Primitive, python: Callable[[Any, Any], Any]) -> Call
 
 
 def _matmul(self: Traced, other: Any) -> Any:
+    if is_sparse(other):
+        return NotImplemented  # its own operator knows what to do
     if is_python(self) and is_python(other):
         kinds = [type(plain(x)).__name__ for x in (self, other)]
         raise TypeError(f"unsupported operand type(s) for @: {kinds[0]!r} and {kinds[1]!r}")

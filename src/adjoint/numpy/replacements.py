@@ -22,7 +22,11 @@ from .hosting import hosted
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-TOPICS: dict[str, str] = {f"scipy.{name}": f"adjoint.scipy.{name}" for name in ("special", "linalg", "sparse")}
+TOPICS: dict[str, str] = {
+    "scipy.special": "adjoint.scipy.special",
+    "scipy.linalg": "adjoint.scipy.linalg",
+    "scipy.sparse": "adjoint.scipy.sparse",
+}
 """Foreign modules, and the module of ours that registers their replacements."""
 
 REPLACEMENTS: dict[str, dict[str, Callable[..., Any]]] = {}

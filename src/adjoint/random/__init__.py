@@ -7,6 +7,7 @@
 ((3,), dtype('bool'))
 """
 
+from ..core.hints import missing
 from .discrete import bernoulli, categorical, choice, integers, permutation
 from .distributions import (
     cauchy,
@@ -26,3 +27,5 @@ __all__ = [
     "bernoulli", "beta", "bits", "categorical", "cauchy", "choice", "dirichlet", "exponential", "fold_in", "gamma",
     "gumbel", "integers", "key", "laplace", "logistic", "normal", "permutation", "split", "truncated_normal", "uniform",
 ]  # fmt: skip
+
+__getattr__ = missing("ad.random", __all__)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.errors import message
 from ..core.primitive import Primitive
-from ..core.values import shape_of
+from ..core.values import describe, dtype_of, shape_of
 from ..ops.declare import CONSTANT, declare
 from .keys import checked, count_of
 from .words import stream, words
@@ -109,6 +109,15 @@ standard_cauchy = _standard("cauchy", lambda w: np.tan(math.pi * (open_uniform(w
 
 def shape_for(shape: Any, *parameters: Any) -> tuple[int, ...]:
     """The shape asked for, into which the parameters have to fit; None for that of the parameters."""
+    for p in parameters:
+        if dtype_of(p).kind not in "fciub":
+            raise TypeError(
+                message(
+                    "The parameters of a random draw are numbers or arrays of them.",
+                    got=describe(p),
+                    fix="Write  ad.random.normal(key, shape, loc, scale),  for example.",
+                )
+            )
     shapes = [shape_of(p) for p in parameters]
     needed = np.broadcast_shapes(*shapes) if any(shapes) else ()
     if shape is None:

@@ -148,6 +148,8 @@ def count_of(n: Any, what: str) -> int:
 
 
 def _seed(seed: Any) -> Any:
+    if np.ndim(seed):
+        raise TypeError(message("A seed has to be a whole number.", got=describe(seed), fix="Write  ad.random.key(0)."))
     seed = int(seed)
     if seed < 0:
         raise ValueError(

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.errors import InputError, message
 from ..core.tree import flatten
+from ..core.values import describe
 from ..transforms.grad import grad
 from ..transforms.jvp import jvp, linearize
 from ..transforms.vjp import vjp
@@ -164,6 +166,12 @@ LAWS: dict[str, Callable[[Case], None]] = {
 
 def check_case(case: Case, laws: Sequence[str] = ()) -> None:
     """Run the laws of a case; an AssertionError names the one that does not hold."""
+    if not isinstance(case, Case):
+        raise InputError(
+            message(
+                "check_case needs a case.", got=describe(case), fix='Write  check_case(Case("sin", np.sin, (1.0,))).'
+            )
+        )
     for name in laws or case.laws or LAWS:
         try:
             LAWS[name](case)

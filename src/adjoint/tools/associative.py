@@ -10,6 +10,7 @@ import numpy as np
 from ..core.errors import InputError, OutputError, message
 from ..core.tree import flatten, same_structure
 from ..core.values import Value, describe, shape_of
+from ..transforms.recording import checked_function
 
 Rows = list[Value]
 """The leaves of the elements, each with the scanned axis in front."""
@@ -48,11 +49,16 @@ def associative_scan(f: Callable[[Any, Any], Any], elems: Any, reverse: bool = F
     >>> ad.associative_scan(after, (np.full(4, 0.5), np.ones(4)))[1]
     array([1.   , 1.5  , 1.75 , 1.875])
     """
+    checked_function(f, "associative_scan", "ad.associative_scan(np.add, x)")
     leaves, restore = flatten(elems)
-    if not leaves or any([not -len(shape_of(x)) <= axis < len(shape_of(x)) for x in leaves]):
+    if (
+        not isinstance(axis, int)
+        or not leaves
+        or any([not -len(shape_of(x)) <= axis < len(shape_of(x)) for x in leaves])
+    ):
         raise InputError(
             message(
-                f"associative_scan needs arrays with an axis {axis} along which its elements stand.",
+                f"associative_scan needs arrays with an axis {axis!r} along which its elements stand.",
                 got=", ".join([describe(x) for x in leaves]) or "no array",
             )
         )

@@ -6,11 +6,13 @@ import functools
 import itertools
 import sys
 from collections.abc import Callable, Sequence
+from string import Formatter
 from typing import Any
 
 import numpy as np
 
 from ..core.errors import InputError, message
+from ..core.hints import missing
 from ..core.nans import look_for
 from ..core.traced import Traced
 from ..core.tree import flatten
@@ -100,7 +102,30 @@ def print(text: str, *args: Any, **kwargs: Any) -> None:
                 fix='Write  ad.debug.print("x = {}", x).',
             )
         )
+    _check_fields(text, args, kwargs)
     callback(functools.partial(_print, text), *args, **kwargs)
+
+
+def _check_fields(text: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Refuse a text whose fields have no values, before anything is recorded."""
+    try:
+        names = [
+            name.partition(".")[0].partition("[")[0] for _, name, *_ in Formatter().parse(text) if name is not None
+        ]
+    except ValueError as error:
+        raise InputError(_about_text(f"The text of debug.print cannot be read: {error}.", text)) from None
+    numbers = [int(name) for name in names if name.isdigit()]
+    if max([names.count(""), *[n + 1 for n in numbers]], default=0) > len(args):
+        what = f"The text of debug.print has more fields than the {len(args)} values that are given without a name."
+        raise InputError(_about_text(what, text))
+    unknown = [name for name in names if name and not name.isdigit() and name not in kwargs]
+    if unknown:
+        close = ", ".join(kwargs) or "no names"
+        raise InputError(_about_text(f"debug.print got no value for  {{{unknown[0]}}}.", f"{text!r} with {close}"))
+
+
+def _about_text(what: str, got: str) -> str:
+    return message(what, got=got, fix='Write  ad.debug.print("x = {x:.3f}", x=x).')
 
 
 def _print(text: str, *given: Any, **named: Any) -> None:
@@ -152,3 +177,6 @@ def _under_walks(x: Any) -> tuple[Any, tuple[Any, ...]]:
 def _own(x: Any) -> Any:
     """The function may keep what it is given."""
     return x.copy() if type(x) is np.ndarray else x
+
+
+__getattr__ = missing("ad.debug", __all__)

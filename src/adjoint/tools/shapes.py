@@ -12,7 +12,7 @@ from ..core.errors import BatchError, InputError, message
 from ..core.traced import Traced, settled
 from ..core.tree import flatten
 from ..core.values import dtype_of, shape_of
-from ..transforms.recording import output_leaves, run
+from ..transforms.recording import checked_function, output_leaves, run
 
 
 class Shape:
@@ -58,6 +58,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> ad.eval_shape(lambda A, x: {"y": A @ x, "norm": np.sum(x**2)}, np.zeros((100_000, 50)), np.zeros(50))
     {'y': float64[100000], 'norm': float64[]}
     """
+    checked_function(fun, "eval_shape", "ad.eval_shape(f, x)")
     walk = BatchTrace(0)
     leaves, rebuild = flatten((args, kwargs))
     args, kwargs = rebuild([_without_examples(x, walk) for x in leaves])

@@ -7,13 +7,14 @@ everything else is a leaf. These are the containers that every function of the l
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core import tree as _tree
 from ..core.errors import InputError, message
+from ..core.hints import missing
 from ..core.values import describe, dtype_of, shape_of
 
 __all__ = ["flatten", "leaves", "map", "map_with_path", "paths", "ravel", "register", "structure", "unflatten"]
@@ -39,6 +40,10 @@ def map(fun: Callable[..., Any], tree: Any, *others: Any) -> Any:
     >>> ad.tree.map(lambda p, g: p - 0.1 * g, {"b": 3.0, "w": np.ones(2)}, {"b": 10.0, "w": np.ones(2)})
     {'b': 2.0, 'w': array([0.9, 0.9])}
     """
+    if not callable(fun):
+        raise InputError(
+            message("tree.map needs a function.", got=describe(fun), fix="Write  ad.tree.map(np.zeros_like, tree).")
+        )
     own, rebuild = _tree.flatten(tree)
     return rebuild([fun(*at) for at in zip(own, *[_leaves_of(other, tree) for other in others], strict=True)])
 
@@ -117,6 +122,14 @@ def unflatten(structure: Any, leaves: Iterable[Any]) -> Any:
     """The tree of a structure with these leaves; see `flatten`."""
     import optree
 
+    if not isinstance(structure, optree.PyTreeSpec) or not isinstance(leaves, (list, tuple, Iterator)):
+        raise InputError(
+            message(
+                "tree.unflatten takes a structure, and its leaves in a list.",
+                got=f"{describe(structure)} and {describe(leaves)}",
+                fix="Write  leaves, structure = ad.tree.flatten(tree),  then  ad.tree.unflatten(structure, leaves).",
+            )
+        )
     given = list(leaves)
     if len(given) != structure.num_leaves:
         raise InputError(
@@ -274,3 +287,6 @@ def _outline(tree: Any) -> str:
 def _cast(x: Any, dtype: np.dtype) -> Any:
     """A part in the dtype that its leaf had; a vector that became complex keeps what it is."""
     return x if dtype_of(x) == dtype or not np.can_cast(dtype_of(x), dtype, "same_kind") else x.astype(dtype)
+
+
+__getattr__ = missing("ad.tree", __all__)

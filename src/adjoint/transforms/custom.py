@@ -118,6 +118,9 @@ def custom_rule(
     >>> ad.grad(log1pexp)(0.0), ad.grad(ad.grad(log1pexp))(0.0)
     (0.5, 0.25)
     """
+    for rule in (jvp, vjp):
+        if rule is not None:
+            checked_function(rule, "The rule of custom_rule", "ad.custom_rule(f, vjp=rule)")
     if fun is None:
         return lambda wrapped: CustomRule(wrapped, jvp, vjp)
     checked_function(fun, "custom_rule", "@ad.custom_rule  above the function")

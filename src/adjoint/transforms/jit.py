@@ -29,7 +29,7 @@ from ..ir.varying import Variable
 from ..ir.waiting import Waiting, look
 from ..numpy.naming import prepare
 from ..rolling.passes import smaller
-from .jit_keys import Call, Static, taken_apart
+from .jit_keys import Call, Static, several, taken_apart
 from .jit_native import executable, kind_of_jitted
 from .jit_numbers import Captured, Numbers
 from .jit_show import Lengths, Lowered, Stats, stats_of
@@ -359,8 +359,8 @@ def jit(
         return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames)
     if not callable(fun):
         raise InputError(message("jit needs a function.", got=describe(fun), fix="Write  ad.jit(f)(x)."))
-    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
-    names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    numbers = several(static_argnums, int, "static_argnums", "integers")
+    names = several(static_argnames, str, "static_argnames", "names")
     _check_static(fun, numbers, names)
     return kind_of_jitted(Jitted)(fun, numbers, names)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -164,3 +164,17 @@ def _static(name: Any, value: Any) -> Static:
                 fix="Pass a tuple instead of a list, or let the argument be traced.",
             )
         ) from None
+
+
+def several(x: Any, kind: type, name: str, words: str) -> tuple[Any, ...]:
+    """One or several of a kind, as a tuple."""
+    found = (x,) if isinstance(x, kind) else tuple(x) if isinstance(x, Iterable) else (None,)
+    if not all([isinstance(item, kind) for item in found]):
+        raise InputError(
+            message(
+                f"{name} of jit are {words}: one, or a tuple of them.",
+                got=repr(x),
+                fix=f"Leave  {name}  out, or name arguments.",
+            )
+        )
+    return found

@@ -24,7 +24,7 @@ from ..ir.effects import silenced
 from ..ir.interpret import own
 from ..rules.again import WalkOn
 from ..rules.limits import decided
-from .recording import checked_function, checked_inputs, finished, of_kind, output_leaves, pair, run
+from .recording import check_numbers, checked_function, checked_inputs, finished, of_kind, output_leaves, pair, run
 from .vjp import Recording
 
 
@@ -168,6 +168,7 @@ def checked_tangents(primals: Any, tangents: Any, given: list[Any], walk: str) -
 def _checked_tangent(t: Any, x: Value, walk: str) -> Value:
     if type(t) in (float, int) and type(plain(x)) is float:
         return float(t)
+    check_numbers(t, x, f"A tangent given to {walk}")
     if shape_of(t) != shape_of(x):
         raise TangentError(
             message(

@@ -238,7 +238,17 @@ def switch(index: Any, functions: Sequence[Callable[..., Any]], *operands: Any) 
     >>> ad.map(lambda i: ad.switch(i, [np.sin, np.cos, np.exp], 0.0), np.array([0, 1, 2]))
     array([0., 1., 1.])
     """
+    if callable(functions) or not isinstance(functions, (tuple, list)):
+        raise InputError(
+            message(
+                "switch takes its functions in one list.",
+                got=describe(functions),
+                fix="Write  ad.switch(i, [f, g, h], x).",
+            )
+        )
     functions = tuple(functions)
+    for function in functions:
+        checked_function(function, "switch", "ad.switch(i, [f, g, h], x)")
     if not functions:
         raise InputError(message("switch needs at least one function.", fix="Write  ad.switch(i, [f, g, h], x)."))
     if shape_of(index) != () or dtype_of(index).kind not in "iub":

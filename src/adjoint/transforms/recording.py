@@ -280,10 +280,23 @@ def _plainly_pulled(trace: ReverseTrace, seeds: list[tuple[int, Value]], count: 
     return found if all_finite(found) else None
 
 
+def check_numbers(x: Any, value: Value, what: str) -> None:
+    """Refuse a tangent or cotangent that is a text, an object or the like."""
+    if not isinstance(x, Traced) and dtype_of(x).kind not in "fciub":
+        raise TangentError(
+            message(
+                f"{what} has to be a number or an array of numbers.",
+                got=f"{describe(x)} for {describe(value)}",
+                fix="Give what its value could be moved by: a number for a number, an array for an array.",
+            )
+        )
+
+
 def checked_cotangent(g: Any, out: Value, walk: str) -> Value:
     """A cotangent with the shape and dtype of its value; conjugated, as the walk uses plain transposes."""
     if type(g) is float and type(out) is float:
         return g
+    check_numbers(g, out, f"The cotangent given to {walk}")
     if shape_of(g) != shape_of(out):
         raise TangentError(
             message(

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.batch import BatchTrace
 from ..core.derived import derived, unusual
-from ..core.errors import BatchError, BatchSizeError, message
+from ..core.errors import BatchError, BatchSizeError, InputError, message
 from ..core.traced import Traced, snapshot
 from ..core.tree import flatten, paths
 from ..core.values import Value, describe, shape_of, spread
@@ -39,6 +39,14 @@ def vmap(
     array([3., 4.])
     """
     checked_function(fun, "vmap")
+    if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size < 1):
+        raise InputError(
+            message(
+                "chunk_size has to be a whole number of examples from 1 on, or None for all at once.",
+                got=repr(chunk_size),
+                fix="Write  chunk_size=100,  for example.",
+            )
+        )
 
     def mapped(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         leaves, rebuild = flatten(args)
@@ -95,12 +103,26 @@ def _unbatched(x: Value, axis: int | None, walk: BatchTrace) -> Value:
                     fix="Give an axis for this result.",
                 )
             )
-        return np.moveaxis(x.value, 0, axis)
+        return _moved(x.value, axis)
     x = snapshot(x)
     if axis is None:
         return x
     x = x if isinstance(x, Traced) else np.asarray(x)
-    return np.moveaxis(spread(x, (walk.size, *shape_of(x))), 0, axis)
+    return _moved(spread(x, (walk.size, *shape_of(x))), axis)
+
+
+def _moved(x: Value, axis: int) -> Value:
+    """A result with the axis of the batch where it is wanted."""
+    rank = len(shape_of(x))
+    if not -rank <= axis < rank:
+        raise BatchSizeError(
+            message(
+                f"vmap cannot put the new axis at {axis} of a result that has {rank} axes with it.",
+                got=f"out_axes={axis} for {describe(x)}",
+                fix=f"Give an axis from {-rank} to {rank - 1} in  out_axes.",
+            )
+        )
+    return np.moveaxis(x, 0, axis)
 
 
 def _writable(x: Value) -> Value:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 PLAIN = "plain NumPy arrays are differentiated; there is no array type of its own"
 EAGER = "results are computed at once, on this machine; there is nothing to wait for or to move"
@@ -138,12 +139,21 @@ ELSEWHERE: dict[str, str] = {
 """Names that people know from elsewhere, to what does the same here."""
 
 
-def hint(name: str, known: Sequence[str]) -> str:
+def hint(name: str, known: Sequence[str], place: str = "ad") -> str:
     """The end of a sentence: what the name is called here, or what may have been meant."""
     instead = ELSEWHERE.get(name)
-    if instead is not None:
+    if instead is not None and (place == "ad" or instead.startswith("ad.")):
         return f": use  {instead}" if instead.startswith(("ad.", "np.")) else f": {instead}"
     import difflib
 
     close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.7)
-    return f": did you mean  ad.{close[0]}?" if close else ""
+    return f": did you mean  {place}.{close[0]}?" if close else ""
+
+
+def missing(place: str, names: Sequence[str]) -> Callable[[str], Any]:
+    """The `__getattr__` of one of the modules that users see, as `ad.tree`: it says what may have been meant."""
+
+    def find(name: str) -> Any:
+        raise AttributeError(f"module {place!r} has no attribute {name!r}{hint(name, names, place)}")
+
+    return find
