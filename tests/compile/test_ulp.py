@@ -1,5 +1,6 @@
 """How far results may be from NumPy's and from the true value: docs/precision.md says it, this measures it."""
 
+import functools
 import re
 from pathlib import Path
 
@@ -47,6 +48,7 @@ TRUE = {
 """The true value in wide precision where that is not the primitive's own formula; None where there is none."""
 
 
+@functools.cache
 def points(dtype):
     """Lines over the ordinary range, random bits, random sizes, special values, and what is hard for the function."""
     rng = np.random.default_rng(0)
@@ -64,6 +66,7 @@ def points(dtype):
     return np.concatenate([centre, far[: 4 * LINES], near[: 4 * LINES], far[-3000:], near[-3000:], bits])
 
 
+@functools.cache
 def pairs(dtype):
     """The same for two arguments."""
     rng = np.random.default_rng(1)
@@ -104,15 +107,19 @@ def error(found, true, largest=0.0):
     return np.where(ordinary, np.abs(found.astype(WIDE) - true) / np.where(ordinary, unit, 1), 0)
 
 
+@functools.lru_cache(2)  # all lengths of vector after each other
+def known(name, dtype):
+    """The arguments, NumPy's results, and the true ones in wide precision, or None."""
+    columns = [points(dtype)] if SCALARS[name].loop([dtype]) else pairs(dtype)
+    true = TRUE.get(name, WANTED[name])
+    return columns, WANTED[name](*columns), None if true is None else true(*[c.astype(WIDE) for c in columns])
+
+
 def measured(name, dtype, width=None, straight=False):
     """The distances to NumPy's results and the errors, then the arguments, the results and NumPy's."""
-    arity = 1 if SCALARS[name].loop([dtype]) else 2
-    columns = [points(dtype)] if arity == 1 else pairs(dtype)
-    found = loop_of(name, [dtype] * arity, width=width, straight=straight)(*columns)
-    wanted = WANTED[name](*columns)
+    columns, wanted, wide = known(name, dtype)
+    found = loop_of(name, [dtype] * len(columns), width=width, straight=straight)(*columns)
     steps = distance(found, wanted)
-    true = TRUE.get(name, WANTED[name])
-    wide = None if true is None else true(*[c.astype(WIDE) for c in columns])
     if name in CANCELLING:
         largest = np.maximum(*[np.where(np.isfinite(c), np.abs(c), 0) for c in columns])
         ordinary = np.isfinite(found) & np.isfinite(wanted)
