@@ -3,3 +3,7 @@
 from .transforms.numerical import grad, jacobian
 
 __all__ = ["grad", "jacobian"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -16,11 +16,12 @@ _entries = itertools.count()
 class block(ContextDecorator):  # noqa: N801  (a function to its users)
     """Give the steps inside a name: `ad.explain` shows them as one row, box or group.
 
-    It changes nothing of what is computed. It is a context manager and a decorator; blocks nest.
+    It does not change what is computed. It is a context manager and a decorator; blocks nest.
 
     Parameters
     ----------
-    name : what the rows, the graph and the page call it.
+    name : str
+        What the rows, the graph and the page call it.
 
     Examples
     --------

@@ -51,26 +51,45 @@ def explain(
 ) -> Callable[..., Explanation]:
     """Show how the derivative of a function comes about, at one point.
 
-    `explain(f)(*args)` runs `f` once, records the trace that `ad.grad` executes, and walks it: forward with the values
-    (and tangents), back with the adjoints.
+    `explain(f)(*args)` runs `f` once, records the trace that `ad.grad` executes, and goes over it: forward with the
+    values (and tangents), back with the adjoints.
 
     Parameters
     ----------
-    fun : the function; plain NumPy code, also jitted or checkpointed.
-    argnums : which positional arguments to differentiate with respect to; by default all that are real or complex.
-    mode : "reverse" shows adjoints, "forward" tangents, "both" both.
-    level : "vector" has one step for each operation on arrays, "scalar" one for each number.
-    digits : decimals of the numbers that are shown.
-    names : whether formulas use the names of your variables, where they can be known, or v0, v1, ... throughout.
-    lines : whether to show the source line of each step.
-    collapse : whether long loops and the blocks named with `ad.block` are one row each.
-    max_rows : from here on rows in the middle are left out.
-    tangent : the direction of forward mode, in the containers of the arguments; by default 1 for the first number.
-    cotangent : the seed of reverse mode, in the containers of the result; by default 1.
+    fun : callable
+        The function; plain NumPy code, also jitted or checkpointed.
+    argnums : int or sequence of int, optional
+        Which positional arguments to differentiate with respect to; by default all that are real or complex.
+    mode : {"reverse", "forward", "both"}, default "reverse"
+        "reverse" shows adjoints, "forward" tangents, "both" both.
+    level : {"vector", "scalar"}, default "vector"
+        "vector" has one step for each operation on arrays, "scalar" one for each number.
+    digits : int, default 4
+        Decimals of the numbers that are shown.
+    names : bool, default True
+        Whether formulas use the names of your variables, where they can be known, or v0, v1, ... throughout.
+    lines : bool, default False
+        Whether to show the source line of each step.
+    collapse : bool, default True
+        Whether long loops and the blocks named with `ad.block` are one row each.
+    max_rows : int, default 60
+        If there are more rows than this, those in the middle are left out.
+    tangent : any containers, optional
+        The direction of forward mode, in the containers of the arguments; by default 1 for the first number.
+    cotangent : any containers, optional
+        The seed of reverse mode, in the containers of the result; by default 1.
 
     Returns
     -------
-    A function with the arguments of `fun` that returns an `Explanation`, which prints as a table.
+    callable
+        A function with the parameters of `fun` that returns an `Explanation`, which prints as a table.
+
+    Raises
+    ------
+    InputError
+        If an option is unknown or out of range.
+    TangentError
+        When the tangent or the cotangent does not fit the arguments or the result.
 
     Examples
     --------

@@ -29,3 +29,7 @@ __all__ = [
 ]  # fmt: skip
 
 __getattr__ = missing("ad.random", __all__)
+
+
+def __dir__() -> list[str]:
+    return __all__

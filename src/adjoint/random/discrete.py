@@ -28,10 +28,28 @@ def integers(key: Any, low: Any, high: Any = None, shape: Shape = None, dtype: A
 
     Parameters
     ----------
-    key : a key, used for this draw alone.
-    low, high : whole numbers or arrays of them, which are broadcast.
-    shape : of the result; without it, that of the parameters.
-    dtype : of the result, any of NumPy's integers.
+    key : array of two uint64
+        A key, used for this draw alone.
+    low : array_like of int
+        The smallest number; if `high` is left out, this is `high`, and the smallest is 0.
+    high : array_like of int, optional
+        One more than the largest number.
+    shape : int or tuple of int, optional
+        The shape of the result; by default that of the parameters, broadcast together.
+    dtype : dtype, default int
+        The dtype of the result, any of NumPy's integers.
+
+    Returns
+    -------
+    ndarray or int
+        The numbers drawn, which are constants for derivatives.
+
+    Raises
+    ------
+    TypeError
+        If an end or the dtype is not one of integers.
+    ValueError
+        If there is no number between the ends, or they do not fit the dtype.
 
     Examples
     --------
@@ -61,6 +79,25 @@ def integers(key: Any, low: Any, high: Any = None, shape: Shape = None, dtype: A
 def bernoulli(key: Any, p: Any = 0.5, shape: Shape = None) -> Any:
     """True with probability `p`, else False.
 
+    Parameters
+    ----------
+    key : array of two uint64
+        A key, used for this draw alone.
+    p : array_like, default 0.5
+        Probabilities, from 0 to 1.
+    shape : int or tuple of int, optional
+        The shape of the result; by default that of the parameters, broadcast together.
+
+    Returns
+    -------
+    ndarray of bool or bool
+        The truth values drawn, which are constants for derivatives.
+
+    Raises
+    ------
+    ValueError
+        If a probability is not between 0 and 1.
+
     Examples
     --------
     >>> import adjoint as ad
@@ -76,10 +113,24 @@ def categorical(key: Any, logits: Any, axis: int = -1, shape: Shape = None) -> A
 
     Parameters
     ----------
-    key : a key, used for this draw alone.
-    logits : logarithms of the probabilities, up to a constant; -inf for what is impossible.
-    axis : of the categories.
-    shape : of the result; without it, that of `logits` without `axis`.
+    key : array of two uint64
+        A key, used for this draw alone.
+    logits : array_like
+        Logarithms of the probabilities, up to a constant; -inf for what is impossible.
+    axis : int, default -1
+        The axis of the categories.
+    shape : int or tuple of int, optional
+        The shape of the result; by default that of `logits` without `axis`.
+
+    Returns
+    -------
+    ndarray of int or int
+        The numbers of the categories, which are constants for derivatives.
+
+    Raises
+    ------
+    ValueError
+        If there is no category, or none is possible.
 
     Examples
     --------
@@ -104,6 +155,25 @@ def categorical(key: Any, logits: Any, axis: int = -1, shape: Shape = None) -> A
 def permutation(key: Any, x: Any, axis: int = 0) -> Any:
     """The numbers below `x` in random order; or the array `x` with its entries along `axis` in random order.
 
+    Parameters
+    ----------
+    key : array of two uint64
+        A key, used for this draw alone.
+    x : int or array_like
+        How many numbers, or the array.
+    axis : int, default 0
+        The axis of the array along which its entries change places.
+
+    Returns
+    -------
+    ndarray
+        The numbers, or the array, which is differentiable in `x`.
+
+    Raises
+    ------
+    TypeError
+        If one number is given that is not whole, or negative.
+
     Examples
     --------
     >>> import numpy as np, adjoint as ad
@@ -123,12 +193,28 @@ def choice(key: Any, a: Any, shape: Shape = (), replace: bool = True, p: Any = N
 
     Parameters
     ----------
-    key : a key, used for this draw alone.
-    a : an array, or a number that stands for `np.arange(a)`.
-    shape : how many are drawn, in which arrangement.
-    replace : whether one entry may be drawn more than once.
-    p : how likely each is, up to a factor; all equally likely without it.
-    axis : along which entries are drawn.
+    key : array of two uint64
+        A key, used for this draw alone.
+    a : int or array_like
+        An array, or a number that stands for `np.arange(a)`.
+    shape : int or tuple of int, default ()
+        How many are drawn, in which arrangement.
+    replace : bool, default True
+        Whether one entry may be drawn more than once.
+    p : array_like, optional
+        How likely each entry is, up to a factor; by default all are equally likely.
+    axis : int, default 0
+        The axis along which entries are drawn.
+
+    Returns
+    -------
+    ndarray
+        The entries, which are differentiable in `a`, or the numbers.
+
+    Raises
+    ------
+    ValueError
+        If there are too few entries to draw from, or `p` does not fit them.
 
     Examples
     --------

@@ -22,10 +22,21 @@ def uniform(key: Any, shape: Shape = None, low: Any = 0.0, high: Any = 1.0, dtyp
 
     Parameters
     ----------
-    key : a key, used for this draw alone.
-    shape : of the result; without it, that of the parameters.
-    low, high : the ends; arrays are broadcast.
-    dtype : of the result, float64 or float32.
+    key : array of two uint64
+        A key, used for this draw alone.
+    shape : int or tuple of int, optional
+        The shape of the result; by default that of the parameters, broadcast together.
+    low : array_like, default 0.0
+        The lower end, which is included.
+    high : array_like, default 1.0
+        The upper end, which is not.
+    dtype : dtype, default float
+        The dtype of the result, float64 or float32.
+
+    Returns
+    -------
+    ndarray or float
+        The numbers drawn, differentiable in `low` and `high`; without a shape and with plain parameters, one number.
 
     Examples
     --------
@@ -45,10 +56,21 @@ def normal(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtyp
 
     Parameters
     ----------
-    key : a key, used for this draw alone.
-    shape : of the result; without it, that of the parameters.
-    loc, scale : mean and standard deviation; arrays are broadcast.
-    dtype : of the result, float64 or float32.
+    key : array of two uint64
+        A key, used for this draw alone.
+    shape : int or tuple of int, optional
+        The shape of the result; by default that of the parameters, broadcast together.
+    loc : array_like, default 0.0
+        The mean.
+    scale : array_like, default 1.0
+        The standard deviation.
+    dtype : dtype, default float
+        The dtype of the result, float64 or float32.
+
+    Returns
+    -------
+    ndarray or float
+        The numbers drawn, differentiable in `loc` and `scale`; without a shape and with plain parameters, one number.
 
     Examples
     --------
@@ -65,6 +87,22 @@ def normal(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtyp
 def exponential(key: Any, shape: Shape = None, scale: Any = 1.0, dtype: Any = float) -> Any:
     """Waiting times of mean `scale`: -scale log(1 - u). For a rate, write `scale=1 / rate`.
 
+    Parameters
+    ----------
+    key : array of two uint64
+        A key, used for this draw alone.
+    shape : int or tuple of int, optional
+        The shape of the result; by default that of the parameters, broadcast together.
+    scale : array_like, default 1.0
+        The mean.
+    dtype : dtype, default float
+        The dtype of the result, float64 or float32.
+
+    Returns
+    -------
+    ndarray or float
+        The numbers drawn, differentiable in `scale`; without a shape and with plain parameters, one number.
+
     Examples
     --------
     >>> import adjoint as ad
@@ -76,6 +114,24 @@ def exponential(key: Any, shape: Shape = None, scale: Any = 1.0, dtype: Any = fl
 
 def gumbel(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtype: Any = float) -> Any:
     """The largest of many: loc - scale log(-log u).
+
+    Parameters
+    ----------
+    key : array of two uint64
+        A key, used for this draw alone.
+    shape : int or tuple of int, optional
+        The shape of the result; by default that of the parameters, broadcast together.
+    loc : array_like, default 0.0
+        The mode.
+    scale : array_like, default 1.0
+        The width.
+    dtype : dtype, default float
+        The dtype of the result, float64 or float32.
+
+    Returns
+    -------
+    ndarray or float
+        The numbers drawn, differentiable in `loc` and `scale`; without a shape and with plain parameters, one number.
 
     Examples
     --------
@@ -89,6 +145,24 @@ def gumbel(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtyp
 def laplace(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtype: Any = float) -> Any:
     """Exponential on both sides of `loc`.
 
+    Parameters
+    ----------
+    key : array of two uint64
+        A key, used for this draw alone.
+    shape : int or tuple of int, optional
+        The shape of the result; by default that of the parameters, broadcast together.
+    loc : array_like, default 0.0
+        The mean.
+    scale : array_like, default 1.0
+        The mean distance from it.
+    dtype : dtype, default float
+        The dtype of the result, float64 or float32.
+
+    Returns
+    -------
+    ndarray or float
+        The numbers drawn, differentiable in `loc` and `scale`; without a shape and with plain parameters, one number.
+
     Examples
     --------
     >>> import adjoint as ad
@@ -99,7 +173,25 @@ def laplace(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dty
 
 
 def logistic(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtype: Any = float) -> Any:
-    """loc + scale log(u / (1 - u)).
+    """Logistic numbers: loc + scale log(u / (1 - u)).
+
+    Parameters
+    ----------
+    key : array of two uint64
+        A key, used for this draw alone.
+    shape : int or tuple of int, optional
+        The shape of the result; by default that of the parameters, broadcast together.
+    loc : array_like, default 0.0
+        The mean.
+    scale : array_like, default 1.0
+        The width.
+    dtype : dtype, default float
+        The dtype of the result, float64 or float32.
+
+    Returns
+    -------
+    ndarray or float
+        The numbers drawn, differentiable in `loc` and `scale`; without a shape and with plain parameters, one number.
 
     Examples
     --------
@@ -111,7 +203,25 @@ def logistic(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dt
 
 
 def cauchy(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtype: Any = float) -> Any:
-    """loc + scale tan(pi (u - 1/2)), which has no mean.
+    """Cauchy numbers, which have no mean: loc + scale tan(pi (u - 1/2)).
+
+    Parameters
+    ----------
+    key : array of two uint64
+        A key, used for this draw alone.
+    shape : int or tuple of int, optional
+        The shape of the result; by default that of the parameters, broadcast together.
+    loc : array_like, default 0.0
+        The median.
+    scale : array_like, default 1.0
+        Half of the numbers are closer to the median than this.
+    dtype : dtype, default float
+        The dtype of the result, float64 or float32.
+
+    Returns
+    -------
+    ndarray or float
+        The numbers drawn, differentiable in `loc` and `scale`; without a shape and with plain parameters, one number.
 
     Examples
     --------
@@ -125,8 +235,31 @@ def cauchy(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtyp
 def truncated_normal(key: Any, low: Any = -np.inf, high: Any = np.inf, shape: Shape = None, dtype: Any = float) -> Any:
     """Standard normal numbers between `low` and `high`: the quantile of a uniform number between their probabilities.
 
-    The ends may be infinite and have derivatives. For another mean and width write
-    `loc + scale * truncated_normal(key, (low - loc) / scale, (high - loc) / scale)`. Needs SciPy.
+    For another mean and width write `loc + scale * truncated_normal(key, (low - loc) / scale, (high - loc) / scale)`.
+    Needs SciPy.
+
+    Parameters
+    ----------
+    key : array of two uint64
+        A key, used for this draw alone.
+    low : array_like, default -inf
+        The lower end.
+    high : array_like, default inf
+        The upper end.
+    shape : int or tuple of int, optional
+        The shape of the result; by default that of the parameters, broadcast together.
+    dtype : dtype, default float
+        The dtype of the result, float64 or float32.
+
+    Returns
+    -------
+    ndarray or float
+        The numbers drawn, differentiable in `low` and `high`; without a shape and with plain parameters, one number.
+
+    Raises
+    ------
+    ImportError
+        If SciPy is not installed.
 
     Examples
     --------

@@ -28,6 +28,18 @@ FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
 def bits(key: Any, shape: Any = ()) -> Any:
     """Random words of 64 bits: the stream itself.
 
+    Parameters
+    ----------
+    key : array of two uint64
+        A key, used for this draw alone.
+    shape : int or tuple of int, default ()
+        The shape of the result.
+
+    Returns
+    -------
+    ndarray of uint64
+        The words.
+
     Examples
     --------
     >>> import adjoint as ad

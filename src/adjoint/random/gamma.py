@@ -28,15 +28,30 @@ Shape = int | tuple[int, ...] | None
 
 
 def gamma(key: Any, a: Any, shape: Shape = None, scale: Any = 1.0, dtype: Any = float) -> Any:
-    """Gamma numbers of shape `a`, which has a derivative, and mean `a * scale`.
+    """Gamma numbers of shape `a` and mean `a * scale`.
 
     Parameters
     ----------
-    key : a key, used for this draw alone.
-    a : the shape parameter, positive; arrays are broadcast.
-    shape : of the result; without it, that of the parameters.
-    scale : a factor.
-    dtype : of the result, float64 or float32.
+    key : array of two uint64
+        A key, used for this draw alone.
+    a : array_like
+        The shape parameter, positive.
+    shape : int or tuple of int, optional
+        The shape of the result; by default that of the parameters, broadcast together.
+    scale : array_like, default 1.0
+        A factor.
+    dtype : dtype, default float
+        The dtype of the result, float64 or float32.
+
+    Returns
+    -------
+    ndarray or float
+        The numbers drawn, differentiable in `a` and `scale`; without a shape and with plain parameters, one number.
+
+    Raises
+    ------
+    ValueError
+        If `a` is not positive.
 
     Examples
     --------
@@ -55,7 +70,30 @@ def gamma(key: Any, a: Any, shape: Shape = None, scale: Any = 1.0, dtype: Any = 
 
 
 def beta(key: Any, a: Any, b: Any, shape: Shape = None, dtype: Any = float) -> Any:
-    """Beta numbers, between 0 and 1: the part of one gamma number in the sum of two. Both parameters have derivatives.
+    """Beta numbers, between 0 and 1: the part of one gamma number in the sum of two.
+
+    Parameters
+    ----------
+    key : array of two uint64
+        A key, used for this draw alone.
+    a : array_like
+        The shape parameter of that gamma number, positive.
+    b : array_like
+        The shape parameter of the other one, positive.
+    shape : int or tuple of int, optional
+        The shape of the result; by default that of the parameters, broadcast together.
+    dtype : dtype, default float
+        The dtype of the result, float64 or float32.
+
+    Returns
+    -------
+    ndarray or float
+        The numbers drawn, differentiable in `a` and `b`; without a shape and with plain parameters, one number.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not positive.
 
     Examples
     --------
@@ -73,7 +111,26 @@ def beta(key: Any, a: Any, b: Any, shape: Shape = None, dtype: Any = float) -> A
 def dirichlet(key: Any, alpha: Any, shape: Shape = None, dtype: Any = float) -> Any:
     """Positive numbers along a last axis that sum to 1: gamma numbers of shapes `alpha`, divided by their sum.
 
-    `shape` is that of the result without the last axis.
+    Parameters
+    ----------
+    key : array of two uint64
+        A key, used for this draw alone.
+    alpha : array_like
+        The parameters, positive, along the last axis.
+    shape : int or tuple of int, optional
+        The shape of the result without the last axis; by default that of `alpha` without it.
+    dtype : dtype, default float
+        The dtype of the result, float64 or float32.
+
+    Returns
+    -------
+    ndarray
+        The numbers drawn, differentiable in `alpha`.
+
+    Raises
+    ------
+    ValueError
+        If `alpha` is one number, or not positive.
 
     Examples
     --------

@@ -22,15 +22,24 @@ UINT64 = np.dtype(np.uint64)
 
 
 def key(seed: int) -> Any:
-    """A key from a seed: any whole number that is not negative.
+    """A key from a seed.
 
     Parameters
     ----------
-    seed : the number; equal seeds give equal keys, on every machine and in every release.
+    seed : int
+        Any whole number that is not negative. Equal seeds give equal keys, on every machine and in every release.
 
     Returns
     -------
-    An array of two `uint64`, to be passed to one draw or to `split`.
+    ndarray of two uint64
+        The key, to be passed to one draw or to `split`.
+
+    Raises
+    ------
+    TypeError
+        If the seed is not a whole number.
+    ValueError
+        If it is negative.
 
     Examples
     --------
@@ -58,12 +67,15 @@ def split(key: Any, n: int = 2) -> Any:
 
     Parameters
     ----------
-    key : the key to be split.
-    n : how many keys.
+    key : array of two uint64
+        The key to be split.
+    n : int, default 2
+        How many keys.
 
     Returns
     -------
-    An array of shape (n, 2), one key in each row: unpack it, index it, or pass it to `ad.vmap`.
+    ndarray of uint64
+        An array of shape (n, 2), one key in each row: unpack it, index it, or pass it to `ad.vmap`.
 
     Examples
     --------
@@ -80,8 +92,22 @@ def fold_in(key: Any, data: Any) -> Any:
 
     Parameters
     ----------
-    key : the key.
-    data : a whole number from 0 to 2**64 - 1; it may be traced.
+    key : array of two uint64
+        The key.
+    data : int
+        A whole number from 0 to 2**64 - 1; it may be traced.
+
+    Returns
+    -------
+    ndarray of two uint64
+        The new key.
+
+    Raises
+    ------
+    TypeError
+        If `data` is not one whole number.
+    ValueError
+        If it is negative or too large.
 
     Examples
     --------

@@ -7,3 +7,7 @@ from .laws import LAWS, Case, check_case
 __all__ = ["LAWS", "Case", "check_case", "check_grads"]
 
 __getattr__ = missing("ad.testing", __all__)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -35,12 +35,22 @@ def check_grads(
 
     Parameters
     ----------
-    fun : a function of numbers, arrays or containers of them.
-    args : where to check; all leaves are real or complex floating point.
-    order : the highest order of derivative.
-    modes : "forward", "reverse" or both.
-    rtol, atol, step : tolerances and step of the difference; by default fit for the arguments' precision.
-    seed : of the random directions.
+    fun : callable
+        A function of numbers, arrays or containers of them.
+    args : tuple
+        Where to check; all leaves are real or complex floating-point numbers.
+    order : int, default 1
+        The highest order of derivative.
+    modes : sequence of str, default ("forward", "reverse")
+        "forward", "reverse" or both.
+    rtol : float, optional
+        The relative tolerance; the default suits the precision of the arguments.
+    atol : float, optional
+        The absolute tolerance; the default suits the precision of the arguments.
+    step : float, optional
+        The step of the difference; the default suits the precision of the arguments.
+    seed : int, default 0
+        The seed of the random directions.
 
     Raises
     ------

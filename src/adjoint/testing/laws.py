@@ -24,11 +24,21 @@ class Case:
 
     Parameters
     ----------
-    name : as in the test's id.
-    function : of the arguments that are differentiated; constants are closed over.
-    args : floating-point numbers and arrays.
-    laws : which laws to run; all by default.
-    rtol : the relative tolerance, in units that are right for float64.
+    name : str
+        What the case is called in tests and messages.
+    function : callable
+        A function of the arguments that are differentiated; constants are closed over.
+    args : tuple
+        Floating-point numbers and arrays.
+    laws : tuple of str, optional
+        Which laws to run; by default all.
+    rtol : float, default 1e-6
+        The relative tolerance, in units that are right for float64.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> ad.testing.check_case(ad.testing.Case("sine", np.sin, (np.array([0.3, 0.7]),)))
     """
 
     name: str
@@ -38,7 +48,24 @@ class Case:
     rtol: float = 1e-6
 
     def at(self, dtype: Any) -> tuple[Any, ...]:
-        """The arguments in another precision."""
+        """The arguments in another precision.
+
+        Parameters
+        ----------
+        dtype : dtype
+            That of real arguments; complex ones get the complex dtype of the same precision.
+
+        Returns
+        -------
+        tuple
+            The arguments.
+
+        Examples
+        --------
+        >>> import numpy as np, adjoint as ad
+        >>> ad.testing.Case("sine", np.sin, (np.array([0.3, 0.7]),)).at(np.float32)
+        (array([0.3, 0.7], dtype=float32),)
+        """
         leaves, rebuild = flatten(self.args)
         return rebuild([_as_precise(x, dtype) for x in leaves])
 
@@ -165,7 +192,25 @@ LAWS: dict[str, Callable[[Case], None]] = {
 
 
 def check_case(case: Case, laws: Sequence[str] = ()) -> None:
-    """Run the laws of a case; an AssertionError names the one that does not hold."""
+    """Run the laws of a case.
+
+    Parameters
+    ----------
+    case : Case
+        A function and a point.
+    laws : sequence of str, optional
+        Which laws to run, out of `LAWS`; by default those of the case.
+
+    Raises
+    ------
+    AssertionError
+        If a law does not hold; it names the law and the case.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> ad.testing.check_case(ad.testing.Case("exp", np.exp, (0.5,)), laws=("value", "tangent"))
+    """
     if not isinstance(case, Case):
         raise InputError(
             message(

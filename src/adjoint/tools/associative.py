@@ -29,15 +29,23 @@ def associative_scan(f: Callable[[Any, Any], Any], elems: Any, reverse: bool = F
         `(a, b) -> c` on whole stacks of elements: it is called with slices of `elems` along the axis, in the same
         containers, and has to treat every element of the stack by itself, as NumPy's functions do.
     elems : any containers of arrays
-        All have the same length along the axis.
-    reverse : bool
+        All with the same length along the axis.
+    reverse : bool, default False
         Whether to start at the end.
-    axis : int
-        The axis along which the elements stand.
+    axis : int, default 0
+        The axis along which the elements are stacked.
 
     Returns
     -------
-    Containers and shapes as those of `elems`.
+    any containers of arrays
+        The running results, with the containers and shapes of `elems`.
+
+    Raises
+    ------
+    InputError
+        If the arrays do not have the axis, or differ in length along it.
+    OutputError
+        If `f` does not return the containers and shapes that it takes.
 
     Examples
     --------

@@ -23,6 +23,11 @@ from ..transforms.settings import disable_jit
 
 __all__ = ["callback", "nans", "print"]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 NUMBERS = (Traced, np.ndarray, np.generic, bool, int, float, complex)
 
 
@@ -38,9 +43,16 @@ def callback(function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     Parameters
     ----------
     function : callable
-        Gets the arguments with plain numbers and arrays in the place of traced ones.
-    *args, **kwargs : any containers
+        Gets the arguments with plain numbers and arrays in place of traced ones.
+    *args : any containers
         What it is called with.
+    **kwargs : any containers
+        What it is called with, by name.
+
+    Raises
+    ------
+    InputError
+        If `function` cannot be called.
 
     Examples
     --------
@@ -81,6 +93,20 @@ def print(text: str, *args: Any, **kwargs: Any) -> None:
     """Print at every run, also under jit: `text.format(*args, **kwargs)`.
 
     As `callback` with the builtin print.
+
+    Parameters
+    ----------
+    text : str
+        With braces where the values go, as for `str.format`.
+    *args : any containers
+        What goes into the braces.
+    **kwargs : any containers
+        What goes into the braces with names.
+
+    Raises
+    ------
+    InputError
+        If `text` is not a string.
 
     Examples
     --------

@@ -44,13 +44,21 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     ----------
     fun : callable
         The function; plain NumPy code.
-    *args, **kwargs : any containers
-        Of arrays, or anything that has a `shape` and a `dtype`, as what this function returns. Everything else,
-        Python's numbers among it, is passed on.
+    *args : any containers
+        Of arrays, or of anything that has a `shape` and a `dtype`, such as what this function returns. Everything else,
+        including Python numbers, is passed on as it is.
+    **kwargs : any containers
+        Likewise, by name.
 
     Returns
     -------
-    The containers of the result, with objects in the place of arrays that have a `shape` and a `dtype`.
+    any containers of Shape
+        The containers of the result; in place of each array an object that has a `shape` and a `dtype`.
+
+    Raises
+    ------
+    InputError
+        If the shapes depend on values.
 
     Examples
     --------

@@ -20,6 +20,10 @@ from ..core.values import describe, dtype_of, shape_of
 __all__ = ["flatten", "leaves", "map", "map_with_path", "paths", "ravel", "register", "structure", "unflatten"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def map(fun: Callable[..., Any], tree: Any, *others: Any) -> Any:
     """`fun` of each leaf, in the containers of the tree; with several trees, of their leaves at the same places.
 
@@ -27,12 +31,20 @@ def map(fun: Callable[..., Any], tree: Any, *others: Any) -> Any:
     ----------
     fun : callable
         Takes one leaf of each tree.
-    tree, *others : any containers
-        All of the same structure.
+    tree : any containers
+        What is mapped over.
+    *others : any containers
+        More trees, with the structure of the first.
 
     Returns
     -------
-    The containers of `tree` with the results in the place of the leaves.
+    any containers
+        The containers of `tree` with the results in place of the leaves.
+
+    Raises
+    ------
+    InputError
+        If the trees do not have the same structure.
 
     Examples
     --------
@@ -51,6 +63,20 @@ def map(fun: Callable[..., Any], tree: Any, *others: Any) -> Any:
 def map_with_path(fun: Callable[..., Any], tree: Any, *others: Any) -> Any:
     """As `map`, with the path of the leaf, as `paths` gives it, in front of the leaves.
 
+    Parameters
+    ----------
+    fun : callable
+        Takes the path and one leaf of each tree.
+    tree : any containers
+        What is mapped over.
+    *others : any containers
+        More trees, with the structure of the first.
+
+    Returns
+    -------
+    any containers
+        The containers of `tree` with the results in place of the leaves.
+
     Examples
     --------
     >>> import adjoint as ad
@@ -64,6 +90,16 @@ def map_with_path(fun: Callable[..., Any], tree: Any, *others: Any) -> Any:
 def leaves(tree: Any) -> list[Any]:
     """The leaves in order: dicts by their sorted keys, everything else as it stands.
 
+    Parameters
+    ----------
+    tree : any containers
+        What is taken apart.
+
+    Returns
+    -------
+    list
+        The leaves.
+
     Examples
     --------
     >>> import adjoint as ad
@@ -75,6 +111,16 @@ def leaves(tree: Any) -> list[Any]:
 
 def paths(tree: Any) -> list[str]:
     """A name for each leaf, in the order of `leaves`: keys, attributes and places, with dots between them.
+
+    Parameters
+    ----------
+    tree : any containers
+        The tree whose leaves are named.
+
+    Returns
+    -------
+    list of str
+        The names.
 
     Examples
     --------
@@ -92,6 +138,16 @@ def paths(tree: Any) -> list[str]:
 def structure(tree: Any) -> Any:
     """The containers without the leaves: equal for trees of the same form, and what `unflatten` needs.
 
+    Parameters
+    ----------
+    tree : any containers
+        The tree.
+
+    Returns
+    -------
+    optree.PyTreeSpec
+        The structure, which can be compared and hashed.
+
     Examples
     --------
     >>> import adjoint as ad
@@ -103,6 +159,18 @@ def structure(tree: Any) -> Any:
 
 def flatten(tree: Any) -> tuple[list[Any], Any]:
     """The leaves in order, and the structure that `unflatten` puts leaves into.
+
+    Parameters
+    ----------
+    tree : any containers
+        What is taken apart.
+
+    Returns
+    -------
+    leaves : list
+        As `leaves` gives them.
+    structure : optree.PyTreeSpec
+        As `structure` gives it.
 
     Examples
     --------
@@ -119,7 +187,31 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
 
 
 def unflatten(structure: Any, leaves: Iterable[Any]) -> Any:
-    """The tree of a structure with these leaves; see `flatten`."""
+    """The tree of a structure with these leaves.
+
+    Parameters
+    ----------
+    structure : optree.PyTreeSpec
+        What `flatten` or `structure` returned.
+    leaves : iterable
+        One leaf for each of the structure, in order.
+
+    Returns
+    -------
+    any containers
+        The tree.
+
+    Raises
+    ------
+    InputError
+        If there are too many or too few leaves.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> ad.tree.unflatten(ad.tree.structure({"a": 1.0, "b": 2.0}), [3.0, 4.0])
+    {'a': 3.0, 'b': 4.0}
+    """
     import optree
 
     if not isinstance(structure, optree.PyTreeSpec) or not isinstance(leaves, (list, tuple, Iterator)):
@@ -143,15 +235,28 @@ def unflatten(structure: Any, leaves: Iterable[Any]) -> Any:
 
 
 def ravel(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """All numbers of a tree as one vector, and the function that makes the tree of a vector again.
+    """All numbers of a tree as one vector, and the function that turns a vector into the tree again.
 
     The way from parameters in containers to code that wants one array, as SciPy's optimisers do. It can be
     differentiated in both directions. The vector has the dtype that NumPy gives to all leaves together; on the way back
     every leaf has its own again.
 
+    Parameters
+    ----------
+    tree : any containers of numbers and arrays
+        What is taken apart.
+
     Returns
     -------
-    (vector, unravel)
+    vector : ndarray
+        The numbers, in the order of `leaves`.
+    unravel : callable
+        The function from such a vector to a tree of the same structure.
+
+    Raises
+    ------
+    InputError
+        If a leaf is not a number or an array.
 
     Examples
     --------
@@ -209,18 +314,24 @@ def register(
 
     Parameters
     ----------
-    kind : type
-        The class.
+    kind : type, optional
+        The class. Without it, the result is a decorator.
     flatten : callable, optional
         `object -> (parts, settings)`, where settings can be hashed.
     unflatten : callable, optional
         `(settings, parts) -> object`.
     fields : sequence of str, optional
-        The attributes that are parts. Objects are put together without a call of `__init__`.
+        The attributes that are parts. Objects are put together without calling `__init__`.
 
     Returns
     -------
-    The class.
+    type
+        The class.
+
+    Raises
+    ------
+    InputError
+        If neither the fields nor both functions are given.
 
     Examples
     --------

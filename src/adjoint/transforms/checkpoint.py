@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
+
+import numpy as np
 
 from ..core.derived import derived
 from ..core.tree import flatten
@@ -16,16 +18,29 @@ from .recording import checked_function
 from .step import all_at_once, call_as_step, conjugated
 from .vjp import vjp_inside as pull_back
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
+
+@overload
+def checkpoint(fun: np.ufunc) -> Callable[..., Any]: ...
+@overload
+def checkpoint(fun: Callable[P, R]) -> Callable[P, R]: ...
 def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, which keeps only its arguments for the walk back and computes its inside again there.
+    """The same function, which keeps only its arguments for the sweep back and computes its inside again there.
 
     Memory falls from that of all steps inside to that of the arguments; the function is evaluated once more.
     Checkpointed functions nest.
 
     Parameters
     ----------
-    fun : the function. What it uses of traced values has to come in as an argument.
+    fun : callable
+        The function. Traced values that it uses have to come in as arguments.
+
+    Returns
+    -------
+    callable
+        A function with the parameters and results of `fun`.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -30,7 +30,17 @@ from .recording import (
     run,
 )
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
+
+@overload
+def grad(fun: np.ufunc, *args: Any, **options: Any) -> Callable[..., Any]: ...  # its overloads would be one, the first
+@overload
+def grad(
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
+    *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+) -> Callable[P, Any]: ...  # fmt: skip
 def grad(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -46,18 +56,31 @@ def grad(
 
     Parameters
     ----------
-    fun : the function; plain NumPy code, whose result is one real number.
-    argnums : which positional arguments to differentiate with respect to; a tuple gives a tuple of gradients.
-    has_aux : whether `fun` returns a pair (value, anything), of which only the first is differentiated.
-    argnames : which arguments, by name instead of number, however they are passed; a tuple gives a tuple of gradients.
-    holomorphic : whether to give df/dz of a function from complex to complex numbers. One that is not holomorphic there
-        is refused.
+    fun : callable
+        The function; plain NumPy code that returns one real number.
+    argnums : int or sequence of int, default 0
+        Which positional arguments to differentiate with respect to; a tuple gives a tuple of gradients.
+    has_aux : bool, default False
+        Whether `fun` returns a pair (value, anything), of which only the first is differentiated.
+    argnames : str or sequence of str, optional
+        Which arguments, by name instead of number, however they are passed; a tuple gives a tuple of gradients.
+    holomorphic : bool, default False
+        Whether to compute df/dz of a function from complex to complex numbers. A function that is not holomorphic
+        at the point is refused.
 
     Returns
     -------
-    A function with the arguments of `fun` that returns the gradient (with `has_aux`, the pair gradient, aux).
-    Containers (dicts, lists, tuples, dataclasses) come back as containers; strings, flags and functions in a dataclass
-    are settings and stay as they are.
+    callable
+        A function with the parameters of `fun` that returns the gradient (with `has_aux`, the pair gradient, aux).
+        Containers (dicts, lists, tuples, dataclasses) come back as containers; strings, flags and functions in a
+        dataclass are settings and stay as they are.
+
+    Raises
+    ------
+    InputError
+        When the gradient is called with an argument that cannot be differentiated, such as an integer.
+    OutputError
+        When `fun` returns anything but one real number.
 
     Examples
     --------
@@ -86,6 +109,13 @@ def _gradient_and_aux(found: tuple[tuple[Any, Any], Any]) -> Any:
     return found[1], found[0][1]
 
 
+@overload
+def value_and_grad(fun: np.ufunc, *args: Any, **options: Any) -> Callable[..., tuple[Any, Any]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[P, R], argnums: int | Sequence[int] = 0, has_aux: bool = False,
+    *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+) -> Callable[P, tuple[R, Any]]: ...  # fmt: skip
 def value_and_grad(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -96,8 +126,31 @@ def value_and_grad(
 ) -> Callable[..., Any]:
     """The value and the gradient together, for the price of the gradient.
 
-    Parameters and conventions as for `grad`; the result is the pair (value, gradient), with `has_aux` the pair
-    ((value, aux), gradient).
+    Parameters
+    ----------
+    fun : callable
+        The function; plain NumPy code that returns one real number.
+    argnums : int or sequence of int, default 0
+        Which positional arguments to differentiate with respect to; a tuple gives a tuple of gradients.
+    has_aux : bool, default False
+        Whether `fun` returns a pair (value, anything), of which only the first is differentiated.
+    argnames : str or sequence of str, optional
+        Which arguments, by name instead of number, however they are passed.
+    holomorphic : bool, default False
+        Whether to compute df/dz of a function from complex to complex numbers.
+
+    Returns
+    -------
+    callable
+        A function with the parameters of `fun` that returns the pair (value, gradient), with `has_aux` the pair
+        ((value, aux), gradient). Conventions are those of `grad`.
+
+    Raises
+    ------
+    InputError
+        When it is called with an argument that cannot be differentiated, such as an integer.
+    OutputError
+        When `fun` returns anything but one real number.
 
     Examples
     --------

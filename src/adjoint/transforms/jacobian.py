@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, overload
 
 import numpy as np
 
@@ -20,23 +20,48 @@ from .recording import checked_function, entrance
 from .vjp import Recording
 from .vmap import vmap
 
+P = ParamSpec("P")
 
+
+@overload
+def jacobian(fun: np.ufunc, *args: Any, **options: Any) -> Callable[..., Any]: ...
+@overload
+def jacobian(
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
+    *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+) -> Callable[P, Any]: ...  # fmt: skip
 def jacobian(
     fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
     *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
-    """The Jacobian, by rows or by columns, whichever is fewer.
+    """The Jacobian, by rows or by columns, whichever are fewer.
 
     J[i, j] = d out_i / d x_j; for containers, a container of results, each of containers of arguments.
 
     Parameters
     ----------
-    fun : the function.
-    argnums : which arguments to differentiate with respect to.
-    has_aux : whether `fun` returns a pair (value, anything); then the result is the pair (Jacobian, aux).
-    chunk_size : how many rows or columns to compute at once, to bound memory; None for all.
-    argnames : which arguments, by name instead of number, however they are passed.
-    holomorphic : whether the function is one from complex to complex numbers; anything else is refused then.
+    fun : callable
+        The function; its arguments and result may be any containers.
+    argnums : int or sequence of int, default 0
+        Which positional arguments to differentiate with respect to.
+    has_aux : bool, default False
+        Whether `fun` returns a pair (value, anything); then the result is the pair (Jacobian, aux).
+    chunk_size : int, optional
+        How many rows or columns to compute at once, to bound memory; by default all.
+    argnames : str or sequence of str, optional
+        Which arguments, by name instead of number, however they are passed.
+    holomorphic : bool, default False
+        Whether the function is one from complex to complex numbers; anything else is then refused.
+
+    Returns
+    -------
+    callable
+        A function with the parameters of `fun` that returns the Jacobian, of shape (*result, *argument).
+
+    Raises
+    ------
+    NotDifferentiableError
+        When a complex result is not holomorphic in a complex argument.
 
     Examples
     --------
@@ -47,27 +72,123 @@ def jacobian(
     return _jacobian(fun, argnums, has_aux, chunk_size, None, argnames, holomorphic)
 
 
+@overload
+def jacfwd(fun: np.ufunc, *args: Any, **options: Any) -> Callable[..., Any]: ...
+@overload
+def jacfwd(
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
+    *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+) -> Callable[P, Any]: ...  # fmt: skip
 def jacfwd(
     fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
     *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
-    """The Jacobian by columns: one sweep forward for each input. Best for few inputs; see `jacobian`."""
+    """The Jacobian by columns: one sweep forward for each input. Best for few inputs.
+
+    Parameters
+    ----------
+    fun : callable
+        The function; its arguments and result may be any containers.
+    argnums : int or sequence of int, default 0
+        Which positional arguments to differentiate with respect to.
+    has_aux : bool, default False
+        Whether `fun` returns a pair (value, anything); then the result is the pair (Jacobian, aux).
+    chunk_size : int, optional
+        How many columns to compute at once, to bound memory; by default all.
+    argnames : str or sequence of str, optional
+        Which arguments, by name instead of number, however they are passed.
+    holomorphic : bool, default False
+        Whether the function is one from complex to complex numbers; anything else is then refused.
+
+    Returns
+    -------
+    callable
+        A function with the parameters of `fun` that returns the Jacobian, as for `jacobian`.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> ad.jacfwd(lambda t: np.array([t**2, t**3]))(2.0)
+    array([ 4., 12.])
+    """
     return _jacobian(fun, argnums, has_aux, chunk_size, True, argnames, holomorphic)
 
 
+@overload
+def jacrev(fun: np.ufunc, *args: Any, **options: Any) -> Callable[..., Any]: ...
+@overload
+def jacrev(
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
+    *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+) -> Callable[P, Any]: ...  # fmt: skip
 def jacrev(
     fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
     *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
-    """The Jacobian by rows: one sweep back for each output. Best for few outputs; see `jacobian`."""
+    """The Jacobian by rows: one sweep back for each output. Best for few outputs.
+
+    Parameters
+    ----------
+    fun : callable
+        The function; its arguments and result may be any containers.
+    argnums : int or sequence of int, default 0
+        Which positional arguments to differentiate with respect to.
+    has_aux : bool, default False
+        Whether `fun` returns a pair (value, anything); then the result is the pair (Jacobian, aux).
+    chunk_size : int, optional
+        How many rows to compute at once, to bound memory; by default all.
+    argnames : str or sequence of str, optional
+        Which arguments, by name instead of number, however they are passed.
+    holomorphic : bool, default False
+        Whether the function is one from complex to complex numbers; anything else is then refused.
+
+    Returns
+    -------
+    callable
+        A function with the parameters of `fun` that returns the Jacobian, as for `jacobian`.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> ad.jacrev(lambda x: np.array([x[0] * x[1]]))(np.array([2.0, 3.0]))
+    array([[3., 2.]])
+    """
     return _jacobian(fun, argnums, has_aux, chunk_size, False, argnames, holomorphic)
 
 
+@overload
+def hessian(fun: np.ufunc, *args: Any, **options: Any) -> Callable[..., Any]: ...
+@overload
+def hessian(
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
+    *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+) -> Callable[P, Any]: ...  # fmt: skip
 def hessian(
     fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
     *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
     """The matrix of second derivatives, forward over reverse; for a vector field of m results, (m, n, n).
+
+    Parameters
+    ----------
+    fun : callable
+        The function.
+    argnums : int or sequence of int, default 0
+        Which positional arguments to differentiate with respect to.
+    has_aux : bool, default False
+        Whether `fun` returns a pair (value, anything), of which only the first is differentiated.
+    chunk_size : int, optional
+        How many rows or columns to compute at once, to bound memory; by default all.
+    argnames : str or sequence of str, optional
+        Which arguments, by name instead of number, however they are passed.
+    holomorphic : bool, default False
+        Whether the function is one from complex to complex numbers; anything else is then refused.
+
+    Returns
+    -------
+    callable
+        A function with the parameters of `fun` that returns the second derivatives, of shape
+        (*result, *argument, *argument).
 
     Examples
     --------
@@ -82,6 +203,25 @@ def hessian(
 
 def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     """The Hessian of a real-valued function times a vector, without the Hessian.
+
+    Parameters
+    ----------
+    fun : callable
+        The function; plain NumPy code that returns one real number.
+    primals : tuple
+        The arguments.
+    tangents : tuple
+        The vector: for each argument one part, with the same structure and shapes.
+
+    Returns
+    -------
+    array or tuple
+        The product, in the containers of the argument; of several arguments, a tuple.
+
+    Raises
+    ------
+    TangentError
+        If the tangents do not have the structure or shapes of the primals.
 
     Examples
     --------

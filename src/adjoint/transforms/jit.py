@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import pickle
 import sys
 import types
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+import numpy as np
 
 from ..core.callsite import is_library
 from ..core.derived import found_jitted as made_again
@@ -24,18 +25,18 @@ from ..core.values import describe
 from ..ir.capture import ForeignValueError, is_captured
 from ..ir.conditions import floating_errors
 from ..ir.program import GUARD
-from ..ir.recording import Recording, is_dynamic, record
-from ..ir.varying import Variable
-from ..ir.waiting import Waiting, look
-from ..numpy.naming import prepare
-from ..rolling.passes import smaller
-from .jit_keys import Call, Static, several, taken_apart
-from .jit_native import executable, kind_of_jitted
+from ..ir.waiting import Waiting
+from .jit_keys import Call, check_static, several, taken_apart
+from .jit_native import kind_of_jitted
 from .jit_numbers import Captured, Numbers
+from .jit_path import Path, recorded
 from .jit_show import Lengths, Lowered, Stats, stats_of
 from .jit_step import call_inside
 from .recording import run
 from .settings import JITTED, is_off
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 MAX_PATHS = 32
 """Recordings for arguments of one kind, which differ by the branches taken; any other branch runs eagerly."""
@@ -45,25 +46,10 @@ MAX_STATICS = 64
 """Different static values of a function; calls with any other run eagerly."""
 
 
-class Path:
-    """One recording and what runs it."""
-
-    __slots__ = ("entry", "executable", "program", "recording")
-
-    def __init__(
-        self, recording: Recording, call: Call, given: tuple[Any, dict[str, Any], frozenset[Any]] | None = None
-    ) -> None:
-        self.recording = recording
-        look(len(recording.program.steps))
-        self.program = smaller(recording.program)
-        inputs = [*call.inputs, *(recording.captured_numbers() or ())]
-        self.executable, self.entry = executable(self.program, inputs, recording, call if given else None, given)
-
-
-class Jitted:
+class Jitted(Generic[P, R]):
     """A function that records itself: made by `jit`, called like the function."""
 
-    def __init__(self, fun: Callable[..., Any], static_argnums: Iterable[int], static_argnames: Iterable[str]) -> None:
+    def __init__(self, fun: Callable[P, R], static_argnums: Iterable[int], static_argnames: Iterable[str]) -> None:
         functools.update_wrapper(self, fun)
         self.fun = fun
         self.static_argnums = tuple(static_argnums)
@@ -73,7 +59,15 @@ class Jitted:
         JITTED.add(self)
 
     def clear(self) -> None:
-        """Forget every recording."""
+        """Forget every recording; the next call records anew.
+
+        Examples
+        --------
+        >>> import adjoint as ad
+        >>> f = ad.jit(lambda x: 2 * x)
+        >>> f(1.0), f.clear(), f.stats()["recordings"]
+        (2.0, None, 0)
+        """
         self._uninstalled()
         self._paths: dict[Any, tuple[Path, ...]] = {}
         self._statics: set[Any] = set()
@@ -93,7 +87,7 @@ class Jitted:
         if is_off():
             self._uninstalled()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the recording that fits; record where none does."""
         try:
             return self.on_plain(*args, **kwargs)
@@ -150,8 +144,20 @@ class Jitted:
         with self._waiting:
             return self._record(args, kwargs, call, paths)
 
-    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
-        """The program for such arguments, for eyes: `.program`, `.optimised`, `.assembly`, or print the whole.
+    def lower(self, *args: P.args, **kwargs: P.kwargs) -> Lowered:
+        """The program for such arguments, for reading: `.program`, `.optimised`, `.assembly`, or print the whole.
+
+        Parameters
+        ----------
+        *args : any containers
+            Arguments as for a call; only their kinds and shapes matter, and the branches they lead to.
+        **kwargs : any containers
+            Likewise, by name.
+
+        Returns
+        -------
+        Lowered
+            What was recorded, and what runs.
 
         Examples
         --------
@@ -163,12 +169,25 @@ class Jitted:
             return v3
         """
         call = taken_apart(args, kwargs, self.static_argnums, self.static_argnames)
-        recording, _ = _recorded(self.fun, call)
+        recording, _ = recorded(self.fun, call)
         path = Path(recording, call)
         return Lowered(recording.program, path.program, path.executable)
 
     def stats(self) -> Stats:
-        """How often it was recorded, which paths exist, and what runs without machine code."""
+        """How often it was recorded, which paths exist, and what runs without machine code.
+
+        Returns
+        -------
+        Stats
+            A dict that prints as a few lines.
+
+        Examples
+        --------
+        >>> import adjoint as ad
+        >>> f = ad.jit(lambda x: 2 * x)
+        >>> f(1.0), f.stats()["recordings"]
+        (2.0, 1)
+        """
         eager = [*self._eager.values(), *([self._given_up] if self._given_up else [])]
         return stats_of(self._recordings, list(self._paths.values()), eager)
 
@@ -224,7 +243,7 @@ class Jitted:
             self._paths[call.key] = paths = tuple([p for p in paths if p.recording.is_valid()])
         if self._is_too_much(call, paths):
             return self.fun(*args, **kwargs)
-        recording, result = _recorded(self.fun, call, self._captured.inputs, exactly=exactly)
+        recording, result = recorded(self.fun, call, self._captured.inputs, exactly=exactly)
         if recording.counts != call.counts:
             self._numbers.fix(call, call.counts)
             call = call.without_counts()
@@ -306,23 +325,16 @@ class Jitted:
         warnings.warn(f"{name!r} {what}\n  {fix}", RuntimeWarning, stacklevel=level)
 
 
-def _recorded(
-    fun: Any, call: Call, variables: Sequence[Variable] = (), *, exactly: bool = False
-) -> tuple[Recording, Any]:
-    """The recording of a call, and its result."""
-    from ..numpy import python_calls as python_calls  # not before something is recorded
-
-    prepare(fun)  # before anything is remembered of what surrounds it
-    inputs: dict[str, Any] = {"counts": call.counts, "variables": variables}
-    return record(run, fun, call.leaves, call.rebuild, *_watched(call), **inputs, exactly=exactly)
-
-
-def _watched(call: Call) -> list[Any]:
-    """The arguments that a recording relies on as they are."""
-    declared = [value.value for _, value in call.key[2:] if isinstance(value, Static)]
-    return [*[x for x in call.leaves if not is_dynamic(x)], *declared]
-
-
+@overload
+def jit(fun: np.ufunc) -> Jitted[..., Any]: ...
+@overload
+def jit(
+    fun: Callable[P, R], *, static_argnums: int | Iterable[int] = (), static_argnames: str | Iterable[str] = ()
+) -> Jitted[P, R]: ...
+@overload
+def jit(
+    *, static_argnums: int | Iterable[int] = (), static_argnames: str | Iterable[str] = ()
+) -> Callable[[Callable[P, R]], Jitted[P, R]]: ...
 def jit(
     fun: Callable[..., Any] | None = None,
     *,
@@ -332,19 +344,32 @@ def jit(
     """The same function, recorded at its first call and run as machine code from then on.
 
     There is one recording for each structure, dtype, shape and layout of the arguments, and for each way the function
-    took through its branches: a decision on a value is guarded, and where it falls out otherwise another recording is
+    took through its branches: a decision on a value is guarded, and where it turns out differently another recording is
     looked for or made. What the function uses besides its arguments may change between calls; the next call sees it.
     See `docs/jit.md`.
 
     Parameters
     ----------
-    fun : the function; plain NumPy code, which may branch on values. It must not change anything but its result.
-    static_argnums, static_argnames : arguments that are not numbers to compute with; each value has its own recording.
+    fun : callable, optional
+        The function; plain NumPy code, which may branch on values. It must not change anything but its result. Without
+        it, the result is a decorator.
+    static_argnums : int or iterable of int, optional
+        Arguments that are not numbers to compute with; each value has its own recording.
+    static_argnames : str or iterable of str, optional
+        Such arguments by name.
 
     Returns
     -------
-    A function with the arguments of `fun`, and two methods: `lower(*args)` shows the program for such arguments,
-    `stats()` how often it was recorded, which paths exist and what runs without machine code.
+    Jitted
+        A function with the parameters of `fun`, and two methods: `lower(*args)` shows the program for such arguments,
+        `stats()` how often it was recorded, which paths exist and what runs without machine code.
+
+    Raises
+    ------
+    InputError
+        If `fun` cannot be called, or does not have an argument that is declared static.
+    ImpureError
+        When it is called, if the function does what a recording cannot repeat.
 
     Examples
     --------
@@ -361,31 +386,5 @@ def jit(
         raise InputError(message("jit needs a function.", got=describe(fun), fix="Write  ad.jit(f)(x)."))
     numbers = several(static_argnums, int, "static_argnums", "integers")
     names = several(static_argnames, str, "static_argnames", "names")
-    _check_static(fun, numbers, names)
+    check_static(fun, numbers, names)
     return kind_of_jitted(Jitted)(fun, numbers, names)
-
-
-def _check_static(fun: Any, numbers: tuple[int, ...], names: tuple[str, ...]) -> None:
-    """Refuse static arguments that the function does not have."""
-    if not numbers and not names:
-        return
-    try:
-        parameters = inspect.signature(fun).parameters
-    except (TypeError, ValueError):  # a builtin that does not say
-        return
-    kinds = [p.kind for p in parameters.values()]
-    positional = [k for k in kinds if k in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)]
-    count = len(positional)
-    bad: list[Any] = []
-    if inspect.Parameter.VAR_KEYWORD not in kinds:
-        bad += [name for name in names if name not in parameters]
-    if inspect.Parameter.VAR_POSITIONAL not in kinds:
-        bad += [n for n in numbers if not -count <= n < count]
-    if bad:
-        raise InputError(
-            message(
-                f"The function has no argument {bad[0]!r} that could be static.",
-                got=f"{getattr(fun, '__name__', fun)}({', '.join(parameters)})",
-                fix="Name one of its arguments, or count them from 0.",
-            )
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -178,3 +179,29 @@ def several(x: Any, kind: type, name: str, words: str) -> tuple[Any, ...]:
             )
         )
     return found
+
+
+def check_static(fun: Any, numbers: tuple[int, ...], names: tuple[str, ...]) -> None:
+    """Refuse static arguments that the function does not have."""
+    if not numbers and not names:
+        return
+    try:
+        parameters = inspect.signature(fun).parameters
+    except (TypeError, ValueError):  # a builtin that does not say
+        return
+    kinds = [p.kind for p in parameters.values()]
+    positional = [k for k in kinds if k in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+    count = len(positional)
+    bad: list[Any] = []
+    if inspect.Parameter.VAR_KEYWORD not in kinds:
+        bad += [name for name in names if name not in parameters]
+    if inspect.Parameter.VAR_POSITIONAL not in kinds:
+        bad += [n for n in numbers if not -count <= n < count]
+    if bad:
+        raise InputError(
+            message(
+                f"The function has no argument {bad[0]!r} that could be static.",
+                got=f"{getattr(fun, '__name__', fun)}({', '.join(parameters)})",
+                fix="Name one of its arguments, or count them from 0.",
+            )
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -27,7 +27,14 @@ from ..rules.limits import decided
 from .recording import check_numbers, checked_function, checked_inputs, finished, of_kind, output_leaves, pair, run
 from .vjp import Recording
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
+
+@overload
+def jvp(fun: Callable[..., R], primals: Any, tangents: Any, has_aux: Literal[False] = False) -> tuple[R, R]: ...
+@overload
+def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool) -> Any: ...
 def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> Any:
     """The value of a function and its directional derivative, in one sweep forward.
 
@@ -35,13 +42,24 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
 
     Parameters
     ----------
-    fun : the function.
-    primals, tangents : the arguments, and for each one its direction, of the same structure and shapes.
-    has_aux : whether `fun` returns a pair (value, anything).
+    fun : callable
+        The function; its arguments and result may be any containers.
+    primals : tuple
+        The arguments.
+    tangents : tuple
+        The direction for each argument, with the same structure and shapes.
+    has_aux : bool, default False
+        Whether `fun` returns a pair (value, anything).
 
     Returns
     -------
-    (value, tangent), with `has_aux` (value, tangent, aux).
+    tuple
+        (value, tangent), with `has_aux` (value, tangent, aux).
+
+    Raises
+    ------
+    TangentError
+        If the tangents do not have the structure, shapes or kinds of the primals.
 
     Examples
     --------
@@ -189,8 +207,21 @@ def _checked_tangent(t: Any, x: Value, walk: str) -> Value:
     return cast(t, dtype_of(x))
 
 
-def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+def linearize(fun: Callable[..., R], *primals: Any) -> tuple[R, Callable[..., R]]:
     """The value of a function and its linear map t -> J t, which does not evaluate the function again.
+
+    Parameters
+    ----------
+    fun : callable
+        The function; its arguments and result may be any containers.
+    *primals : any containers
+        Where to evaluate.
+
+    Returns
+    -------
+    tuple
+        (value, pushforward). The pushforward takes one tangent for each primal and returns the tangent of the result;
+        it may be called any number of times.
 
     Examples
     --------
@@ -242,8 +273,29 @@ def push(recording: Recording, tangents: list[Value]) -> list[Value]:
     return own(results, tangents)
 
 
-def derivative(fun: Callable[[Any], Any], n: int = 1) -> Callable[[Any], Any]:
+@overload
+def derivative(fun: np.ufunc, n: int = 1) -> Callable[..., Any]: ...
+@overload
+def derivative(fun: Callable[P, R], n: int = 1) -> Callable[P, R]: ...
+def derivative(fun: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
     """The n-th derivative of a function of one number, d^n f / dx^n; arrays are taken element by element.
+
+    Parameters
+    ----------
+    fun : callable
+        A function of one argument.
+    n : int, default 1
+        The order; 0 gives the function itself.
+
+    Returns
+    -------
+    callable
+        A function of the same argument.
+
+    Raises
+    ------
+    ValueError
+        If `n` is not an integer from 0 on.
 
     Examples
     --------

@@ -49,19 +49,32 @@ def scan(
 
     Parameters
     ----------
-    f : `(carry, x) -> (carry, y)`; it may use traced values from outside. A body that branches on values (`if x > 0`)
+    f : callable
+        `(carry, x) -> (carry, y)`; it may use traced values from outside. A body that branches on values (`if x > 0`)
         is run as a Python loop; `np.where` and `ad.cond` keep it rolled.
-    init : the first carry, in any containers. Its types have to stay the same from step to step.
-    xs : arrays, in any containers, which are taken apart along their first axis; or None.
-    length : the number of steps; needed if there are no `xs`.
-    reverse : whether to start with the last slice; the `ys` stay in the order of the `xs`.
-    checkpoint_every : keep only every so-manieth carry for the walk back, and compute the others again there.
-    memory : the bytes that the carries kept for the walk back may take; which ones are kept is decided so that the
-        fewest steps have to be repeated.
+    init : any containers
+        The first carry. Its types have to stay the same from step to step.
+    xs : any containers of arrays, optional
+        What is taken apart along the first axis.
+    length : int, optional
+        The number of steps; needed if there are no `xs`.
+    reverse : bool, default False
+        Whether to start with the last slice; the `ys` stay in the order of the `xs`.
+    checkpoint_every : int, optional
+        Keep only one carry in so many for the sweep back, and compute the others again there.
+    memory : int, optional
+        How many bytes the carries kept for the sweep back may take; the ones to keep are chosen so that the fewest
+        steps have to be repeated.
 
     Returns
     -------
-    The last carry, and the stacked `y`.
+    tuple
+        The last carry, and the stacked `y`.
+
+    Raises
+    ------
+    InputError
+        If the lengths do not agree, or the types of the carry change.
 
     Examples
     --------
@@ -98,6 +111,18 @@ def scan(
 def map(f: Callable[[Any], Any], xs: Any) -> Any:
     """`f` of each slice along the first axis, one after the other, stacked; `ad.vmap` takes all at once.
 
+    Parameters
+    ----------
+    f : callable
+        A function of one slice.
+    xs : any containers of arrays
+        All with the same length along the first axis.
+
+    Returns
+    -------
+    any containers of arrays
+        The results, stacked along a new first axis.
+
     Examples
     --------
     >>> import numpy as np, adjoint as ad
@@ -113,9 +138,24 @@ def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], init: Any
 
     Parameters
     ----------
-    lower, upper : integers. If they depend on what is being jitted or mapped, the loop is a `while_loop`.
-    body : `(i, state) -> state`, where i is an integer of NumPy's.
-    init : the first state, in any containers.
+    lower : int
+        The first i.
+    upper : int
+        One more than the last i. If a bound depends on what is being jitted or mapped, the loop is a `while_loop`.
+    body : callable
+        `(i, state) -> state`, where i is a NumPy integer.
+    init : any containers
+        The first state.
+
+    Returns
+    -------
+    any containers
+        The last state.
+
+    Raises
+    ------
+    InputError
+        If a bound is not an integer.
 
     Examples
     --------
@@ -147,13 +187,21 @@ def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Any
             state = body(state)
         return state
 
-    Its derivative is that of the steps that were taken; for the walk back their states are kept.
+    Its derivative is that of the steps that were taken; for the sweep back their states are kept.
 
     Parameters
     ----------
-    cond : `state -> truth value`.
-    body : `state -> state`, of the same types.
-    init : the first state, in any containers.
+    cond : callable
+        `state -> truth value`.
+    body : callable
+        `state -> state`, of the same types.
+    init : any containers
+        The first state.
+
+    Returns
+    -------
+    any containers
+        The last state.
 
     Examples
     --------
@@ -185,6 +233,27 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
 
     In jitted code and in loops it stays a branch. Both functions have to give the same containers and shapes there;
     inside `vmap`, where examples may differ, both are evaluated.
+
+    Parameters
+    ----------
+    pred : bool
+        One truth value, which may be traced; a number holds if it is not 0.
+    true_fun : callable
+        Called if it holds.
+    false_fun : callable
+        Called if it does not.
+    *operands : any containers
+        What the chosen function is called with.
+
+    Returns
+    -------
+    any containers
+        What the chosen function returns.
+
+    Raises
+    ------
+    InputError
+        If `pred` is an array of truth values.
 
     Examples
     --------
@@ -230,7 +299,13 @@ def switch(index: Any, functions: Sequence[Callable[..., Any]], *operands: Any) 
 
     Returns
     -------
-    What the chosen function returns.
+    any containers
+        What the chosen function returns.
+
+    Raises
+    ------
+    InputError
+        If there is no function, or the index is not one integer.
 
     Examples
     --------

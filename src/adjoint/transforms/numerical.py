@@ -21,7 +21,25 @@ def grad(
     step: float | None = None,
     error: bool = False,
 ) -> Callable[..., Any]:
-    """The gradient of a real-valued function by differences; parameters as for `jacobian`.
+    """The gradient of a real-valued function by differences.
+
+    Parameters
+    ----------
+    fun : callable
+        A function of numbers and arrays that returns a number.
+    argnums : int, default 0
+        Which argument to differentiate with respect to; it may be a container.
+    method : {"central", "forward", "complex"}, default "central"
+        The quotient, as for `jacobian`.
+    step : float, optional
+        The relative step; by default the one that balances truncation and rounding.
+    error : bool, default False
+        Whether to return the pair (gradient, estimate of its error).
+
+    Returns
+    -------
+    callable
+        A function with the parameters of `fun` that returns the gradient, or the pair.
 
     Examples
     --------
@@ -45,13 +63,28 @@ def jacobian(
 
     Parameters
     ----------
-    fun : a function of numbers and arrays that returns a number or an array.
-    argnums : which argument to differentiate with respect to; it may be a container.
-    method : "central" (error h^2), "forward" (error h) or "complex" (no cancellation at all; `fun` has to be
-        analytic and to accept complex numbers).
-    step : the relative step; by default the one that balances truncation and rounding for the argument's precision.
-    error : whether to return the pair (derivative, estimate of its error), the estimate being the change when the
-        step is doubled, plus the rounding error.
+    fun : callable
+        A function of numbers and arrays that returns a number or an array.
+    argnums : int, default 0
+        Which argument to differentiate with respect to; it may be a container.
+    method : {"central", "forward", "complex"}, default "central"
+        "central" has an error of h^2, "forward" one of h, and "complex" no cancellation at all; for it, `fun` has to be
+        analytic and to accept complex numbers.
+    step : float, optional
+        The relative step; by default the one that balances truncation and rounding for the argument's precision.
+    error : bool, default False
+        Whether to return the pair (derivative, estimate of its error); the estimate is the change when the step is
+        doubled, plus the rounding error.
+
+    Returns
+    -------
+    callable
+        A function with the parameters of `fun` that returns the Jacobian, or the pair.
+
+    Raises
+    ------
+    ValueError
+        If the method is unknown.
 
     Examples
     --------

@@ -13,8 +13,9 @@ def set_threads(n: int | None) -> None:
 
     Parameters
     ----------
-    n : a whole number from 1 on; None goes back to the default, which is the environment variable
-        `ADJOINT_NUM_THREADS`, else the processors this process may use. Results do not depend on it.
+    n : int or None
+        A whole number from 1 on; None goes back to the default, which is the environment variable
+        `ADJOINT_NUM_THREADS`, else the number of processors this process may use. Results do not depend on it.
 
     Examples
     --------
@@ -35,7 +36,8 @@ def set_cache(folder: str | os.PathLike[str] | None) -> None:
 
     Parameters
     ----------
-    folder : made if it is missing. What is in it is run as it is, so it must not be writable by others. None keeps code
+    folder : str, path or None
+        Created if it is missing. What is in it is run as it is, so it must not be writable by others. None keeps code
         in memory only, which is the default; the environment variable `ADJOINT_CACHE` sets a folder too.
 
     Examples

@@ -15,7 +15,17 @@ _stop = declare("stop_gradient", lambda x: x, CONSTANT, note="a constant by requ
 
 
 def stop_gradient(x: Any) -> Any:
-    """The same value as a constant: nothing is differentiated through it. Containers are taken leaf by leaf.
+    """The same value as a constant: nothing is differentiated through it.
+
+    Parameters
+    ----------
+    x : any containers
+        Numbers and arrays, traced or not; containers are taken leaf by leaf.
+
+    Returns
+    -------
+    same as `x`
+        The same values, with derivative 0.
 
     Examples
     --------
@@ -28,7 +38,17 @@ def stop_gradient(x: Any) -> Any:
 
 
 def value(x: Any) -> Any:
-    """The plain number or array under a traced value, for printing, logging or plain code. Arrays are read-only.
+    """The plain number or array under a traced value, for printing, logging or plain code.
+
+    Parameters
+    ----------
+    x : any containers
+        Numbers and arrays, traced or not; containers are taken leaf by leaf.
+
+    Returns
+    -------
+    same as `x`
+        The plain values. Arrays that were traced are read-only.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from .recording import (
     released,
     run,
 )
+
+R = TypeVar("R")
 
 
 class Recording:
@@ -65,6 +67,12 @@ class Recording:
         return pulled_back(self.trace, seeds, self.inputs, is_inside=is_inside)
 
 
+@overload
+def vjp(
+    fun: Callable[..., R], *primals: Any, has_aux: Literal[False] = False
+) -> tuple[R, Callable[[Any], tuple[Any, ...]]]: ...
+@overload
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool) -> Any: ...
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The value of a function and its pullback, the map from cotangents of the result to cotangents of the arguments.
 
@@ -73,13 +81,24 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
     Parameters
     ----------
-    fun : the function; its arguments and result may be any containers.
-    *primals : where to evaluate.
-    has_aux : whether `fun` returns a pair (value, anything).
+    fun : callable
+        The function; its arguments and result may be any containers.
+    *primals : any containers
+        Where to evaluate.
+    has_aux : bool, default False
+        Whether `fun` returns a pair (value, anything).
 
     Returns
     -------
-    (value, pullback), with `has_aux` (value, pullback, aux). The pullback returns a tuple, one entry per primal.
+    tuple
+        (value, pullback), with `has_aux` (value, pullback, aux). The pullback returns a tuple, one entry per primal.
+
+    Raises
+    ------
+    InputError
+        If a primal cannot be differentiated, such as an integer.
+    TangentError
+        When the pullback is called with a cotangent that does not have the structure, shape or dtype of the result.
 
     Examples
     --------
@@ -128,13 +147,20 @@ def _pullback(fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, 
     return value, pullback, recording.aux
 
 
-def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], Any]:
+def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
     """The transpose of a linear function: for f(x) = A x the map g -> A* g.
 
     Parameters
     ----------
-    fun : a function that is linear in its arguments together.
-    *primals : arrays, or anything with shape and dtype: only those are looked at.
+    fun : callable
+        A function that is linear in all its arguments together.
+    *primals : array_like
+        Arrays, or anything with a shape and a dtype: only those are looked at.
+
+    Returns
+    -------
+    callable
+        The map from a cotangent of the result to a tuple of cotangents, one for each primal.
 
     Examples
     --------

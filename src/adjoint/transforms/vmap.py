@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, overload
 
 import numpy as np
 
@@ -16,21 +16,45 @@ from ..core.tree import flatten, paths
 from ..core.values import Value, describe, shape_of, spread
 from .recording import checked_function, entrance, output_leaves, run
 
+P = ParamSpec("P")
 
+
+@overload
+def vmap(fun: np.ufunc, *args: Any, **options: Any) -> Callable[..., Any]: ...
+@overload
+def vmap(
+    fun: Callable[P, Any], in_axes: Any = 0, out_axes: Any = 0, chunk_size: int | None = None
+) -> Callable[P, Any]: ...
 def vmap(
     fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, chunk_size: int | None = None
 ) -> Callable[..., Any]:
     """A function that maps `fun` over an axis of its arguments, evaluating all examples at once.
 
-    vmap(f)(xs) == stack([f(x) for x in xs]). A value that `fun` keeps elsewhere is the whole batch afterwards.
+    vmap(f)(xs) == stack([f(x) for x in xs]). A value that `fun` stores elsewhere is the whole batch afterwards.
 
     Parameters
     ----------
-    fun : the function of one example.
-    in_axes : the axis to map over, for each argument; None for an argument that is the same for all examples.
-        Nested as the arguments are, or one entry for a whole argument, or one integer for all.
-    out_axes : where the new axis goes in the results.
-    chunk_size : how many examples to evaluate at once, to bound memory; None for all.
+    fun : callable
+        The function of one example.
+    in_axes : int, None, or containers of them, default 0
+        The axis to map over, for each argument; None for an argument that is the same for all examples. Nested as the
+        arguments are, or one entry for a whole argument, or one integer for all of them.
+    out_axes : int, None, or containers of them, default 0
+        Where the new axis goes in the results.
+    chunk_size : int, optional
+        How many examples to evaluate at once, to bound memory; by default all.
+
+    Returns
+    -------
+    callable
+        A function with the parameters of `fun` whose arguments have the axis to map over.
+
+    Raises
+    ------
+    BatchSizeError
+        When it is called with arguments that cannot be mapped over together.
+    BatchError
+        When `fun` asks for the value of one example, as `if x > 0` does.
 
     Examples
     --------
