@@ -221,9 +221,15 @@ def errors() -> str:
         "would catch. A plain mistake in a call, such as an axis out of range, is a plain `ValueError`, `TypeError` or "
         "`IndexError`, as in NumPy.",
         f"```text\n{tree}\n```",
-        *[f"## {c.__name__}\n\n{inspect.getdoc(c)}" for c in classes],
+        *[f"## {c.__name__}\n\n{as_markdown(inspect.getdoc(c) or '')}" for c in classes],
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def as_markdown(page: str) -> str:
+    """A docstring, with its examples as a block of code."""
+    words, _, examples = page.partition("Examples\n--------\n")
+    return words + textwrap.indent(examples, "    ")
 
 
 # The READMEs of the rooms ------------------------------------------------------------------------------------------

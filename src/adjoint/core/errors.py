@@ -27,9 +27,29 @@ from types import FrameType
 
 from .callsite import is_library
 
+__all__ = [
+    "AdjointError", "AssignmentError", "BatchError", "BatchSizeError", "DerivativeDroppedError", "GradientCheckError",
+    "ImpureError", "InputError", "NanError", "NotDifferentiableError", "OutputError", "TangentError",
+    "UnsupportedError",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 class AdjointError(Exception):
-    """Base of all errors of the library; catch it to catch every one of them."""
+    """Base of all errors of the library; catch it to catch every one of them.
+
+    Examples
+    --------
+    >>> import adjoint as ad
+    >>> try:
+    ...     ad.grad(lambda x: x**2)(3)
+    ... except ad.AdjointError as error:
+    ...     print(type(error).__name__)
+    InputError
+    """
 
 
 class NotDifferentiableError(AdjointError, TypeError):
@@ -77,17 +97,25 @@ class OutputError(AdjointError, TypeError):
 
 
 class TangentError(AdjointError, ValueError):
-    """A tangent, a cotangent or a custom rule's result does not have the structure, shape or dtype of its value."""
+    """A tangent, a cotangent or a custom rule's result does not have the structure, shape or dtype of its value.
+
+    Wrong: `ad.jvp(np.sin, (np.ones(3),), (1.0,))`. Right: `ad.jvp(np.sin, (np.ones(3),), (np.ones(3),))`.
+    """
 
 
 class AssignmentError(AdjointError, ValueError):
-    """An in-place update that NumPy refuses too (shape, dtype, read-only), or that cannot be followed."""
+    """An in-place update that NumPy refuses too (shape, dtype, read-only), or that cannot be followed.
+
+    Wrong: `y = x[:1].copy(); y += x`, which would change the shape of y. Right: `y = y + x`.
+    """
 
 
 class UnsupportedError(AdjointError, TypeError):
     """A function, keyword or operation that has no rule, so its derivative cannot be found.
 
-    If the derivative is not wanted, pass `ad.stop_gradient(x)`; if it is, give one with `ad.custom_rule`.
+    Wrong: `np.quantile(x, 0.5, weights=w, method="inverted_cdf")`, as there is no rule for the weights.
+    Right: leave the keyword out, give the function a derivative with `ad.custom_rule`, or pass `ad.stop_gradient(x)` if
+    no derivative is wanted.
     """
 
 
@@ -117,13 +145,18 @@ class ImpureError(AdjointError, RuntimeError):
 class NanError(AdjointError, FloatingPointError):
     """A result has a nan, which `ad.debug.nans` was asked to find.
 
-    The message names the step that made the first nan out of numbers, and its line: guard it, for example with
-    `np.log(np.where(x > 0, x, 1.0))`.
+    The message names the step that made the first nan out of numbers, and its line.
+
+    Wrong: `np.log(x)` where x may be negative. Right: `np.log(np.where(x > 0, x, 1.0))`.
     """
 
 
 class GradientCheckError(AdjointError, AssertionError):
-    """`check_grads` found a derivative that disagrees with its numerical estimate."""
+    """`check_grads` found a derivative that disagrees with its numerical estimate.
+
+    Wrong: a rule given to `ad.custom_rule` that returns `tangents[0] * primals[0]` for `x**2`.
+    Right: one that returns `2 * tangents[0] * primals[0]`.
+    """
 
 
 def user_line() -> str:

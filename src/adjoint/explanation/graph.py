@@ -66,7 +66,32 @@ class Graph:
         return self.svg
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write the picture to a file, whose suffix says how: .svg, .png, .pdf, .dot or .gv; return its path."""
+        """Write the picture to a file.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to; its suffix says how: .svg, .png, .pdf, .dot or .gv.
+
+        Returns
+        -------
+        pathlib.Path
+            Where it was written.
+
+        Raises
+        ------
+        InputError
+            If the suffix is another one.
+        UnsupportedError
+            If pygraphviz, which all but .dot and .gv need, is missing.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, adjoint as ad
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ad.explain(lambda x: x**2)(3.0).graph().save(pathlib.Path(folder) / "square.dot").name
+        'square.dot'
+        """
         file, suffix = Path(path), Path(path).suffix.lower()
         if suffix not in FORMATS:
             fix = f"Choose a name that ends in one of {', '.join(FORMATS)}."

@@ -31,11 +31,16 @@ class Symbolic:
 
     Parameters
     ----------
-    name : what the function is called.
-    inputs : the symbols, which are real, called as the user's variables.
-    value : the expression of the result; a list of them if there are several.
-    gradient : for each symbol the expression of the derivative; of several results, of their weighted sum.
-    conditions : what the function's branches rely on.
+    name : str
+        What the function is called.
+    inputs : list of sympy.Symbol
+        The symbols, which are real, called as the user's variables.
+    value : sympy.Expr or list of them
+        The expression of the result; a list of them if there are several.
+    gradient : dict
+        For each symbol the expression of the derivative; of several results, of their weighted sum.
+    conditions : list of sympy.Expr
+        What the function's branches rely on.
     """
 
     def __init__(
@@ -86,7 +91,19 @@ class Symbolic:
         return "\n".join(lines)
 
     def latex(self) -> Latex:
-        """Aligned equations: what is shared, the value, the partial derivatives, the conditions."""
+        r"""Aligned equations: what is shared, the value, the partial derivatives, the conditions.
+
+        Returns
+        -------
+        str
+            LaTeX, which notebooks show as formulas.
+
+        Examples
+        --------
+        >>> import adjoint as ad
+        >>> ad.explain(lambda x: x**2)(3.0).sympy().latex().splitlines()[-1]
+        '\\end{aligned}'
+        """
         sympy = _sympy()
         name = self._title()
         rows = []

@@ -328,11 +328,6 @@ def register(
     type
         The class.
 
-    Raises
-    ------
-    InputError
-        If neither the fields nor both functions are given.
-
     Examples
     --------
     >>> import numpy as np, adjoint as ad

@@ -73,8 +73,10 @@ def scan(
 
     Raises
     ------
-    InputError
-        If the lengths do not agree, or the types of the carry change.
+    OutputError
+        If `f` does not return a pair, or the carry changes its type.
+    ValueError
+        If the lengths do not agree.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ParamSpec, overload
+from typing import Any
 
 import numpy as np
 
@@ -16,15 +16,7 @@ from ..core.tree import flatten, paths
 from ..core.values import Value, describe, shape_of, spread
 from .recording import checked_function, entrance, output_leaves, run
 
-P = ParamSpec("P")
 
-
-@overload
-def vmap(fun: np.ufunc, *args: Any, **options: Any) -> Callable[..., Any]: ...
-@overload
-def vmap(
-    fun: Callable[P, Any], in_axes: Any = 0, out_axes: Any = 0, chunk_size: int | None = None
-) -> Callable[P, Any]: ...
 def vmap(
     fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, chunk_size: int | None = None
 ) -> Callable[..., Any]:
