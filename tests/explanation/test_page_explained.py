@@ -164,6 +164,9 @@ SINGULAR = {
     "a power with two ends": lambda x, y: np.cbrt(x) ** 2 * y,
     "a quotient": lambda x, y: x * x / x + y,
     "nothing of a root": lambda x, y: 0 * np.sqrt(x) + y,
+    "a kink at the end of the domain": lambda x, y: np.sqrt(x**2) + np.sqrt(x) ** 3 * y,
+    "jumps of a polar angle": lambda x, y: np.sqrt(np.arctan2(x, y) ** 2) + y,
+    "ends of both signs": lambda x, y: np.cbrt(np.sqrt(x**2)) + y,
 }
 SINGULAR_POINTS = [[0.0, 0.0], [0.0, 1.0], [0.0, -2.0], [1.0, 0.0], [1.0, 2.0], [np.pi, 1.0]]
 

@@ -140,12 +140,6 @@ class View:
         found = None if self.backward is None else self.backward.adjoints.get(place)
         return zeros_for(self.value(place)) if found is None else plain(found)
 
-    def is_limit(self, row: Row) -> bool:
-        """Whether an adjoint may be another number than the steps behind it give: a limit."""
-        if self.backward is None or not self.backward.is_careful:
-            return False
-        return row.kind == "input" or row.outs[0] in self.backward.limits
-
     def tangent(self, place: int) -> Any:
         """The tangent of a place; 0 where it does not move."""
         found = None if self.tangents is None else self.tangents.get(place)
@@ -208,7 +202,7 @@ class View:
                         totals[operand] = self.adjoint(operand)  # to the last bit
                 partial = partials.get(operand)
                 formula = None if partial is not None or not shares else self._share(row, operand, shares.handles)
-                is_limit = shares is not None and bool(np.any(shares.doubt))
+                is_limit = shares is not None and (bool(np.any(shares.doubt)) or k in self._inside_limits)
                 row.edges.append(
                     Edge(operand, partial, formula, value, totals.get(operand), first, structural, vertex, is_limit)
                 )
@@ -218,9 +212,13 @@ class View:
         shares = [] if self.backward is None else self.backward.shares
         found: dict[tuple[int, int], _Shares] = {}
         owner = {m: k for k, row in enumerate(self.rows) for m in row.members}
+        self._inside_limits: set[int] = set()
+        """The rows that hand something in doubt from one of their steps to another."""
         for share in shares:
             if owner.get(share.step) != owner.get(share.target, -1):
                 found.setdefault((owner[share.step], share.target), _Shares()).add(share)
+            elif np.any(share.doubt):
+                self._inside_limits.add(owner[share.step])
         for (_, target), own in found.items():
             if not np.any(own.doubt):
                 continue

@@ -6,9 +6,9 @@ const isRecorded = v => DATA.nodes.every(n => n.kind !== "input" || Object.is(v[
 
 // The adjoint of a node as a cotangent without doubt: known, found, or NaN.
 function settled(v, node, whole) {
-  if (node.limit !== undefined && isRecorded(v)) return certain(toNumber(node.limit));
+  if (node.recorded !== undefined && isRecorded(v)) return certain(toNumber(node.recorded));
   const asks = isUnsure(whole) || (whole.settled && node.kind === "input"); // a chain of limits need not be one
-  return asks ? certain(limitAt(v, node, shown(whole))) : whole;
+  return asks ? {...certain(limitAt(v, node, whole)), ended: whole.ended} : whole;
 }
 function certain(x) {
   const isInfinite = abs(x) === Infinity;
@@ -16,12 +16,12 @@ function certain(x) {
 }
 
 // All inputs move together, so that nothing counts that depends on the direction; of other nodes one alone.
-function limitAt(v, node, careful) {
+function limitAt(v, node, whole) {
   if (!DATA.results.every(({id}) => isfinite(v[id]))) return NaN;
   const moving = node.kind === "input" ? DATA.nodes.filter(n => n.kind === "input") : [node];
   const found = (moving.length > 1 ? [0, 1] : [0]).map(turn => {
     const along = side => ofSide(v, node, moving, DISTANCES.map(h => movedBy(v, node, moving, side * h, turn)));
-    return ofSides(along(1), along(-1), careful);
+    return ofSides(along(1), along(-1), whole);
   });
   return found.every(x => isSame(x, found[0])) ? found[0] : NaN;
 }
@@ -34,10 +34,12 @@ function movedBy(v, node, moving, step, turn) {
   return w;
 }
 
-// At a kink the documented slope counts, if it is the mean of both sides. A side outside of the domain is null.
-function ofSides(one, other, careful) {
-  if (one === null || other === null) return one ?? other ?? NaN;
+// At a kink the documented slope counts, if it is the mean of both sides. A side outside of the domain is null; what is
+// left need not be the documented slope then, if there may be a kink.
+function ofSides(one, other, whole) {
+  if (one === null || other === null) return whole.ended ? NaN : one ?? other ?? NaN;
   if (isSame(one, other)) return isfinite(one) ? (one + other) / 2 : one;
+  const careful = shown(whole);
   return abs((one + other) / 2 - careful) <= 1e-9 * (abs(one) + abs(other)) ? careful : NaN;
 }
 // The limit of the slopes at three points of one side: the number that they come closer to in proportion to the

@@ -47,8 +47,8 @@ def live_page(view: View, table: Table) -> dict[str, Any]:
         if value.dtype != np.float64:
             raise NoScriptError(f"the program computes with {value.dtype.name}")
         node["value"], node["adjoint"] = float(value), float(view.adjoint(row.outs[0]))
-        if view.is_limit(row):
-            node["limit"] = node["adjoint"]
+        if view.backward is not None and view.backward.is_careful:  # then the steps alone need not give it
+            node["recorded"] = node["adjoint"]
         if row.kind != "input":
             if len(row.outs) != 1 or not row.formulas:
                 raise NoScriptError("a step has several results")
@@ -163,6 +163,7 @@ def _live_edge(row: Row, edge: Edge, ids: dict[int, int], table: Table, name: An
         "js": script(edge.partial, name),
         "structural": edge.is_structural,
         "vertex": edge.is_vertex,
+        "limit": edge.is_limit,
     }
 
 

@@ -49,7 +49,8 @@ function forwardSweep(inputs) {
 
 // Walk back. A cotangent has a finite part, the coefficient of one infinite unit (null: none), whether anything arrived
 // at all (a branch that was not taken hands on nothing, not a zero that infinity could turn into nan), and whether a
-// zero out of arithmetic met an infinite slope: then it is in doubt.
+// zero out of arithmetic met an infinite slope: then it is in doubt. `ended` says that a slope of 0 ended an infinity,
+// as in a norm at 0, and `settled` that a limit was put in.
 function reverseSweep(v) {
   if (!DATA.live) return fixedSweep();
   const {seeds, records, totals} = walkBack(v, settled);
@@ -57,7 +58,7 @@ function reverseSweep(v) {
   return {seeds, records};
 }
 function walkBack(v, settle) {
-  const totals = [], records = [], done = new Set();
+  const totals = [], records = [], done = new Set(), asRecorded = settle && isRecorded(v);
   for (const {id, seed} of DATA.results) {
     add(totals, id, {finite: toNumber(seed), infinite: null, reached: true, doubt: false});
   }
@@ -73,7 +74,7 @@ function walkBack(v, settle) {
     if (share) add(totals, edge.from, share);
     records.push({
       node, k, edge, partial, giver: shown(whole), share: shown(share), nothing: !share || !share.reached,
-      vertex: Boolean(share && share.made), limit: isUnsure(share),
+      vertex: Boolean(share && share.made), limit: asRecorded ? Boolean(edge.limit) : isUnsure(share),
     });
   }
   DATA.nodes.filter(node => node.kind === "input").forEach(finish);
@@ -98,12 +99,13 @@ function times(whole, partial, out, edge) {
   const {finite, infinite, settled} = whole, reached = whole.reached && !(edge.structural && partial === 0);
   if (!reached) return {finite: 0, infinite: infinite === null ? null : 0, reached, doubt: false};
   const ends = Boolean(infinite) && partial === 0, made = edge.vertex && isinf(partial) && isfinite(out);
+  const ended = whole.ended || ends;
   if (made) {
-    const all = finite + (infinite ?? 0);
-    return {finite: 0, infinite: all * sign(partial), reached, made, settled, doubt: whole.doubt || ends || all === 0};
+    const all = finite + (infinite ?? 0), doubt = whole.doubt || ends || all === 0;
+    return {finite: 0, infinite: all * sign(partial), reached, made, settled, ended, doubt};
   }
   return {
-    finite: finite * partial, infinite: infinite === null ? null : infinite * partial, reached, settled,
+    finite: finite * partial, infinite: infinite === null ? null : infinite * partial, reached, settled, ended,
     doubt: whole.doubt || ends,
   };
 }
@@ -116,6 +118,7 @@ function add(totals, id, share) {
     totals[id] = {
       finite: had.finite + share.finite, infinite, reached: had.reached || share.reached,
       doubt: had.doubt || share.doubt || cancelled, settled: had.settled || share.settled,
+      ended: had.ended || share.ended,
     };
   }
 }

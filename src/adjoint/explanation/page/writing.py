@@ -203,8 +203,8 @@ def _page_node(node: Mapping[str, Any], shown: Mapping[int, str], *, live: bool)
     if not live:
         kept["adjoint"] = _number(node.get("adjoint", ""))
         kept |= {key: node[key] for key in ("start", "gradient") if key in node}
-    elif "limit" in node:
-        kept["limit"] = _number(node["limit"])
+    elif "recorded" in node:
+        kept["recorded"] = _number(node["recorded"])
     flags = ("structural", "vertex", "limit")
     texts = ("handed",) if live else ("handed", "share", "total", "before", "so_far")
     kept["edges"] = [
