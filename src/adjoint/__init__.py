@@ -10,7 +10,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from . import numerical, numpy
+from . import numpy
 from .core import errors
 from .core.errors import AdjointError
 from .transforms.checkpoint import checkpoint
@@ -23,7 +23,7 @@ from .transforms.vjp import linear_transpose, vjp
 from .transforms.vmap import vmap
 
 if TYPE_CHECKING:
-    from . import random, testing
+    from . import numerical, random, testing
     from .explanation.block import block
     from .explanation.explain import explain
     from .tools import debug, tree
@@ -45,6 +45,7 @@ __all__ = [
 
 LATER = {
     "debug": ".tools.debug",
+    "numerical": ".numerical",
     "testing": ".testing",
     "tree": ".tools.tree",
     "random": ".random",
@@ -59,7 +60,7 @@ LATER = {
 """What is imported when it is first asked for, so that a program pays for what it uses."""
 
 
-MODULES = frozenset(("debug", "random", "testing", "tree"))
+MODULES = frozenset(("debug", "numerical", "random", "testing", "tree"))
 """Those of them that are modules themselves."""
 
 

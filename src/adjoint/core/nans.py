@@ -7,7 +7,6 @@ values. With each value that holds a nan it keeps the step that made the nan out
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -16,27 +15,15 @@ import numpy as np
 from .errors import NanError, message, user_line
 from .primitive import Primitive
 from .trace import new_level, peel
-from .traced import Ended, Traced
+from .traced import LOCAL, Ended, Traced
 from .tree import flatten
 from .values import describe, is_inexact
 
 
-class _Local(threading.local):
-    is_active = False
-
-
-_local = _Local()
-
-
 def look_for(whether: bool) -> bool:
     """Look for nans in this thread from now on, or no longer; what was done so far."""
-    before, _local.is_active = _local.is_active, whether
+    before, LOCAL.seeks_nans = LOCAL.seeks_nans, whether
     return before
-
-
-def are_looked_for() -> bool:
-    """Whether nans are looked for in this thread, and nobody does so already."""
-    return _local.is_active
 
 
 class Origin(NamedTuple):

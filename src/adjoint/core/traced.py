@@ -24,6 +24,8 @@ class Local(threading.local):
 
     depth = 0
     """How many functions are being traced in it, one inside the other."""
+    seeks_nans = False
+    """Whether it looks for nans, and does not do so already."""
 
 
 LOCAL = Local()

@@ -4,7 +4,6 @@ names stand for versions that know traced values (see `naming`); for everything 
 
 from __future__ import annotations
 
-import copy as copying
 import functools
 import sys
 from collections.abc import Callable
@@ -143,7 +142,9 @@ class Maker(functools.partial):  # type: ignore[type-arg]
         return repr(self.original)
 
     def __reduce__(self) -> Any:
-        return copying.copy, (self.original,)  # which is the function itself, also where this library is not at hand
+        import copy  # seldom needed, so not when the library is imported
+
+        return copy.copy, (self.original,)  # which is the function itself, also where this library is not at hand
 
 
 def _handles(make: Callable[..., Any]) -> Callable[..., Any]:

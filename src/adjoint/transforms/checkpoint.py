@@ -11,7 +11,6 @@ import numpy as np
 from ..core.derived import derived
 from ..core.tree import flatten
 from ..core.values import Value, is_inexact, zeros_for
-from ..ir.effects import silenced
 from ..rules.opaque import Opaque
 from .jvp import jvp as push_forward
 from .recording import checked_function
@@ -65,6 +64,7 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
 
 def _rules(fun: Callable[..., Any], rebuild: Callable[[list[Value]], Any], kwargs: dict[str, Any]) -> Opaque:
     """Differentiate the function anew, with respect to the leaves that move."""
+    from ..ir.effects import silenced  # seldom needed, so not when the library is imported
 
     def of_moving(args: Sequence[Value], moves: Sequence[bool]) -> tuple[Callable[..., Any], list[Value]]:
         def flat(*moving: Value) -> tuple[Value, ...]:

@@ -14,8 +14,6 @@ from ..core.reverse import ReverseTrace
 from ..core.traced import Traced, settled
 from ..core.tree import LEAVES, flatten
 from ..core.values import describe, dtype_of, numpy_number, plain, shape_of
-from .holomorphic import holomorphic as holomorphic_derivative
-from .named import by_name
 from .recording import (
     Evaluation,
     checked_function,
@@ -168,9 +166,15 @@ def _value_and_gradient(
     fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, argnames: Any, holomorphic: bool
 ) -> Evaluation:
     if argnames is not None:
+        from .named import by_name  # seldom needed, so not when the library is imported
+
         return by_name(lambda f, n: value_and_grad(f, n, has_aux, holomorphic=holomorphic), fun, argnums, argnames)
     argnums = checked_argnums(argnums)
     if holomorphic:
+        from .holomorphic import (
+            holomorphic as holomorphic_derivative,  # seldom needed, so not when the library is imported
+        )
+
         return holomorphic_derivative(fun, argnums, has_aux, _chosen, _replaced)
     place = argnums if isinstance(argnums, int) and argnums >= 0 else sys.maxsize
 

@@ -15,7 +15,6 @@ from ..core.tree import flatten
 from ..core.values import Value, describe, dtype_of, raw, shape_of
 from .grad import _chosen, _replaced, checked_argnums, grad
 from .jvp import check_tuples, jvp, push
-from .named import by_name
 from .recording import checked_function, entrance
 from .vjp import Recording
 from .vmap import vmap
@@ -241,6 +240,8 @@ def _jacobian(
     transform = "jacobian" if forward is None else "jacfwd" if forward else "jacrev"
     checked_function(fun, transform)
     if argnames is not None:
+        from .named import by_name  # seldom needed, so not when the library is imported
+
         named = by_name(
             lambda f, n: _jacobian(f, n, has_aux, chunk_size, forward, None, holomorphic), fun, argnums, argnames
         )

@@ -19,8 +19,7 @@ from ..core.derived import reference
 from ..core.errors import InputError, message
 from ..core.folding import fold
 from ..core.forking import renewed_lock
-from ..core.nans import are_looked_for, looking_for_nans
-from ..core.traced import Traced, settled
+from ..core.traced import LOCAL, Traced, settled
 from ..core.values import describe
 from ..ir.capture import ForeignValueError, is_captured
 from ..ir.conditions import floating_errors
@@ -32,7 +31,7 @@ from .jit_numbers import Captured, Numbers
 from .jit_path import Path, recorded
 from .jit_show import Lengths, Lowered, Stats, stats_of
 from .jit_step import call_inside
-from .recording import run
+from .recording import looking_for_nans, run
 from .settings import JITTED, is_off
 
 P = ParamSpec("P")
@@ -121,7 +120,7 @@ class Jitted(Generic[P, R]):
     def on_plain(self, *args: Any, **kwargs: Any) -> Any:
         """As a call, but the caller has to see to a function that closes over a traced value."""
         if self._given_up or is_off():
-            if are_looked_for():
+            if LOCAL.seeks_nans:
                 return looking_for_nans(lambda *a, **k: run(self.fun, a, k), args, kwargs)
             return self.fun(*args, **kwargs)
         call = taken_apart(args, kwargs, self.static_argnums, self.static_argnames)

@@ -15,16 +15,22 @@ from ..core.errors import TangentError, message
 from ..core.float_warnings import quiet
 from ..core.folding import fold
 from ..core.forward import ForwardTrace, met, pushed
-from ..core.nans import are_looked_for, looking_for_nans
 from ..core.reverse import INPUT, OUTPUT, all_finite
-from ..core.traced import Traced, settled, snapshot
+from ..core.traced import LOCAL, Traced, settled, snapshot
 from ..core.tree import flatten, same_structure
 from ..core.values import Value, cannot_branch, cast, describe, dtype_of, may_hold, plain, shape_of, zeros_for
-from ..ir.effects import silenced
 from ..ir.interpret import own
-from ..rules.again import WalkOn
-from ..rules.limits import decided
-from .recording import check_numbers, checked_function, checked_inputs, finished, of_kind, output_leaves, pair, run
+from .recording import (
+    check_numbers,
+    checked_function,
+    checked_inputs,
+    finished,
+    looking_for_nans,
+    of_kind,
+    output_leaves,
+    pair,
+    run,
+)
 from .vjp import Recording
 
 P = ParamSpec("P")
@@ -77,7 +83,7 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
 def _jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool) -> Any:
     checked_function(fun, "jvp", "ad.jvp(f, (x,), (dx,))")
     check_tuples(primals, tangents, "jvp")
-    if are_looked_for():
+    if LOCAL.seeks_nans:
         return looking_for_nans(functools.partial(jvp, fun, has_aux=has_aux), (primals, tangents), {})
     walk = ForwardTrace()
     leaves, rebuild = flatten(tuple(primals))
@@ -107,6 +113,8 @@ def _jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool) ->
         in_doubt, met.vertex = met.vertex, before
     moved = [_as_value(t, v) for t, v in zip(moved, values, strict=True)]
     if in_doubt or not _is_certain([*moved, *values]):
+        from ..ir.effects import silenced  # seldom needed, so not when the library is imported
+
         with silenced():
             moved = _decided(Recording(fun, tuple(primals), has_aux, "jvp"), moves, moved, in_doubt)
     results = own(values + moved, inputs + moves)
@@ -122,6 +130,9 @@ def _is_certain(tangents: list[Value]) -> bool:
 @quiet
 def _decided(recording: Recording, moves: list[Value], given: list[Value], in_doubt: bool) -> list[Value]:
     """The tangents with limits where they are not finite, or everywhere if any of them is in doubt."""
+    from ..rules.again import WalkOn  # seldom needed, so not when the library is imported
+    from ..rules.limits import decided
+
     tangents, places = list(given), recording.places
     in_doubt = in_doubt and _is_in_doubt(recording)
     doubts: list[Value | None] = [np.full(shape_of(t), in_doubt)[()] for t in tangents]
@@ -230,7 +241,7 @@ def linearize(fun: Callable[..., R], *primals: Any) -> tuple[R, Callable[..., R]
     >>> y + push(0.01)
     -0.505
     """
-    if are_looked_for():
+    if LOCAL.seeks_nans:
         return looking_for_nans(functools.partial(linearize, fun), primals, {})
     try:
         checked_function(fun, "linearize", "ad.linearize(f, x)")

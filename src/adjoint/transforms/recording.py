@@ -13,7 +13,6 @@ from ..core.careful import pull_careful
 from ..core.errors import InputError, OutputError, TangentError, message
 from ..core.float_warnings import quiet, redirect, restore
 from ..core.folding import fold
-from ..core.nans import are_looked_for, looking_for_nans
 from ..core.reverse import ReverseTrace, all_finite, pull
 from ..core.swallowed import behind
 from ..core.trace import is_differentiated
@@ -24,9 +23,7 @@ from ..ir.capture import is_captured
 from ..numpy.naming import prepare
 from ..numpy.tracing import enter, leave
 from ..ops.shape import item
-from ..rules.again import WalkBack
 from ..rules.keeping import Ghost
-from ..rules.limits import decided
 
 
 def checked_inputs(leaves: list[Any], args: tuple[Any, ...], walk: str) -> list[Value]:
@@ -116,7 +113,7 @@ def entrance(evaluated: Evaluation, wanted: Callable[[Any], Any] | None = None) 
 
     def transformed(*args: Any, **kwargs: Any) -> Any:
         try:
-            if are_looked_for():
+            if LOCAL.seeks_nans:
                 found = looking_for_nans(lambda *a, **k: evaluated(a, k), args, kwargs)
             else:
                 found = evaluated(args, kwargs)
@@ -126,6 +123,13 @@ def entrance(evaluated: Evaluation, wanted: Callable[[Any], Any] | None = None) 
             raise
 
     return transformed
+
+
+def looking_for_nans(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The result of a call, unless it has a nan."""
+    from ..core.nans import looking_for_nans  # seldom needed, so not when the library is imported
+
+    return looking_for_nans(function, args, kwargs)
 
 
 def run(f: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -223,6 +227,9 @@ def pulled_back(
     is_watched = _is_watched(trace, seeds, inputs)
     found = None if is_watched else _plainly_pulled(trace, seeds, len(inputs))
     is_large = not is_inside and not _is_finite(trace, seeds)
+    if found is None or is_large:
+        from ..rules.again import WalkBack  # seldom needed, so not when the library is imported
+        from ..rules.limits import decided
     if found is not None and is_large:
         found = decided(found, [None] * len(found), WalkBack, trace, seeds, inputs, run, is_large=True)
     elif found is None:

@@ -10,9 +10,8 @@ import numpy as np
 
 from ..core.errors import TangentError, message
 from ..core.folding import fold
-from ..core.nans import are_looked_for, looking_for_nans
 from ..core.reverse import ReverseTrace
-from ..core.traced import Traced, settled
+from ..core.traced import LOCAL, Traced, settled
 from ..core.tree import flatten, same_structure
 from ..core.values import Value, dtype_of, numpy_number, shape_of
 from .recording import (
@@ -20,6 +19,7 @@ from .recording import (
     checked_function,
     checked_inputs,
     finished,
+    looking_for_nans,
     output_leaves,
     own_copy,
     pair,
@@ -109,7 +109,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     (array([[5., 6.],
            [0., 0.]]), array([1., 2.]))
     """
-    if are_looked_for():
+    if LOCAL.seeks_nans:
         return looking_for_nans(functools.partial(vjp, fun, has_aux=has_aux), primals, {})
     try:
         checked_function(fun, "vjp", "ad.vjp(f, x)")
