@@ -54,7 +54,12 @@ class ReverseTrace(list[Node]):
             value = first.value
             parents: list[int | None] = [first.node]
             values = [value]
-            out = primitive.evaluate(value, **params) if type(value) in PLAIN else primitive(value, **params)
+            if type(value) in PLAIN:
+                out = primitive.evaluate(value, **params)
+            elif type(value) is Traced and value.walk.level:
+                out = value.walk.process(primitive, (value,), params)
+            else:
+                out = primitive(value, **params)
         else:
             parents, values, outermost = self._peeled(args)
             out = primitive.evaluate(*values, **params) if outermost else primitive(*values, **params)

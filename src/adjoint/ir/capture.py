@@ -98,28 +98,33 @@ class CaptureTrace:
             args = Count.meeting(self, primitive, args)
         numbers, values = [], []
         for a in args:
-            number, value = (a.node, a.value) if type(a) is Traced and a.walk is self else self.number_of(a)
-            numbers.append(number)
-            values.append(value)
-        for name, p in params.items():
+            if type(a) is Traced and a.walk is self:
+                numbers.append(a.node)
+                values.append(a.value)
+            else:
+                number, value = self.number_of(a)
+                numbers.append(number)
+                values.append(value)
+        for name, p in params.items() if params else ():
             if isinstance(p, Traced) or (self.origins and type(p) in (tuple, list, slice)):
                 params = {**params, name: self._plain(p)}
-        conditions = self.conditions()
-        if conditions is not None and not (primitive.name in OPERATORS and _are_pythons(values)):
-            return self._checked(conditions, primitive, numbers, values, params)
-        if primitive.name in OPERATORS and self.is_checked and _are_pythons(values) and is_spoken_of(self.root):
-            primitive = self.under_conditions.setdefault(id(primitive), Pythons(primitive))
+        if self.is_checked:
+            are_pythons = primitive.name in OPERATORS and _are_pythons(values)
+            conditions = self.surroundings.conditions()
+            if conditions is not None and not are_pythons:
+                return self._checked(conditions, primitive, numbers, values, params)
+            if are_pythons and is_spoken_of(self.root):
+                primitive = self.under_conditions.setdefault(id(primitive), Pythons(primitive))
         try:
-            out = primitive.evaluate(*values, **params)
+            out = primitive.evaluate(*values, **params) if params else primitive.evaluate(*values)
         except Exception as error:
             self.raised(error, primitive, numbers, params)
             raise
         return self._written(primitive, numbers, params, out)
 
-    def _written(self, primitive: Any, numbers: list[int], params: dict[str, Any], out: Any) -> Any:
-        if primitive.multiple:
-            return self.write(primitive, numbers, params, tuple(out))
-        return self.write_one(primitive, numbers, params, out)
+    def conditions(self) -> Conditions | None:
+        """The floating-point conditions and warnings that are errors here; None for none."""
+        return self.surroundings.conditions() if self.is_checked else None
 
     def _plain(self, p: Any) -> Any:
         """A parameter without handles."""
@@ -128,10 +133,6 @@ class CaptureTrace:
         if type(p) is slice:
             return slice(self._plain(p.start), self._plain(p.stop), self._plain(p.step))
         return type(p)(map(self._plain, p)) if type(p) in (tuple, list) else p
-
-    def conditions(self) -> Conditions | None:
-        """The floating-point conditions and warnings that are errors here; None for none."""
-        return self.surroundings.conditions() if self.is_checked else None
 
     def _checked(
         self, conditions: Conditions, primitive: Any, numbers: list[int], values: list[Any], params: Any
@@ -147,6 +148,22 @@ class CaptureTrace:
             self.raised(error, step, numbers, params)
             raise
         return self._written(step, numbers, params, primitive.evaluate(*values, **params))
+
+    def _written(self, primitive: Any, numbers: list[int], params: dict[str, Any], out: Any) -> Any:
+        if primitive.multiple:
+            return self.write(primitive, numbers, params, tuple(out))
+        return self.write_one(primitive, numbers, params, out)
+
+    def write_one(self, primitive: Any, numbers: list[int], params: dict[str, Any], out: Any) -> Any:
+        """Append a step with one result, as most are."""
+        program = self.program
+        place = len(program.types)
+        program.types.append(type_of(out))
+        program.steps.append(_step(Step, (primitive, tuple(numbers), params, (place,), "")))
+        if place % OFTEN == 0:
+            look(len(program.steps), recording=True)
+        made = Traced(out, self, place)
+        return self.decided(made) if self.plain_truths and type(out) is bool else made
 
     def raised(self, error: Exception, primitive: Any, numbers: Any, params: dict[str, Any]) -> None:
         """Write down that a step raises: if the function goes on nevertheless, it relies on that."""
@@ -169,17 +186,6 @@ class CaptureTrace:
         places = tuple([program.new(type_of(o)) for o in outs])
         program.steps.append(Step(primitive, tuple(numbers), params, places))
         return tuple([Traced(o, self, place) for o, place in zip(outs, places, strict=True)])
-
-    def write_one(self, primitive: Any, numbers: list[int], params: dict[str, Any], out: Any) -> Any:
-        """Append a step with one result, as most are."""
-        program = self.program
-        place = len(program.types)
-        program.types.append(type_of(out))
-        program.steps.append(_step(Step, (primitive, tuple(numbers), params, (place,), "")))
-        if place % OFTEN == 0:
-            look(len(program.steps), recording=True)
-        made = Traced(out, self, place)
-        return self.decided(made) if self.plain_truths and type(out) is bool else made
 
     def number_of(self, a: Any) -> tuple[int, Any]:
         """The number of an argument in the program, and its real value."""
@@ -214,7 +220,9 @@ class CaptureTrace:
             number = program.new(type_of(a))
             program.constants[number] = a
             return number
-        key = (type(a), a.tobytes() if isinstance(a, np.generic) else repr(a))
+        key: Any = a
+        if type(a) is not float or not a or a != a:  # 0.0 and -0.0 are equal but not the same, as are 1.0 and True
+            key = (type(a), a.tobytes() if isinstance(a, np.generic) else repr(a))
         if key not in self.numbers:
             number = self.numbers[key] = program.new(type_of(a))
             program.constants[number] = a

@@ -74,19 +74,30 @@ class Surroundings:
 
     def conditions(self) -> Conditions | None:
         """What the step at hand is to be checked for; None, if nothing: the usual case."""
+        if _variable is not None and _variable.get() is _calm and self._are_as_before():
+            return None
         errors = floating_errors()
         for name, word in errors:
             if word == "call":
                 _refuse(name)
         shown, impl = self._shown  # changed by whoever collects warnings, as `catch_warnings(record=True)` does
         listened = warnings.showwarning is not shown or getattr(warnings, IMPLEMENTATION, None) is not impl
-        is_mine = listened or warnings.filters is not self._filters or warnings.filters != self._copy
-        filters = _filters(listened=listened) if is_mine else ()
+        filters = () if self._are_as_before() else _filters(listened=listened)
         if not errors and not filters:
             return None
         kept = ("raise", "warn") if filters else ("raise",)
         state = [(name, word if word in kept else "ignore") for name, word in words().items()]
         return Conditions(tuple(state), filters)
+
+    def _are_as_before(self) -> bool:
+        """Whether warnings are treated as they were when the recording began."""
+        filters, (shown, impl) = warnings.filters, self._shown
+        return (
+            filters is self._filters
+            and warnings.showwarning is shown
+            and getattr(warnings, IMPLEMENTATION, None) is impl
+            and filters == self._copy
+        )
 
 
 IMPLEMENTATION = "_showwarnmsg_impl"

@@ -32,7 +32,7 @@ def without_repeated(program: Program) -> Program:
             same[step.outs[0]] = kept
             continue
         first[key] = step.outs
-        steps.append(step._replace(args=args))
+        steps.append(step if args == step.args else step._replace(args=args))
     return program.with_steps(steps, [same.get(o, o) for o in program.outputs])
 
 
@@ -68,9 +68,11 @@ def without_dead(program: Program) -> Program:
     kept: list[Step] = []
     bounds: set[Any] = set()
     for step in reversed(program.steps):
-        places = _places(program, step) if step.params else None
-        if any([o in needed for o in step.outs]) or (places not in bounds and may_fail(program, step)):
-            needed.update(step.args)
+        _, args, params, outs, _ = step
+        places = _places(program, step) if params else None
+        is_needed = outs[0] in needed if len(outs) == 1 else not needed.isdisjoint(outs)
+        if is_needed or (places not in bounds and may_fail(program, step)):
+            needed.update(args)
             kept.append(step)
             if places is not None:
                 bounds.add(places)

@@ -42,18 +42,27 @@ def type_of(x: Any) -> Type:
         return DOUBLE
     if kind is float:
         return FLOAT
+    if kind is np.ndarray and x.dtype is DOUBLE.dtype:
+        found = _doubles.get(x.shape)
+        if found is not None:
+            return found
     key = (dtype_of(x), shape_of(x), kind in PYTHON_NUMBERS)
     found = _types.get(key)
     if found is None:
         if len(_types) >= MOST_TYPES:
             _types.clear()
+            _doubles.clear()
         found = _types[key] = Type(*key)
+        if kind is np.ndarray and key[0] is DOUBLE.dtype:
+            _doubles[key[1]] = found
     return found
 
 
 DOUBLE, FLOAT = Type(np.dtype(float), (), False), Type(np.dtype(float), (), True)
 MOST_TYPES = 10_000
 _types: dict[Any, Type] = {}
+_doubles: dict[tuple[int, ...], Type] = {}
+"""Those of arrays in double precision, by their shape."""
 
 
 class Step(NamedTuple):

@@ -34,7 +34,10 @@ def with_equal_constants(program: Program) -> Program:
                 same[n] = kept
     if not same:
         return program
-    steps = [s._replace(args=tuple([same.get(a, a) for a in s.args])) for s in program.steps]
+    are_others = same.keys().isdisjoint
+    steps = [
+        s if are_others(s.args) else s._replace(args=tuple([same.get(a, a) for a in s.args])) for s in program.steps
+    ]
     return program.with_steps(steps)
 
 
