@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Sequence
 from sys import getrefcount
@@ -13,7 +12,7 @@ import numpy as np
 from .primitive import Primitive
 from .trace import new_level
 from .traced import FLOAT64, Ended, Traced, snapshot
-from .values import FLOATS, LARGE, NUMPYS, Value, fit, is_inexact, is_python, raw
+from .values import LARGE, NUMPYS, Value, fit, is_inexact, is_python, raw
 
 Node = tuple[Any, Sequence[int | None], Sequence[Value], Value, dict[str, Any]]
 """(primitive, places of the arguments in the trace, their values, the result, parameters)."""
@@ -370,38 +369,3 @@ def is_writable(cotangent: Value) -> bool:
         and getrefcount(cotangent) == PASSED
         and cotangent.base is None
     )
-
-
-def all_finite(cotangents: list[Value | None]) -> bool:
-    """Whether no element of any cotangent is nan or infinite."""
-    for c in cotangents:
-        if c is None:
-            continue
-        if type(c) in FLOATS:
-            if not math.isfinite(c):
-                return False
-        elif not _is_finite(raw(c)):
-            return False
-    return True
-
-
-SMALL = 32
-
-
-def _is_finite(x: Any) -> bool:
-    """A quick sufficient test first: nan and infinities survive a sum, and a sum of squares."""
-    if type(x) is ARRAY and x.dtype.kind == "f":
-        if x.size <= SMALL:
-            total = sum(x.ravel().tolist())
-        elif x.size < LARGE:
-            flat = x.ravel()
-            total = flat.dot(flat)  # BLAS, which would wake threads for a large array
-        else:
-            total = np.add.reduce(x, axis=None)
-        if math.isfinite(total):
-            return True
-    found: Any = np.all(np.isfinite(x))
-    if not isinstance(found, Traced):
-        return bool(found)
-    capture: Any = found.walk
-    return bool(capture.decided(found, "the derivative is finite"))

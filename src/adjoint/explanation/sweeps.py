@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.careful import Cotangent, pull_parts
+from ..core.finite import all_finite
 from ..core.float_warnings import quiet
 from ..core.forward import pushed
-from ..core.reverse import INPUT, NO_PARAMS, OUTPUT, Node, ReverseTrace, all_finite, pull
+from ..core.reverse import INPUT, NO_PARAMS, OUTPUT, Node, ReverseTrace, pull
 from ..core.values import Value, fit, plain
 from .record import Recorded
 from .singular import ForAll, Settling, gradient_of, is_close, tangents_of, unsure

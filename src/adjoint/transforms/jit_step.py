@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..core.careful import Cotangent, pull_parts
+from ..core.finite import all_finite
 from ..core.float_warnings import words
 from ..core.primitive import Primitive
-from ..core.reverse import ReverseTrace, all_finite
+from ..core.reverse import ReverseTrace
 from ..core.traced import Traced
 from ..core.values import Value, is_inexact, zeros_for
 from ..ir.counts import is_count

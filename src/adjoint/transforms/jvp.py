@@ -12,10 +12,11 @@ import numpy as np
 from ..core.careful import pull_careful
 from ..core.derived import derived
 from ..core.errors import TangentError, message
+from ..core.finite import all_finite
 from ..core.float_warnings import quiet
 from ..core.folding import fold
 from ..core.forward import ForwardTrace, met, pushed
-from ..core.reverse import INPUT, OUTPUT, all_finite
+from ..core.reverse import INPUT, OUTPUT
 from ..core.traced import LOCAL, Traced, settled, snapshot
 from ..core.tree import flatten, same_structure
 from ..core.values import Value, cannot_branch, cast, describe, dtype_of, may_hold, plain, shape_of, zeros_for

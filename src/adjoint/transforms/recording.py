@@ -11,9 +11,10 @@ import numpy as np
 from ..core.callsite import stands_for_the_user
 from ..core.careful import pull_careful
 from ..core.errors import InputError, OutputError, TangentError, message
+from ..core.finite import all_finite
 from ..core.float_warnings import quiet, redirect, restore
 from ..core.folding import fold
-from ..core.reverse import ReverseTrace, all_finite, pull
+from ..core.reverse import ReverseTrace, pull
 from ..core.swallowed import behind
 from ..core.trace import is_differentiated
 from ..core.traced import FLOAT64, LOCAL, Traced, snapshot
