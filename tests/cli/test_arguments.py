@@ -61,7 +61,7 @@ the name is missing
   ^
   Write  name=value  without spaces, as in  x=1.3  or  w=-1,1.5,0.5.
 
-'lambda' is a word of Python's
+'lambda' is a Python keyword
   lambda=1
   ^
   Choose another name.
@@ -98,7 +98,7 @@ unknown name 'y'
   W=[[1,2],[3]]
     ^
 
-int: wants whole numbers
+int: needs whole numbers
   n=int:1.5
         ^
 

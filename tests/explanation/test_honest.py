@@ -241,7 +241,7 @@ def test_chosen_arguments():
 
 def test_arguments_that_are_not_understood():
     """Beginners' mistakes get an answer."""
-    with pytest.raises(ad.errors.InputError, match=r"Give the point to what it returns:  ad.explain\(f\)\(x\)"):
+    with pytest.raises(ad.errors.InputError, match=r"Pass the point to what it returns:  ad.explain\(f\)\(x\)"):
         ad.explain(np.sin, 1.0)
     with pytest.raises(ad.errors.InputError, match=r"Write  ad.explain\(f\)\(x\)  instead of  ad.explain\(f\)\(x=x\)"):
         ad.explain(np.sin)(x=1.0)

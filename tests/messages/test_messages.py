@@ -129,7 +129,7 @@ INSIDE = {
         "An in-place update cannot change the dtype.", "{at}",
         "got complex128[3] for float64[3]", "Write  x = x + y  instead of  x += y."]),
     order_of_bessel: (errors.NotDifferentiableError, [
-        "jv has no known derivative with respect to its argument number 1.", "{at}",
+        "jv has no known derivative with respect to argument 1.", "{at}",
         "If it is meant as a constant, pass  ad.stop_gradient(...)  there; if you know the derivative, give it with  "
         "ad.custom_rule."]),
     no_rule: (errors.UnsupportedError, ["np.busday_count has no derivative rule.", "{at}", STOP]),
@@ -303,8 +303,8 @@ def vjp_shape():
 
 NUMBERS = "Pass a float (3.0, not 3) or  x.astype(float); choose the arguments to differentiate with  argnums."
 ELSEWHERE = "Pass a float (3.0, not 3) or  x.astype(float); keep what is not differentiated in an argument of its own."
-POINT = "Give the point to the gradient itself:  ad.grad(f)(x),  or  ad.grad(f, argnums=(0, 1))(x, y)."
-ONE_NUMBER = "Sum the result to one number, or use  ad.jacobian;  of a complex result take  np.real  or  np.abs."
+POINT = "Pass the point to the gradient itself:  ad.grad(f)(x),  or  ad.grad(f, argnums=(0, 1))(x, y)."
+ONE_NUMBER = "Sum the result to one number, or use  ad.jacobian;  for a complex result, take  np.real  or  np.abs."
 
 OUTSIDE = {
     integer_argument: (errors.InputError, [
@@ -345,12 +345,12 @@ OUTSIDE = {
         "grad needs a function that returns one real number.", "{at}", "got float64[3]", ONE_NUMBER]),
     list_result: (errors.OutputError, [
         "grad needs a function that returns one real number.", "{at}", "got list",
-        "Return a number; use  has_aux=True  to return anything else besides."]),
+        "Return a number; use  has_aux=True  to return anything else as well."]),
     complex_result: (errors.OutputError, [
         "grad needs a function that returns one real number.", "{at}", "got complex 1j", ONE_NUMBER]),
     generator_result: (errors.OutputError, [
         "jvp needs a function that returns numbers, arrays or containers of them.", "{at}", "got generator",
-        "A generator or coroutine has to be run inside the function; to return anything else besides, "
+        "A generator or coroutine has to be run inside the function; to return anything else as well, "
         "use  has_aux=True."]),
     no_pair: (errors.OutputError, [
         "With has_aux=True the function has to return a pair (value, aux).", "{at}", "got float64[]",
@@ -372,7 +372,7 @@ OUTSIDE = {
         "Give an array of the same shape as the result."]),
     cotangent_structure: (errors.TangentError, [
         "The cotangent does not have the structure of the function's result.", "{at}", "got list",
-        "Give a cotangent of the same containers as the value that vjp returned."]),
+        "Give a cotangent in the same containers as the value that vjp returned."]),
     not_holomorphic: (errors.NotDifferentiableError, [
         "A complex result has a Jacobian with respect to a complex argument only if it is holomorphic.", "{at}",
         "Take the Jacobian of  np.real  and  np.imag  of the result one after the other."]),

@@ -40,9 +40,9 @@ ERRORS = {
     "a negative seed": (
         lambda: random.key(-1),
         ValueError,
-        "A seed is not negative.",
+        "A seed must not be negative.",
         "got int -1",
-        "Write  ad.random.key(abs(seed)),  or another.",
+        "Write  ad.random.key(abs(seed)),  or choose another seed.",
     ),
     "folding a fraction": (
         lambda: random.fold_in(KEY, 0.5),
@@ -63,7 +63,7 @@ ERRORS = {
         ValueError,
         "The parameters do not fit into the shape of the draw.",
         "got shape (2,) for parameters of shape (3,)",
-        "Leave  shape  out to draw one number for each parameter, (3,), or give a shape that ends so.",
+        "Leave  shape  out to draw one number for each parameter, (3,), or give a shape that ends with it.",
     ),
     "half precision": (
         lambda: random.normal(KEY, 2, dtype=np.float16),
@@ -89,7 +89,7 @@ ERRORS = {
     "an unlikely probability": (
         lambda: random.bernoulli(KEY, 1.5),
         ValueError,
-        "A probability is between 0 and 1.",
+        "A probability has to be between 0 and 1.",
         "got 1.5",
         "Clip it with  np.clip(p, 0.0, 1.0).",
     ),
@@ -110,9 +110,9 @@ ERRORS = {
     "a negative shape parameter": (
         lambda: random.gamma(KEY, -0.5),
         ValueError,
-        "The shape parameters of gamma, beta and Dirichlet numbers are positive.",
+        "The shape parameters of gamma, beta and Dirichlet numbers have to be positive.",
         "got -0.5",
-        "Write  np.exp(log_a)  for a parameter that is to be learnt.",
+        "Write  np.exp(log_a)  for a parameter that is to be learned.",
     ),
 }
 

@@ -284,7 +284,7 @@ BATCHES = {
     ),
     "keys": (
         lambda: ad.vmap(lambda p: p["w"], in_axes=({"v": 0},))({"w": np.ones(3)}),
-        ["An entry of in_axes is not nested as what it belongs to.", "got {'v': 0} for dict",
+        ["An entry of in_axes is not nested like what it belongs to.", "got {'v': 0} for dict",
          "Give an integer, None, or the same containers with integers and None in them."],
     ),
     "results": (

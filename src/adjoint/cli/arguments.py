@@ -66,7 +66,7 @@ def parse_argument(text: str) -> Argument:
     if not name.isidentifier():
         raise CommandError(f"'{name}' is not a name" if name else "the name is missing", text=text, hint=FORM)
     if keyword.iskeyword(name):
-        raise CommandError(f"'{name}' is a word of Python's", text=text, hint="Choose another name.")
+        raise CommandError(f"'{name}' is a Python keyword", text=text, hint="Choose another name.")
     if written.startswith("="):
         raise CommandError("one '=' is enough", text=text, column=len(raw_name) + 1)
     start = len(raw_name) + len(equals)
@@ -91,6 +91,6 @@ def _value(text: str, start: int, *, whole: bool) -> Any:
         raise error.within(text, start, hint=hint) from None
     if whole:
         if not np.all(np.isfinite(value) & (value == np.rint(value))):
-            raise CommandError("int: wants whole numbers", text=text, column=start)
+            raise CommandError("int: needs whole numbers", text=text, column=start)
         return int(value) if value.ndim == 0 else value.astype(np.int64)
     return float(value) if value.ndim == 0 else value

@@ -10,7 +10,7 @@
     ├── UnsupportedError         (TypeError)       a function, keyword or operation without a rule
     ├── BatchError               (TypeError)       a value of one example was asked for inside vmap
     ├── BatchSizeError           (ValueError)      the arguments of vmap do not fit together
-    ├── NanError                 (FloatingPointError)  a step made a nan, and somebody wanted to know
+    ├── NanError                 (FloatingPointError)  a step made a nan, which was to be found
     ├── ImpureError              (RuntimeError)    a jitted function does what a recording cannot repeat
     └── GradientCheckError       (AssertionError)  check_grads found a wrong derivative
 

@@ -219,7 +219,7 @@ def _refused(name: str, note: Note) -> UnsupportedError:
         message(
             f"{name} cannot be written out number by number.",
             got=where,
-            fix='Leave  level="scalar"  away: it is one step then.',
+            fix='Leave  level="scalar"  out: then it is one step.',
         )
     )
 
@@ -230,7 +230,7 @@ def _check_size(count: int, what: str) -> None:
             message(
                 f"Written out number by number, the trace would have more than {LARGEST:,} steps.",
                 got=f"{count:,} at {what}",
-                fix='Leave  level="scalar"  away, or explain the function at a smaller size.',
+                fix='Leave  level="scalar"  out, or explain the function at a smaller size.',
             )
         )
 

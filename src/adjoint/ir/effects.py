@@ -98,7 +98,7 @@ def _refuse_values(function: Any) -> None:
             message(
                 "A function that is called for its effect uses a value of the jitted function around it.",
                 got=getattr(function, "__qualname__", type(function).__name__),
-                fix="Give the value as an argument:  ad.debug.callback(lambda v: ..., value).",
+                fix="Pass the value as an argument:  ad.debug.callback(lambda v: ..., value).",
             )
         )
 

@@ -201,7 +201,7 @@ def _checked(
             message(
                 f"The function draws from {drawn}, so a recording would repeat the same numbers.",
                 got=home(fun),
-                fix="Draw with  ad.random.normal(key, shape)  and give the key as an argument,\n"
+                fix="Draw with  ad.random.normal(key, shape)  and pass the key as an argument,\n"
                 "or draw outside and pass the numbers.",
             )
         )

@@ -188,5 +188,5 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
         where = axis_of(where.item() if isinstance(where, np.generic) else where, ndim_of(a))
         total[where] = total.get(where, 0) + int(steps)
     if not shape_of(a):
-        raise ValueError("an array without axes cannot be rolled along some")
+        raise ValueError("an array without axes cannot be rolled along an axis")
     return ops.roll(a, shift=tuple(total.values()), axis=tuple(total)) if total else np.copy(a)

@@ -159,7 +159,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     if np.any(raw(rank) < min(rows, columns)) and _moves(a):
         raise NotDifferentiableError(
             message(
-                "np.linalg.lstsq has no derivative with respect to a matrix whose rank is not full.",
+                "np.linalg.lstsq has no derivative with respect to a matrix that does not have full rank.",
                 got=f"rank {np.min(raw(rank))} of {min(rows, columns)}",
                 fix="If a perturbation keeps the rank, use  np.linalg.pinv(a) @ b;  "
                 "if the matrix is meant as a constant, pass  ad.stop_gradient(a).",

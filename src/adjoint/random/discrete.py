@@ -256,9 +256,9 @@ def _how_many(n: Any) -> int:
     if isinstance(n, (bool, np.bool)) or dtype_of(n).kind not in "iu" or n < 0:
         raise TypeError(
             message(
-                "A number that stands for all below it has to be whole and not negative.",
+                "A number that stands for all numbers below it has to be whole and not negative.",
                 got=describe(n),
-                fix="Pass such a number, or an array of what is to be drawn.",
+                fix="Pass such a number, or an array to draw from.",
             )
         )
     return int(n)
@@ -312,7 +312,9 @@ def _high_product(x: Any, y: Any) -> Any:
 def _draw_bernoulli(key: Any, p: Any, *, shape: tuple[int, ...]) -> Any:
     if not np.all((np.asarray(p) >= 0) & (np.asarray(p) <= 1)):
         raise ValueError(
-            message("A probability is between 0 and 1.", got=_worst(p), fix="Clip it with  np.clip(p, 0.0, 1.0).")
+            message(
+                "A probability has to be between 0 and 1.", got=_worst(p), fix="Clip it with  np.clip(p, 0.0, 1.0)."
+            )
         )
     return standard_between.evaluate(key, shape=shape, dtype=FLOAT64) < p
 
@@ -341,7 +343,7 @@ def _draw_pick(key: Any, p: Any, *, shape: tuple[int, ...], replace: bool) -> An
     total, possible = p.sum(), np.count_nonzero(p)
     if not (np.all(p >= 0) and 0 < total < np.inf):
         raise ValueError(
-            message("Probabilities are not negative, and not all zero.", got=f"{p!r}", fix="They need not sum to 1.")
+            message("Probabilities must not be negative, nor all zero.", got=f"{p!r}", fix="They need not sum to 1.")
         )
     if replace:
         sums = np.cumsum(p)

@@ -125,7 +125,7 @@ def shape_for(shape: Any, *parameters: Any) -> tuple[int, ...]:
         if dtype_of(p).kind not in "fciub":
             raise TypeError(
                 message(
-                    "The parameters of a random draw are numbers or arrays of them.",
+                    "The parameters of a random draw have to be numbers or arrays of them.",
                     got=describe(p),
                     fix="Write  ad.random.normal(key, shape, loc, scale),  for example.",
                 )
@@ -145,7 +145,8 @@ def shape_for(shape: Any, *parameters: Any) -> tuple[int, ...]:
             message(
                 "The parameters do not fit into the shape of the draw.",
                 got=f"shape {full} for parameters of shape {needed}",
-                fix=f"Leave  shape  out to draw one number for each parameter, {needed}, or give a shape that ends so.",
+                fix=f"Leave  shape  out to draw one number for each parameter, {needed}, "
+                "or give a shape that ends with it.",
             )
         )
     return full

@@ -170,9 +170,9 @@ def _draw(key: Any, a: Any, *, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     if not np.all((a >= 1) & (a < np.inf)):  # what was below 1 has been raised, unless it was not positive
         raise ValueError(
             message(
-                "The shape parameters of gamma, beta and Dirichlet numbers are positive.",
+                "The shape parameters of gamma, beta and Dirichlet numbers have to be positive.",
                 got=f"{a[~((a >= 1) & (a < np.inf))].flat[0] - 1.0}",
-                fix="Write  np.exp(log_a)  for a parameter that is to be learnt.",
+                fix="Write  np.exp(log_a)  for a parameter that is to be learned.",
             )
         )
     out = np.empty(shape)

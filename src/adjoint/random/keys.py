@@ -179,7 +179,11 @@ def _seed(seed: Any) -> Any:
     seed = int(seed)
     if seed < 0:
         raise ValueError(
-            message("A seed is not negative.", got=describe(seed), fix="Write  ad.random.key(abs(seed)),  or another.")
+            message(
+                "A seed must not be negative.",
+                got=describe(seed),
+                fix="Write  ad.random.key(abs(seed)),  or choose another seed.",
+            )
         )
     return SeedSequence(seed).generate_state(2, np.uint64)
 

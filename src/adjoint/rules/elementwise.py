@@ -152,7 +152,7 @@ def refuse_unknown(primitive: Any, partials: Sequence[Any], moves: Sequence[Any]
         if partial is None and moving is not None:
             raise NotDifferentiableError(
                 message(
-                    f"{primitive.name} has no known derivative with respect to its argument number {k + 1}.",
+                    f"{primitive.name} has no known derivative with respect to argument {k + 1}.",
                     fix="If it is meant as a constant, pass  ad.stop_gradient(...)  there; "
                     "if you know the derivative, give it with  ad.custom_rule.",
                 )

@@ -66,7 +66,7 @@ def associative_scan(f: Callable[[Any, Any], Any], elems: Any, reverse: bool = F
     ):
         raise InputError(
             message(
-                f"associative_scan needs arrays with an axis {axis!r} along which its elements stand.",
+                f"associative_scan needs arrays with an axis {axis!r} along which the elements are stacked.",
                 got=", ".join([describe(x) for x in leaves]) or "no array",
             )
         )

@@ -75,8 +75,8 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     except BatchError as error:
         raise InputError(
             message(
-                "The shapes of the function depend on values, or it decides by them, so they cannot be told without.",
-                fix="Call the function itself, or give what it decides by as a plain Python number.",
+                "The shapes of the results depend on values, or the function branches on them: it has to be computed.",
+                fix="Call the function itself, or pass what it branches on as a plain Python number.",
             )
         ) from error
     else:

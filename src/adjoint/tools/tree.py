@@ -285,7 +285,7 @@ def ravel(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
         if shape_of(vector) != (total,):
             raise InputError(
                 message(
-                    f"The tree holds {total} numbers, so it is made of a vector of shape ({total},).",
+                    f"The tree holds {total} numbers, so it is made from a vector of shape ({total},).",
                     got=describe(vector),
                 )
             )

@@ -233,7 +233,7 @@ def checked_argnums(argnums: Any, walk: str = "grad") -> int | tuple[int, ...]:
         message(
             "argnums has to be an integer or a tuple of different integers.",
             got=describe(argnums),
-            fix=f"Give the point to {'the gradient itself' if walk == 'grad' else 'what it returns'}:  "
+            fix=f"Pass the point to {'the gradient itself' if walk == 'grad' else 'what it returns'}:  "
             f"ad.{walk}(f)(x),  or  ad.{walk}(f, argnums=(0, 1))(x, y).",
         )
     )
@@ -278,7 +278,7 @@ def _number(result: Any) -> Any:
         message(
             "grad needs a function that returns one real number.",
             got=describe(result),
-            fix="Return a number; use  has_aux=True  to return anything else besides.",
+            fix="Return a number; use  has_aux=True  to return anything else as well.",
         )
     )
 
@@ -292,6 +292,6 @@ def _check_scalar(value: Any) -> None:
                 "grad needs a function that returns one real number.",
                 got=describe(value),
                 fix="Sum the result to one number, or use  ad.jacobian;  "
-                "of a complex result take  np.real  or  np.abs.",
+                "for a complex result, take  np.real  or  np.abs.",
             )
         )

@@ -44,7 +44,7 @@ def holomorphic(
                 message(
                     "holomorphic=True needs a function that returns one complex number.",
                     got=describe(value),
-                    fix="Sum the result to one number, or use  ad.jacobian;  of a real result without  holomorphic.",
+                    fix="Sum the result to one number, or use  ad.jacobian;  leave  holomorphic  out for a real one.",
                 )
             )
         along, rebuild = flatten(pullback(1.0 + 0.0j)[0])
@@ -65,6 +65,6 @@ def _check(along: Any, turned: Any) -> None:
         raise NotDifferentiableError(
             message(
                 "The function is not holomorphic here, so there is no df/dz.",
-                fix="Of a function with  np.real, np.abs  or  np.conj  in it take the gradient of a real result.",
+                fix="If it uses  np.real, np.abs  or  np.conj,  take the gradient of a real result.",
             )
         )

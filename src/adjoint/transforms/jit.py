@@ -284,7 +284,7 @@ class Jitted(Generic[P, R]):
         for what in changes:
             self._changes[what, call.key] += 1
             if self._changes[what, call.key] > MAX_CHANGES:
-                self._give_up(f"{what} is changed between calls", "Pass it as an argument.")
+                self._give_up(f"{what} changes between calls", "Pass it as an argument.")
                 return True
         if len(paths) - len(changes) >= MAX_PATHS:
             lines = [s.line for p in paths[:1] for s in p.recording.program.steps if s.primitive is GUARD]

@@ -125,7 +125,7 @@ class Lengths:
         ]
         more = " and others" if len(varying) > 2 else ""
         return (
-            f"has been recorded for {MANY} lengths of {', '.join(varying[:2])}{more}: each takes its own recording.",
+            f"has been recorded for {MANY} lengths of {', '.join(varying[:2])}{more}: each needs its own recording.",
             "Pad to a few lengths, for example with  np.pad  and a mask, or pass batches of one size.",
         )
 

@@ -139,8 +139,8 @@ def _decided(count: Value) -> tuple[int, bool]:
     except GuardRefusedError:
         raise DecisionError(
             message(
-                "A second derivative, backward and backward again, of a while_loop inside another loop is not known.",
-                fix="Take it forward over backward, as  ad.hessian  and  ad.hvp  do, or use  ad.scan.",
+                "A second derivative, reverse over reverse, of a while_loop inside another loop is not known.",
+                fix="Take it forward over reverse, as  ad.hessian  and  ad.hvp  do, or use  ad.scan.",
             )
         ) from None
 

@@ -373,6 +373,8 @@ def _checked_budget(every: int | None, memory: int | None) -> tuple[int, int]:
             raise InputError(message(f"{name} has to be a positive integer.", got=describe(given)))
     if every is not None and memory is not None:
         raise InputError(
-            message("checkpoint_every and memory are two ways to say the same.", fix="Give one of them to  ad.scan.")
+            message(
+                "checkpoint_every and memory are two ways to say the same thing.", fix="Give one of them to  ad.scan."
+            )
         )
     return int(every or 0), int(memory or 0)

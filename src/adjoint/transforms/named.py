@@ -11,7 +11,7 @@ from ..core.values import describe
 from .recording import Evaluation
 
 Transform = Callable[[Callable[..., Any], int], Callable[..., Any]]
-"""A transform of a function that differentiates with respect to its argument number 0."""
+"""A transform of a function that differentiates with respect to argument 0."""
 
 
 def by_name(transform: Transform, fun: Callable[..., Any], argnums: Any, argnames: Any) -> Evaluation:
@@ -44,7 +44,10 @@ def _checked(argnums: Any, argnames: Any) -> tuple[str, ...]:
         )
     if argnums != 0:
         raise InputError(
-            message("argnums and argnames are two ways to say the same.", fix="Give one of them, also for several.")
+            message(
+                "argnums and argnames are two ways to say the same thing.",
+                fix="Give only one of them, for several arguments too.",
+            )
         )
     return tuple(names)
 

@@ -204,7 +204,7 @@ def output_leaves(result: Any, walk: str) -> tuple[list[Any], Callable[[list[Any
             message(
                 f"{walk} needs a function that returns numbers, arrays or containers of them.",
                 got=describe(leaf),
-                fix="A generator or coroutine has to be run inside the function; to return anything else besides, "
+                fix="A generator or coroutine has to be run inside the function; to return anything else as well, "
                 "use  has_aux=True.",
             )
         )

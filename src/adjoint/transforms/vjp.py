@@ -137,7 +137,7 @@ def _pullback(fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, 
                 message(
                     "The cotangent does not have the structure of the function's result.",
                     got=type(cotangent).__name__,
-                    fix="Give a cotangent of the same containers as the value that vjp returned.",
+                    fix="Give a cotangent in the same containers as the value that vjp returned.",
                 )
             )
         checked = [checked_cotangent(c, v, "vjp") for c, v in zip(g, recording.values, strict=True)]

@@ -58,7 +58,7 @@ def vmap(
     if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size < 1):
         raise InputError(
             message(
-                "chunk_size has to be a whole number of examples from 1 on, or None for all at once.",
+                "chunk_size has to be a whole number of examples, at least 1, or None for all at once.",
                 got=repr(chunk_size),
                 fix="Write  chunk_size=100,  for example.",
             )
@@ -170,7 +170,7 @@ def _axes_for_leaves(axes: Any, args: tuple[Any, ...], what: str = "in_axes") ->
         else:
             raise BatchSizeError(
                 message(
-                    f"An entry of {what} is not nested as what it belongs to.",
+                    f"An entry of {what} is not nested like what it belongs to.",
                     got=f"{entry!r} for {describe(arg)}",
                     fix="Give an integer, None, or the same containers with integers and None in them.",
                 )
