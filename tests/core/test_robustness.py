@@ -402,6 +402,10 @@ def caught_and_gone(x):
     return x * [1.0][3]
 
 
+CAUGHT = pytest.mark.filterwarnings("ignore:[^\\n]*\\n  The function caught this:RuntimeWarning")
+
+
+@CAUGHT
 @pytest.mark.parametrize("walk", [ad.grad, ad.vmap, lambda f: ad.jit(ad.grad(f))], ids=["grad", "vmap", "jit"])
 @pytest.mark.parametrize("f", [caught_first, caught_and_gone])
 def test_a_refusal_that_was_caught_is_over(f, walk):
@@ -411,6 +415,7 @@ def test_a_refusal_that_was_caught_is_over(f, walk):
     assert not isinstance(found.value, ad.AdjointError)
 
 
+@CAUGHT
 def test_refusals_are_forgotten():
     """A refusal that the function itself has caught is not taken for the cause of a later error in the same frame."""
 

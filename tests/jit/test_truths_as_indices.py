@@ -55,3 +55,38 @@ def test_sums_at_the_edge_of_the_word(first, n):
     f = ad.jit(lambda n, m: (n + n, n - m, n + n + 1))
     for a in (1, first, n, first):
         assert f(a, -a) == (a + a, a + a, a + a + 1)
+
+
+def matched(x):
+    match x > 0:
+        case True:
+            return x
+        case False:
+            return -3.0 * x
+    return 100.0
+
+
+IDENTITIES = {
+    "match": matched,
+    "is True": lambda x: x if (x > 0) is True else -3.0 * x,
+    "is not False": lambda x: x if (x > 0) is not False else -3.0 * x,
+    "a variable": lambda x: (lambda b: x if b is True else -3.0 * x)(x > 0),
+    "two comparisons": lambda x: x * ((x > 0) is (x > -5)),
+    "not": lambda x: x if (not x > 0) is False else -3.0 * x,
+    "type of the truth value": lambda x: x if type(x > 0) is bool else -3.0 * x,
+    "type of the number": lambda x: x if type(x) is float else -3.0 * x,
+    "in a function": lambda x: ask(x > 0) * x,
+}
+
+
+def ask(flag):
+    return 2.0 if flag is True else 3.0
+
+
+@pytest.mark.parametrize("f", IDENTITIES.values(), ids=IDENTITIES.keys())
+def test_truth_values_are_pythons_own(f):
+    """`(x > 0) is True` of a Python float, as `case True` asks it, is answered as without jit."""
+    jitted, both = ad.jit(f), ad.jit(ad.value_and_grad(f))
+    for x in (1.0, -1.0, 2.0, -1.0):
+        assert jitted(x) == f(x)
+        assert both(x)[0] == f(x)

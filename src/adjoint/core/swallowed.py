@@ -1,12 +1,15 @@
-"""Refusals that compiled code hides: it replaces the exception of a conversion by one of its own."""
+"""Refusals that nobody sees: compiled code replaces them by exceptions of its own, and a function may catch them."""
 
 from __future__ import annotations
 
+import warnings
 from _thread import get_ident
 from types import FrameType
 from typing import Any
 
+from .callsite import is_library
 from .errors import AdjointError
+from .standing import catches
 
 REFUSED: dict[int, tuple[AdjointError, Any]] = {}
 """The last refusal in a thread that traces a function, and the frame that met it; forgotten when the function ends."""
@@ -18,6 +21,22 @@ def remember(error: AdjointError, frame: FrameType) -> None:
     The frame is not kept, as it keeps arrays. Another one may get its place in memory, so the instruction counts too.
     """
     REFUSED[get_ident()] = error, (id(frame), frame.f_code, frame.f_lasti)
+
+
+def warn_if_caught(error: AdjointError, frame: FrameType | None) -> None:
+    """Say so where the user's function catches a refusal, as it goes on as it would not with a plain number."""
+    while frame is not None and is_library(frame):
+        frame = frame.f_back
+    while frame is not None and not is_library(frame):
+        if catches(frame, type(error)):
+            what = str(error).partition("\n")[0]
+            text = f"{what}\n  The function caught this, and goes on as it does not without derivatives or batches."
+            names = frame.f_globals
+            registry = names.setdefault("__warningregistry__", {})
+            place = (frame.f_code.co_filename, frame.f_lineno, names.get("__name__", "<unknown>"))
+            warnings.warn_explicit(text, RuntimeWarning, *place, registry)
+            return
+        frame = frame.f_back
 
 
 def behind(error: BaseException) -> AdjointError | None:

@@ -252,6 +252,8 @@ def _written(
     exactly: bool,
 ) -> tuple[Recording, list[Any], str, str]:
     watch = look(fun, *extra, with_arrays=False)
+    if tells_handles_apart(watch.functions()) or asks_which(watch.functions()):
+        capture.plain_truths = True  # as in  (x > 0) is True
     seal([x for x, _, _ in watch.generators] + [s.x for s in watch.states if isinstance(s.x, random.Random)])
     handles = [
         capture.count(x) if k in counts.leaves else capture.input(x) if is_dynamic(x) else x

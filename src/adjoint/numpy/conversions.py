@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.errors import BatchError, DerivativeDroppedError, message
 from ..core.met import met
-from ..core.swallowed import remember
+from ..core.swallowed import remember, warn_if_caught
 from ..core.traced import PYTHON, Traced, settled
 from ..core.values import describe, plain, raw
 from .exact import is_comparing
@@ -70,9 +70,11 @@ def refuse_batch(x: Any, wanted: str, fix: str) -> None:
     inner = x
     while isinstance(inner, Traced):
         if inner.walk.lead:
-            raise BatchError(
+            error = BatchError(
                 message(f"Inside vmap a value has no single value, so it cannot be {wanted}.", got=describe(x), fix=fix)
             )
+            warn_if_caught(error, sys._getframe(1))
+            raise error
         inner = inner.value
 
 
@@ -99,6 +101,8 @@ def refuse(x: Traced, into: str, what: str) -> NoReturn:
     call, target = met()
     error = DerivativeDroppedError(_refusal(x, into, what, call, target))
     remember(error, sys._getframe(2))
+    if x.shape == ():  # of an array, it is an error without a walk as well
+        warn_if_caught(error, sys._getframe(2))
     raise error
 
 

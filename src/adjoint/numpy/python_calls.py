@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.traced import Traced
+from ..core.traced import Traced, kind_of
 from ..ir.calls import VERSIONS
 from ..ir.counts import EXACT, TRUTH, USUAL, WORD, Count, Number
 from ..ops.declare import UFUNCS
@@ -132,9 +132,9 @@ def _question(function: Any, ufunc: Any) -> Callable[..., Any]:
 
 
 def type_of(*args: Any, **kwargs: Any) -> Any:
-    """`type(x)`: of the number, not of its handle."""
-    if len(args) == 1 and not kwargs and isinstance(args[0], Number):
-        return type(args[0].value)
+    """`type(x)`: of the number or array, not of its handle."""
+    if len(args) == 1 and not kwargs and isinstance(args[0], Traced):
+        return type(args[0].value) if isinstance(args[0], Number) else kind_of(args[0])
     return type(*args, **kwargs)
 
 
