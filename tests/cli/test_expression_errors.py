@@ -67,17 +67,17 @@ max takes 1 argument, not 2
 sin has no keyword 'axis'
   sin(x, axis=0)
          ^
-  Only axis= of sums and their like is known.
+  Only axis= of sums and the like is known.
 
 sum has no keyword 'dtype'
   sum(x, dtype=0)
          ^
-  Only axis= of sums and their like is known.
+  Only axis= of sums and the like is known.
 
 sum has no keyword '**'
   sum(**x)
       ^
-  Only axis= of sums and their like is known.
+  Only axis= of sums and the like is known.
 
 an axis is a whole number, not 'x'
   sum(x, axis=x)

@@ -234,7 +234,7 @@ class _Builder:
         for keyword in node.keywords:
             if keyword.arg != "axis" or not function.axis:
                 what = f"{name} has no keyword '{keyword.arg or '**'}'"
-                self.fail(what, self.column(keyword.col_offset), "Only axis= of sums and their like is known.")
+                self.fail(what, self.column(keyword.col_offset), "Only axis= of sums and the like is known.")
             axis = self.whole(keyword.value, "an axis is a whole number")
         if len(node.args) != function.arguments:
             plural = "argument" if function.arguments == 1 else "arguments"

@@ -1,4 +1,4 @@
-"""What Python's syntax has and an expression has not: the words for each, and what to write instead."""
+"""What Python's syntax has and an expression does not: the words for each, and what to write instead."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ came out of arithmetic, so `0 * inf` is nan for both. For the first it should be
 Here a cotangent has five parts:
 
 - `finite`: the ordinary value;
-- `infinite`: the coefficient of one infinite unit, made where the partial of sqrt and its like is infinite. It is
+- `infinite`: the coefficient of one infinite unit, made where the partial of sqrt and the like is infinite. It is
   transposed by the same rules; a partial that is exactly 0 ends it. So sqrt(sum(x**2)) at 0 gives 0, sqrt(x) inf;
 - `support`: where something arrives at all; None means everywhere;
 - `doubt`: where a zero out of arithmetic met an infinite slope, so that how fast both become so decides; None means

@@ -1,1 +1,1 @@
-"""Every step of a derivative, for eyes: tables, graph, page, formulas, code. `ad.explain` is in `explain.py`."""
+"""Every step of a derivative, made visible: tables, graph, page, formulas, code. `ad.explain` is in `explain.py`."""

@@ -1,4 +1,4 @@
-"""`explain`: every step of a derivative, for eyes."""
+"""`explain`: every step of a derivative, made visible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording for eyes: the trace that a derivative executes, with where each step stands and what the user calls it.
+"""Recording to be shown: the trace that a derivative executes, with where each step stands and what the user calls it.
 
 Two walks, one inside the other. The inner one is the reverse walk itself, so what is shown is what `ad.grad` does.
 The outer one writes down every operation that is carried out, in the function and in the rules of its derivative, as

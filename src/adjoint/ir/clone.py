@@ -33,7 +33,7 @@ class Clones:
     ) -> None:
         self.capture = capture
         self.calls = calls
-        """Whether calls of `float` and its like go to versions that take handles."""
+        """Whether calls of `float` and the like go to versions that take handles."""
         self.variables = variables or {}
         """Handles of captured numbers, by their places."""
         self._owners = frozenset([owner for owner, _ in self.variables])

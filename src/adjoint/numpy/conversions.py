@@ -126,7 +126,7 @@ def _refusal(x: Traced, into: str, what: str, call: str, target: str) -> str:
 
 
 def to_float(self: Traced) -> float:
-    """`float(x)`, `math.sin(x)`, `plain[0] = x`; `"%.3f" % x` is text for eyes, and shows the value."""
+    """`float(x)`, `math.sin(x)`, `plain[0] = x`; `"%.3f" % x` is text for people, and shows the value."""
     if not self.walk.level:
         return float(settled(self))
     if is_formatting(sys._getframe(1)):
@@ -181,7 +181,7 @@ def _bytes_of(value: Any, protocol: Any) -> Any:
 
 
 def to_text(self: Traced) -> str:
-    """Prints show the value: they are for eyes."""
+    """Prints show the value: they are for people."""
     return f"Traced({plain(self)!r})" if self.walk.level else repr(settled(self))
 
 

@@ -120,7 +120,7 @@ def is_settled(*operands: Any) -> bool:
 def _exact(
     primitive: Primitive, python: Binary, ranged: Callable[[Range, Range], Range], limit: int, *, tells: bool = False
 ) -> Binary:
-    """Addition and its like: a step, if its result is sure to fit. `tells`: the result says what the operand is."""
+    """Addition and the like: a step, if its result is sure to fit. `tells`: the result says what the operand is."""
 
     def operation(x: Any, y: Any) -> Any:
         if is_settled(x, y):

@@ -38,7 +38,7 @@ def is_decimal(x: Any) -> bool:
 
 
 def compared(python: Callable[[Any, Any], Any], x: Any, exact: Any) -> Any:
-    """`x < exact`, and its like."""
+    """`x < exact`, and the like."""
     if is_decimal(exact) and python not in EQUALITIES and bool(x != x):
         return python(math.nan, exact)  # raises
     near = _nearest(exact)

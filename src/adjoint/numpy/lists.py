@@ -34,7 +34,7 @@ def aware(ufunc: Any) -> Callable[..., Any]:
 
 
 def converting(kind: Any) -> Callable[..., Any]:
-    """`np.float64(x)` and its like: a traced value in that precision, anything else as NumPy has it."""
+    """`np.float64(x)` and the like: a traced value in that precision, anything else as NumPy has it."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if (

@@ -59,7 +59,7 @@ def to_complex(x: Any) -> Any:
 
 
 def _numpys(dtype: np.dtype) -> Callable[[Any], Any]:
-    """`np.float32(x)` and its like."""
+    """`np.float32(x)` and the like."""
     return lambda x: astype(x if type(x) is Traced else x.current(), dtype=dtype)
 
 
@@ -118,7 +118,7 @@ def _mathematical(function: Any, ufunc: Any) -> Callable[..., Any]:
 
 
 def _whole(function: Any, ufunc: Any) -> Callable[..., Any]:
-    """`math.floor` and its like, which give integers."""
+    """`math.floor` and the like, which give integers."""
 
     def version(x: Any) -> Any:
         return to_int(x if isinstance(x, Count) or x.dtype.kind != "f" else UFUNCS[ufunc](to_numpy_float(x)))
@@ -127,7 +127,7 @@ def _whole(function: Any, ufunc: Any) -> Callable[..., Any]:
 
 
 def _question(function: Any, ufunc: Any) -> Callable[..., Any]:
-    """`math.isnan` and its like."""
+    """`math.isnan` and the like."""
     return _one(function, lambda x: made(x.walk, UFUNCS[ufunc](to_numpy_float(x)), TRUTH, ()))
 
 

@@ -61,7 +61,7 @@ for _function in (np.common_type, np.einsum_path):
 
 
 def _by_value(function: Any) -> Any:
-    """A function for eyes, or about memory: it sees the plain array."""
+    """A function for printing, or about memory: it sees the plain array."""
 
     def ask(*args: Any, **kwargs: Any) -> Any:
         return function(*[np.asarray(plain(a)) if isinstance(a, Traced) else a for a in args], **kwargs)

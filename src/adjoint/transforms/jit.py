@@ -263,7 +263,9 @@ class Jitted(Generic[P, R]):
             if new and self._attempted(call, new):  # another thread was quicker
                 return result
             self._statics.add(call.statics)
-            stale = [p for p in now if not p.recording.is_valid()][2:]  # a few, as variables are often set to and fro
+            stale = [p for p in now if not p.recording.is_valid()][
+                2:
+            ]  # a few, as variables are often set back and forth
             self._paths[call.key] = (path, *[p for p in now if p not in stale])
             if path.entry is not None:
                 self._installed(path.entry)

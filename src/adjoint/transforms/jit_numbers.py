@@ -59,7 +59,7 @@ class Numbers:
 
 
 CHANGES = 2
-"""Changes of a captured number, before it becomes an input: it may be set to and fro between two."""
+"""Changes of a captured number, before it becomes an input: it may be set back and forth between two."""
 
 
 class Captured:

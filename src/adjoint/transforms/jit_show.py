@@ -26,7 +26,7 @@ class Kernel(NamedTuple):
 
 
 class Lowered:
-    """One recording for eyes: `print(f.lower(x))`."""
+    """One recording to be read: `print(f.lower(x))`."""
 
     def __init__(self, program: Program, optimised: Program, executable: Any) -> None:
         self.program = program

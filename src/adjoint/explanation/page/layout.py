@@ -118,7 +118,7 @@ class _Layered:
             self.layers[layer].append(place)
 
     def order(self) -> None:
-        """Sort each layer by the mean place of its neighbours, to and fro; keep the order with fewest crossings."""
+        """Sort each layer by the mean place of its neighbours, back and forth; keep the order with fewest crossings."""
         best, fewest = [list(layer) for layer in self.layers], self.crossings()
         for sweep in range(SWEEPS):
             forwards = sweep % 2 == 0

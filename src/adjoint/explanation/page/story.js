@@ -156,7 +156,7 @@ function sayDone(_, {totals}) {
   return {
     phase: "Done: the gradient", lines: all.slice(0, MOST_LINES), partials: [],
     sentence: `The gradient is complete: ${listed(all.map(pair => pair.join(" = ")))}. ` +
-      (RESULTS.length ? `One walk back gave ${count}.` : "Whatever the inputs are, the result stays."),
+      (RESULTS.length ? `One sweep back gave ${count}.` : "Whatever the inputs are, the result stays the same."),
   };
 }
 
@@ -192,5 +192,5 @@ function sayFailed({line, value, expected}) {
     return `The program would take another branch here${where}: what is shown holds for the recorded branch only.`;
   }
   const [was, is] = [toNumber(expected), value].map(x => numberText(x));
-  return `The program was recorded for the number ${was} here, which now is ${is}${where}: what is shown need not hold.`;
+  return `The program was recorded for the number ${was} here, which is now ${is}${where}: what is shown need not hold.`;
 }
