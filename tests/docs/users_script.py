@@ -60,6 +60,9 @@ def types() -> None:
     reveal_type(ad.jvp(scalar, (1.0,), (1.0,)))  # reveals: tuple[float, float]
     reveal_type(ad.vjp(scalar, 1.0)[0])  # reveals: float
     reveal_type(ad.linearize(scalar, 1.0)[0])  # reveals: float
+    reveal_type(ad.stop_gradient(1.0))  # reveals: float
+    reveal_type(ad.value({"a": 1.0}))  # reveals: dict[str, float]
+    reveal_type(ad.tree.ravel({"a": 1.0})[1](w))  # reveals: dict[str, float]
 
     reveal_type(powered(2.0, 3))  # reveals: float
     reveal_type(smooth(2.0))  # reveals: float

@@ -196,7 +196,7 @@ def test_variable_that_always_changes():
     k = "0"
     f = ad.jit(lambda x: x * float(k))
     with pytest.warns(  # noqa: PT031
-        RuntimeWarning, match=r"(?s)the captured variable 'k' is changed.*Pass it as an argument"
+        RuntimeWarning, match=r"(?s)the captured variable 'k' changes between calls.*Pass it as an argument"
     ) as caught:
         for n in range(3 * MAX_CHANGES):
             k = str(n)

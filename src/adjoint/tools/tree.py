@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ..core.errors import InputError, message
 from ..core.hints import missing
 from ..core.values import describe, dtype_of, shape_of
 
+T = TypeVar("T")
 __all__ = ["flatten", "leaves", "map", "map_with_path", "paths", "ravel", "register", "structure", "unflatten"]
 
 
@@ -234,7 +235,7 @@ def unflatten(structure: Any, leaves: Iterable[Any]) -> Any:
     return optree.tree_unflatten(structure, given)
 
 
-def ravel(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
+def ravel(tree: T) -> tuple[Any, Callable[[Any], T]]:
     """All numbers of a tree as one vector, and the function that turns a vector into the tree again.
 
     The way from parameters in containers to code that wants one array, as SciPy's optimisers do. It can be
@@ -280,7 +281,7 @@ def ravel(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
     total = sum(sizes)
     vector = np.concatenate([np.ravel(x) for x in own]) if own else np.zeros(0)
 
-    def unravel(vector: Any) -> Any:
+    def unravel(vector: Any) -> T:
         """The tree whose numbers are those of the vector."""
         if shape_of(vector) != (total,):
             raise InputError(

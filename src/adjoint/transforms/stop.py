@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -11,10 +11,12 @@ from ..core.tree import flatten
 from ..core.values import raw
 from ..ops.declare import CONSTANT, declare
 
+T = TypeVar("T")
+
 _stop = declare("stop_gradient", lambda x: x, CONSTANT, note="a constant by request")
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: T) -> T:
     """The same value as a constant: nothing is differentiated through it.
 
     Parameters
@@ -37,7 +39,7 @@ def stop_gradient(x: Any) -> Any:
     return rebuild([_stop(leaf) if isinstance(leaf, Traced) else leaf for leaf in leaves])
 
 
-def value(x: Any) -> Any:
+def value(x: T) -> T:
     """The plain number or array under a traced value, for printing, logging or plain code.
 
     Parameters
