@@ -130,15 +130,10 @@ def check(name, walk, rounds):
         )
 
 
-@pytest.mark.parametrize("walk", ["reverse", "batch"])
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_few_calls(name, walk):
-    """Some keywords of every function."""
-    check(name, walk, 12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("walk", "rounds"), [("reverse", 150), ("forward", 60), ("batch", 150), ("jit", 5)])
+@pytest.mark.parametrize(
+    ("walk", "rounds"),
+    [("reverse", 150), ("forward", 60), ("batch", 150), pytest.param("jit", 5, marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_many_calls(name, walk, rounds):
     """Many keywords of every function, in every walk."""

@@ -75,14 +75,6 @@ def check(name, walk, rounds):
         assert not (told := difference(want, got)), f"{walk}: {name}.{method}(*{args}, **{keywords}): {told}"
 
 
-@pytest.mark.parametrize("walk", ["reverse", "batch"])
-@pytest.mark.parametrize("name", NAMES)
-def test_a_few_calls(name, walk):
-    """Some keywords of every function and method."""
-    check(name, walk, 10)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("walk", "rounds"), [("reverse", 100), ("forward", 40), ("batch", 100)])
 @pytest.mark.parametrize("name", NAMES)
 def test_many_calls(name, walk, rounds):
