@@ -80,3 +80,17 @@ def test_ends_of_long_texts_stay(page):
     opened(page, layer, {"a": np.ones((8, 9)), "b": np.ones(8)}, np.ones(9))
     assert sorted(page.texts(".node.input .title")) == ["weig…s['a']", "weig…s['b']", "xv(-2)"]
     assert sorted(page.texts(".node.input .value")) == ["[1, 1, … 1] 8", "[1, 1, … 1] 9", "[1, 1… 8×9"]
+
+
+def test_several_limits_at_one_value(page):
+    """Two shares of 0 times infinity are known only together: the page does not add up what it does not know."""
+    steps = opened(page, lambda x: np.sqrt(x) ** 2 + np.cbrt(x**3), 0.0)
+    page.go(steps - 4)
+    assert page.lines() == "∇x = lim ∇v3 · 3·x² = nan"
+    assert page.text("#sentence").endswith(
+        "0 · ∞ is undetermined for this share alone; the slopes near this point have a limit, by which ∇x is 2 in the "
+        "end. Still to come: the share from v1."
+    )
+    page.go(steps - 2)
+    assert page.lines() == "∇x = ∇x + lim ∇v1 · (0.5 / sqrt(x)) = 2"
+    assert "by which ∇x is 2. ∇x is complete" in page.text("#sentence")

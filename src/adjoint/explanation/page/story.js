@@ -109,7 +109,9 @@ function sayReverse({node, edge, index}, {v, sweep}) {
   const record = sweep.records[index], target = targetOf(edge);
   const product = `${factor(numberText(record.giver))} · ${factor(numberText(record.partial))}`;
   const share = DATA.live && !record.nothing && !record.limit ? product : numberText(record.share);
-  const numbers = record.had ? `${numberText(record.before)} + ${share === product ? share : factor(share)}` : share;
+  const before = record.had ? `${numberText(record.before)} + ` : "", isOpen = isUndetermined(record.share);
+  const numbers = isOpen || (before && isUndetermined(record.before)) ? numberText(record.total)
+    : before + (before && share !== product ? factor(share) : share);
   return {
     phase: `Reverse sweep, step ${index + 1} of ${HANDED.length}`,
     lines: equals(`∇${target}`, [contribution(record), numbers, numberText(record.total)]),
@@ -127,13 +129,15 @@ function sayShare(record, target) {
   const slope = DATA.live ? ` = ${numberText(record.partial)}` : "";
   const through = record.edge.partial ? `, times ${name}${slope},` : ", through its derivative,";
   const said = [`${giver} hands its adjoint${what}${through} back to ${target}.`];
-  if (record.had) {
+  if (record.had && !isUndetermined(record.before)) {
     const [before, total] = [record.before, record.total].map(x => numberText(x));
     said.push(`${before} had already arrived there: the shares add up to ${total}.`);
   }
   if (record.limit) {
-    said.push(isUndetermined(record.share) ? "0 · ∞ is undetermined, and no limit is known here."
-      : `0 · ∞ is undetermined; the slopes near this point have a limit, by which ∇${target} is ${numberText(record.total)}.`);
+    const alone = isUndetermined(record.share) ? " for this share alone" : "";
+    const end = `${numberText(record.end)}${record.end === record.total ? "" : " in the end"}`;
+    said.push(isUndetermined(record.end) ? "0 · ∞ is undetermined, and no limit is known here."
+      : `0 · ∞ is undetermined${alone}; the slopes near this point have a limit, by which ∇${target} is ${end}.`);
   } else if (record.vertex) said.push("The slope is infinite here; if a slope of 0 follows, a limit decides.");
   return said.join(" ");
 }

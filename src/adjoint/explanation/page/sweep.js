@@ -92,7 +92,7 @@ function addUp(records, seed, total) {
     Object.assign(record, {had: soFar !== undefined, before: soFar ?? 0});
     const share = record.limit && unsure.length > 1 ? NaN : record.share;
     soFar = k === records.length - 1 ? end : (soFar ?? 0) + share;
-    Object.assign(record, {share, total: soFar, soFar});
+    Object.assign(record, {share, total: soFar, soFar, end});
   });
 }
 function times(whole, partial, out, edge) {
@@ -134,7 +134,7 @@ function fixedSweep() {
     return {
       node, k, edge, partial: edge.partial, giver: byId.get(node.id).adjoint, had: edge.before !== undefined,
       before: edge.before ?? "0", share: edge.share, total: edge.total, soFar: edge.so_far ?? edge.total,
-      nothing: false, vertex: false, limit: Boolean(edge.limit),
+      nothing: false, vertex: false, limit: Boolean(edge.limit), end: byId.get(edge.from).adjoint,
     };
   });
   return {seeds, records};
