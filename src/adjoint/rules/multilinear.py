@@ -51,7 +51,7 @@ class Multilinear:
         gone: Any = False  # a factor that is 0 and stays so ends every infinity, as what was not selected does
         for k, (a, m) in enumerate(zip(args, moves, strict=True)):
             other = args[1 - k] if moves[1 - k] is None else args[1 - k] + moves[1 - k]
-            gone = gone | (np.equal(a, 0) & (True if m is None else np.equal(m, 0)) & ~np.isnan(other))
+            gone = gone | (np.equal(a, 0) & (True if m is None else np.equal(m, 0)) & np.equal(other, other))
         return np.where(gone, 0.0, out), np.where(gone, 0.0, move)
 
     def pull_careful(
