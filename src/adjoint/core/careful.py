@@ -76,7 +76,8 @@ class Cotangent:
         found = Cotangent(self.finite * partial, None, self.support, self.doubt, self.fragile)
         if self.infinite is not None:
             found.infinite = self.infinite * partial
-        found._end(self, np.equal(partial, 0), slope, is_watched=is_differentiated(partial))
+        if self.infinite is not None or self.doubt is not None or self.fragile is not None:
+            found._end(self, np.equal(partial, 0), slope, is_watched=is_differentiated(partial))
         if vertex:
             at_vertex = np.isinf(partial) & np.isfinite(out)
             if may_hold(at_vertex):
@@ -271,6 +272,8 @@ def _asked_for(seed: Value) -> Value | None:
 
 def _support(counts: Value) -> Value | None:
     reached = np.not_equal(counts, 0)
+    if type(reached) is np.bool:
+        return None if reached else reached
     return None if not isinstance(reached, Traced) and np.all(reached) else reached
 
 

@@ -16,10 +16,8 @@ def all_finite(cotangents: list[Value | None]) -> bool:
     for c in cotangents:
         if c is None:
             continue
-        if type(c) in FLOATS:
-            if not math.isfinite(c):
-                return False
-        elif not _is_finite(raw(c)):
+        x = c if type(c) in FLOATS else raw(c)
+        if not (math.isfinite(x) if type(x) in FLOATS else _is_finite(x)):
             return False
     return True
 

@@ -55,6 +55,8 @@ def raw(x: Value) -> Value:
 
 def may_hold(condition: Value) -> bool:
     """Whether any element is true. Where a program must not branch, in a loop, yes: the general form is right."""
+    if type(condition) is bool or type(condition) is np.bool:
+        return bool(condition)
     condition = raw(condition)
     return cannot_branch(condition) or bool(np.any(condition))
 

@@ -29,6 +29,9 @@ _versions: dict[int, Any] = {
 _adopted: dict[int, tuple[int, dict[str, Any]]] = {}
 """Global names of functions that were traced: how many there were, and what has been replaced among them."""
 
+_sizes: dict[int, int] = {}
+"""How many names there were where nothing has been replaced, so that there is nothing else to be asked."""
+
 _kept: dict[int, tuple[dict[str, Any], str, Any]] = {}
 """Names among which something has been replaced, the first of them, and by what: a new import sets all of them anew."""
 
@@ -36,16 +39,17 @@ _kept: dict[int, tuple[dict[str, Any], str, Any]] = {}
 def adopt_surroundings(fun: Any) -> None:
     """Look at the names that a function may use, unless they are as they were the last time."""
     script = sys.modules["__main__"].__dict__
-    if not is_known(script):
+    if _sizes.get(id(script)) != len(script):
         adopt_again(script)
-    if _kept:
-        for names in [names for names, name, version in _kept.values() if names.get(name) is not version]:
-            adopt_again(names)  # imported anew, as by `importlib.reload`
+    for names, name, version in _kept.values():
+        if names.get(name) is not version:
+            _adopt_anew()
+            break
     if type(fun) is not FunctionType:
         fun = _function_of(fun)
     if fun is not None:
         names = fun.__globals__
-        if names is not script and not is_known(names):
+        if names is not script and _sizes.get(id(names)) != len(names):
             adopt_again(names)
         for cell in fun.__closure__ or ():
             _adopt_cell(cell)
@@ -66,21 +70,20 @@ def _function_of(x: Any) -> FunctionType | None:
     return None
 
 
-def is_known(names: dict[str, Any]) -> bool:
-    """Whether global names are as many as they were, and hold no maker of arrays that could have been set anew."""
-    return _adopted.get(id(names)) == (len(names), NOTHING)
-
-
-NOTHING: dict[str, Any] = {}
+def _adopt_anew() -> None:
+    """Look at the names of modules that have been imported anew, as by `importlib.reload`."""
+    for names in [names for names, name, version in _kept.values() if names.get(name) is not version]:
+        adopt_again(names)
 
 
 def adopt_again(names: dict[str, Any]) -> None:
     """Look at global names that may have grown, or been set anew."""
-    count, replaced = _adopted.get(id(names), (0, NOTHING))
+    count, replaced = _adopted.get(id(names), (0, {}))
     if count != len(names) or any([names.get(name) is not version for name, version in replaced.items()]):
         everything = {**replaced, **adopt(names)}
         held = {name: version for name, version in everything.items() if names.get(name) is version}
         _adopted[id(names)] = len(names), held
+        _sizes[id(names)] = -1 if held else len(names)
         _kept.pop(id(names), None)
         for name, version in held.items():
             _kept[id(names)] = names, name, version

@@ -93,10 +93,10 @@ def _read_back(g: Any, out: Any, x: Any, v: Any, *arrays: Any, template: tuple[A
 
 def _read_into(cotangents: list[Any], parents: Sequence[Any], g: Any, args: Sequence[Any], params: dict) -> bool:
     """Add what was read to a cotangent that is there already, without a whole array for each element."""
-    if parents[0] is None or any([isinstance(a, Traced) for a in (g, *args[1:])]):
+    if parents[0] is None:
         return False
     whole: Any = cotangents[parents[0]]
-    if not is_writable(whole):
+    if not is_writable(whole) or any([isinstance(a, Traced) for a in (g, *args[1:])]):
         return False
     key = filled(params["template"], args[1:])
     if _is_unique(args[1:]):

@@ -266,6 +266,8 @@ def _is_watched(trace: ReverseTrace, seeds: list[tuple[int, Value]], inputs: lis
 
 def _is_finite(trace: ReverseTrace, seeds: list[tuple[int, Value]]) -> bool:
     """Whether all that was computed is finite; yes, if a program cannot ask."""
+    if not seeds:
+        return True
     if len(seeds) == 1 and type(out := trace[seeds[0][0]][3]) is float:
         return math.isfinite(out)
     outs = [trace[place][3] for place, _ in seeds]
