@@ -43,7 +43,7 @@ def _index(x: Any, *arrays: Any, template: tuple[Any, ...]) -> Any:
 
 
 def _unindex(g: Any, *arrays: Any, template: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
-    out = np.zeros(shape, np.asarray(g).dtype)
+    out = np.zeros(shape, dtype_of(g))
     key = filled(template, arrays)
     if _is_unique(arrays):
         out[key] = g
@@ -214,7 +214,7 @@ last_writes = declare("last_writes", _last_writes, CONSTANT, stacking=one_by_one
 def _put_along(g: Value, places: Value, *, axis: int, length: int) -> Value:
     shape = list(np.shape(g))
     shape[axis] = length
-    out = np.zeros(shape, np.asarray(g).dtype)
+    out = np.zeros(shape, dtype_of(g))
     grid = list(np.ogrid[tuple([slice(n) for n in np.shape(places)])])
     grid[axis] = places
     _add_at(out, tuple(grid), g)
