@@ -195,8 +195,9 @@ def binary_operators(
         walk, kind = self.walk, type(other)
         if type(walk) is not ReverseTrace or kind not in QUICK or (kind is Traced and other.walk is not walk):
             usual = kind is float or (kind is Traced and other.walk is walk)
-            if usual and walk.is_capture and type(self.value) in NUMPYS:
-                return walk.process(primitive, (self, other), NO_PARAMS)
+            if usual and walk.is_capture and type(self.value) in QUICK_KINDS:
+                found = walk.process(primitive, (self, other), NO_PARAMS)
+                return captured(found, self, other) if type(self.value) is float else found
             other = prepared(other, self)
             if other is NotImplemented:
                 return other
@@ -217,8 +218,9 @@ def binary_operators(
             self = self.current()
         walk = self.walk
         if type(walk) is not ReverseTrace or type(other) not in NUMBERS:
-            if walk.is_capture and type(self.value) in NUMPYS and type(other) is float:
-                return walk.process(primitive, (other, self), NO_PARAMS)
+            if walk.is_capture and type(self.value) in QUICK_KINDS and type(other) is float:
+                found = walk.process(primitive, (other, self), NO_PARAMS)
+                return captured(found, self, other) if type(self.value) is float else found
             other = prepared(other, self)
             if other is NotImplemented:
                 return other

@@ -129,6 +129,8 @@ def fit(cotangent: Value, value: Value) -> Value:
         return float(cotangent)
     if kind is Traced and type(cotangent) is Traced and value.walk is cotangent.walk:
         have, want = cotangent.value, value.value  # as they are while a program is captured
+        if type(have) is float and type(want) is float:
+            return cotangent
         if type(have) is type(want) and type(want) in NUMPYS and have.shape == want.shape and have.dtype is want.dtype:
             return cotangent
     shape, dtype = shape_of(value), dtype_of(value)

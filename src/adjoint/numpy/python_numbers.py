@@ -39,6 +39,8 @@ def of_numbers(python: Callable[[Any, Any], Any], primitive: Primitive, x: Any, 
 
 def captured(found: Any, x: Any, y: Any) -> Any:
     """What an operator gives in a captured program: of two Python numbers a Python number, as without a program."""
+    if type(found) is Traced and type(found.value) is float and found.walk.is_capture:
+        return found  # it is one already
     if isinstance(found, Traced) and is_python(x) and is_python(y) and not is_python(found):
         return item(found)
     return found
