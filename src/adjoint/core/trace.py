@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from typing import Any, Protocol
 
-from .float_warnings import quiet as quiet
 from .traced import Traced, snapshot
 
 new_level = itertools.count(1).__next__
