@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.callsite import may_be_filled
+from ..core.callsite import may_be_filled, passes_on
 from ..core.reverse import ReverseTrace
 from ..core.traced import CONSTANTS, LOCAL, Traced, owned
 from ..core.values import dtype_of, plain, shape_of
@@ -160,6 +160,7 @@ def _grid(make: Callable[..., Any]) -> Callable[..., Any]:
         found = make(*args, **kwargs)
         return owned(found) if LOCAL.depth and may_be_filled(sys._getframe(1)) else found
 
+    passes_on(made.__code__)
     return made
 
 
