@@ -144,3 +144,59 @@ def test_a_norm_is_sure(name):
     steps = ad.jit(ad.grad(f)).lower(x).program.steps
     assert len(steps) < 300
     assert "limit" not in {step.primitive.name for step in steps}
+
+
+SQUARED = {
+    "absolute value": (lambda x: np.sum(np.abs(x) ** 2), 2.0),
+    "absolute value times itself": (lambda x: np.sum(np.abs(x) * np.abs(x)), 2.0),
+    "absolute value of a square": (lambda x: np.sum(np.abs(x**2)), 2.0),
+    "cosine of an absolute value": (lambda x: np.sum(np.cos(np.abs(x))), -1.0),
+    "hypot": (lambda x: np.hypot(x[0], x[1]) ** 2, 2.0),
+    "magnitude": (lambda x: np.abs(x[0] + 1j * x[1]) ** 2, 2.0),
+    "norm": (lambda x: np.linalg.norm(x) ** 2, 2.0),
+}
+TWICE = {
+    "forward over reverse": lambda f: ad.jacfwd(ad.grad(f)),
+    "reverse over reverse": lambda f: ad.jacrev(ad.grad(f)),
+    "forward over forward": lambda f: ad.jacfwd(ad.jacfwd(f)),
+    "reverse over forward": lambda f: ad.jacrev(ad.jacfwd(f)),
+}
+
+
+@pytest.mark.parametrize("twice", TWICE)
+@pytest.mark.parametrize("name", SQUARED)
+def test_second_derivatives_of_kinks_that_are_smoothed(name, twice):
+    """A slope of 0 at a kink is a mean of two sides: squared, it is none, and a second derivative says nan at worst."""
+    f, curvature = SQUARED[name]
+    diagonal = np.diag(TWICE[twice](f)(np.zeros(2)))
+    assert np.all(np.isnan(diagonal) | (np.abs(diagonal - curvature) < 1e-12))
+    kink = lambda x: np.sum(np.abs(x)) + x @ x  # noqa: E731
+    np.testing.assert_array_equal(TWICE[twice](kink)(np.zeros(2)), 2 * np.eye(2))
+
+
+FAR_AWAY = {
+    "a root of a large number": (lambda x: np.exp(-np.sqrt(1e100 * x)), 0.0, -np.inf),
+    "a fourth root of a large number": (lambda x: np.tanh(np.sqrt(np.sqrt(1e100 * x))), 0.0, np.inf),
+    "a root from below": (lambda x: np.sqrt(-x), 0.0, -np.inf),
+    "digits that are lost": (lambda x: np.cos(x * x), 1e200, np.nan),
+}
+
+
+@pytest.mark.parametrize("name", FAR_AWAY)
+def test_infinities_are_infinite_or_nan(name):
+    """Neither points nearby, which are far for a large factor, nor numbers without digits decide."""
+    f, x, slope = FAR_AWAY[name]
+    for found in (ad.grad(f)(x), ad.jvp(f, (x,), (1.0,))[1], ad.jit(ad.grad(f))(x)):
+        assert np.isnan(found) or found == slope
+
+
+DIRECTIONS = {
+    "deviation of roots": lambda v: np.std(np.sqrt(v)),
+    "difference of roots": lambda v: np.abs(np.sqrt(v[0]) - np.sqrt(v[1])),
+}
+
+
+@pytest.mark.parametrize("name", DIRECTIONS)
+def test_infinities_whose_sign_depends_on_the_direction(name):
+    """They are nan in reverse mode, which has no direction."""
+    assert np.all(np.isnan(ad.grad(DIRECTIONS[name])(np.zeros(2))))

@@ -26,6 +26,8 @@ class Named:
 
 COPY: Any = Named("astype")
 BOOL = np.dtype(np.bool)
+EMPTY = frozenset(("sum", "prod", "any", "all"))
+"""Reductions that take arrays without elements."""
 
 
 def expanded(program: Program) -> Program:
@@ -49,6 +51,8 @@ def expanded(program: Program) -> Program:
             work.steps.append(step._replace(primitive=COPY, params={"dtype": work.types[step.outs[0]].dtype}))
         elif step.primitive.name == "roll":
             same[step.outs[0]] = _roll(work, step)
+        elif step.primitive.name in EMPTY and work.types[step.args[0]].size == 0:
+            same[step.outs[0]] = _of_nothing(work, step)
         else:
             work.steps.append(step)
     outputs = [same.get(o, o) for o in program.outputs]
@@ -150,6 +154,15 @@ def _add(work: Program, name: str, args: tuple[int, ...], t: Type, **params: Any
 def _number(work: Program, value: float) -> int:
     out = work.new(Type(np.dtype(float), (), True))
     work.constants[out] = value
+    return out
+
+
+def _of_nothing(work: Program, step: Step) -> int:
+    """A reduction of no elements: the same at every run."""
+    x, t = work.types[step.args[0]], work.types[step.outs[0]]
+    out = work.new(t)
+    found = step.primitive.evaluate(np.zeros(x.shape, x.dtype), **step.params)
+    work.constants[out] = np.asarray(found, t.dtype) if t.shape else t.dtype.type(found)
     return out
 
 

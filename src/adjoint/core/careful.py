@@ -47,8 +47,11 @@ class Slope(NamedTuple):
     """Whether the second derivative is not 0 there."""
     steep: Any = False
     """Whether it rises faster than a square root where the partial is infinite."""
+    kinked: Any = False
+    """Whether a partial of 0 is the mean of two sides."""
 
 
+KINK = Slope(kinked=True)
 UNKNOWN, EVEN, PRODUCT = Slope(), Slope(smooth=True, even=True, bent=True), Slope(smooth=True, bent=True)
 
 
@@ -78,6 +81,11 @@ class Cotangent:
             found.infinite = self.infinite * partial
         if self.infinite is not None or self.doubt is not None or self.fragile is not None:
             found._end(self, np.equal(partial, 0), slope, is_watched=is_differentiated(partial))
+        if slope.kinked and is_differentiated(out):  # a derivative further out sees 0 beside the kink too, by mistake
+            kink = np.equal(partial, 0)
+            found.fragile = either(found.fragile, kink)
+            if is_differentiated(self.finite):
+                found.doubt = either(found.doubt, both(kink, np.equal(self.finite, 0)))
         if vertex:
             at_vertex = np.isinf(partial) & np.isfinite(out)
             if may_hold(at_vertex):
@@ -86,7 +94,7 @@ class Cotangent:
                 found.infinite = np.where(at_vertex, whole * _direction(partial), before)
                 found.finite = np.where(at_vertex, 0.0, found.finite)
                 found.doubt = either(found.doubt, both(at_vertex, np.equal(whole, 0)))
-                found.fragile = either(self.fragile, both(at_vertex, either(slope.steep, self.alive())))
+                found.fragile = either(found.fragile, both(at_vertex, either(slope.steep, self.alive())))
         return found.masked()
 
     @property
@@ -287,7 +295,7 @@ def pull_careful(
     parts = [(place, Cotangent(g, support=_asked_for(g) if is_asked else None)) for place, g in seeds]
     found = pull_parts(trace, parts, count)
     numbers = [None if g is None else fit(g.collapsed(), trace[place][3]) for place, g in enumerate(found)]
-    return numbers, [None if g is None else g.doubt for g in found]
+    return numbers, [None if g is None else either(g.doubt, both(g.fragile, _nonzero(g.infinite))) for g in found]
 
 
 def pull_parts(trace: ReverseTrace, seeds: list[tuple[int, Cotangent]], count: int) -> list[Cotangent | None]:

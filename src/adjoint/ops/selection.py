@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.careful import KINK
 from ..core.spoken import is_awaited
 from ..core.traced import PYTHON, Traced
 from ..core.values import dtype_of
@@ -80,12 +81,14 @@ absolute = elementwise(
     np.absolute,
     partials=[lambda out, x: ratio(np.conjugate(x), out) if np.iscomplexobj(x) else np.sign(x)],
     evaluate=abs,
+    slope=KINK,
     note="slope 0 at 0",
 )
-fabs = elementwise(np.fabs, partials=[lambda x: np.sign(x)], scalar=math.fabs, note="slope 0 at 0")
+fabs = elementwise(np.fabs, partials=[lambda x: np.sign(x)], scalar=math.fabs, slope=KINK, note="slope 0 at 0")
 copysign = elementwise(
     np.copysign,
     partials=[lambda x, y: np.sign(x) * np.copysign(1.0, y), lambda: 0.0],
+    slope=KINK,
     note="slope 0 at 0, as that of the absolute value",
 )
 heaviside = selecting(np.heaviside, lambda: 0.0, lambda x: pick(x == 0, 1.0, 0.0))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.careful import EVEN
+from ..core.careful import EVEN, KINK
 from ..rules.elementwise import Elementwise
 from ..rules.stacking import aligned
 from .declare import REAL, SYMMETRIC, also, declare, elementwise, ratio
@@ -71,6 +71,7 @@ arctan2 = elementwise(
 hypot = elementwise(
     np.hypot,
     partials=[lambda out, x: ratio(x, out), lambda out, y: ratio(y, out)],
+    slope=KINK,
     note="slope 0 at the origin",
 )
 sinh = elementwise(np.sinh, partials=[lambda x: _cosh(x)], scalar=math.sinh)

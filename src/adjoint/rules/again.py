@@ -38,6 +38,12 @@ class Walk(Protocol):
     def at(self, distance: float, turned: int = -1) -> list[Value]:
         """The derivatives at an ordinary point nearby."""
 
+    def undefined(self) -> list[Value]:
+        """For each derivative, where it is of a value that is not a number; its infinities have no sign then."""
+
+    def moves_all(self, distance: float) -> bool:
+        """Whether the point at a distance differs in every number from this one."""
+
 
 class WalkBack:
     """From cotangents of some places of a trace to those of its inputs."""
@@ -49,8 +55,20 @@ class WalkBack:
 
     def widely(self) -> Iterator[tuple[Value, Value]]:
         """The cotangents by numbers of a wider range."""
-        for g, doubt in self._pulled([wide(x) for x in self.inputs]):
-            yield g, np.isfinite(g) & np.logical_not(doubt)
+        beside = self._pulled([wide(x) * BESIDE for x in self.inputs])
+        for (g, doubt), (h, _) in zip(self._pulled([wide(x) for x in self.inputs]), beside, strict=True):
+            yield g, _is_steady(g, h) & np.logical_not(doubt)
+
+    def undefined(self) -> list[Value]:
+        """Whether a value that a cotangent comes from is not a number."""
+        outs = [(self.trace[p][3], g) for p, g in self.seeds]
+        return [any([np.any(np.isnan(out) & np.not_equal(g, 0)) for out, g in outs if not is_ghost(out)])] * len(
+            self.inputs
+        )
+
+    def moves_all(self, distance: float) -> bool:
+        """Whether the moved inputs differ in every element."""
+        return _all_moved(self.inputs, self._moves(distance, 0.0, -1))
 
     def _pulled(self, inputs: list[Value]) -> list[tuple[Value, Value]]:
         trace = ReverseTrace()
@@ -93,9 +111,19 @@ class WalkOn:
         """The tangents by numbers of a wider range."""
         before, met.vertex = met.vertex, False
         found = self._pushed([wide(x) for x in self.inputs])
+        beside = self._pushed([wide(x) * BESIDE for x in self.inputs])
         in_doubt, met.vertex = met.vertex, before
-        for t in found:
-            yield t, np.isfinite(t) & (not in_doubt)
+        for t, u in zip(found, beside, strict=True):
+            yield t, _is_steady(t, u) & (not in_doubt)
+
+    def undefined(self) -> list[Value]:
+        """Where the value that a tangent belongs to is not a number."""
+        outs = [None if p is None else self.trace[p][3] for p in self.places]
+        return [False if out is None or is_ghost(out) else np.isnan(out) for out in outs]
+
+    def moves_all(self, distance: float) -> bool:
+        """Whether the moved inputs differ in every element."""
+        return _all_moved(self.inputs, self._moves(distance))
 
     def _pushed(self, inputs: list[Value]) -> list[Value]:
         walk = ForwardTrace()
@@ -116,21 +144,43 @@ class WalkOn:
 
     def at(self, distance: float, turned: int = -1) -> list[Value]:
         """The tangents at an ordinary point nearby, along them; what they leave where it is moves a little too."""
-        moved = []
-        for k, (x, t) in enumerate(zip(self.inputs, self.tangents, strict=True)):
-            move = np.where(np.equal(t, 0), 2.0**-6 * directions(x, 0.0, k), t)
-            moved.append(wide(x) + distance * move * scale(x))
-        return self._pushed(moved)
+        moves = self._moves(distance)
+        return self._pushed([wide(x) + m for x, m in zip(self.inputs, moves, strict=True)])
+
+    def _moves(self, distance: float) -> list[Value]:
+        return [
+            distance * scale(x) * np.where(np.equal(t, 0), 2.0**-6 * directions(x, 0.0, k), t)
+            for k, (x, t) in enumerate(zip(self.inputs, self.tangents, strict=True))
+        ]
 
 
-FAR, CLOSER = 2.0**-16, 2.0**-24
-"""The distances of ordinary points: not so far that the derivative is another, nor so close that digits get lost."""
+FAR, CLOSER, CLOSEST = 2.0**-16, 2.0**-24, 2.0**-900
+"""The distances of ordinary points: not so far that the derivative is another, nor so close that digits get lost. The
+last is for inputs that are 0, to which everything else may be far: it has a veto."""
+BESIDE = 1.0 + 2.0**-50
+"""The factor to a number beside another one; what changes with it by much has no digits left."""
+
+
+def _is_steady(found: Value, beside: Value) -> Value:
+    size = np.maximum(np.abs(found), np.abs(beside))
+    return np.isfinite(found) & (np.abs(found - beside) <= 1e-3 * size)
+
+
+def _all_moved(inputs: list[Value], moves: list[Value]) -> bool:
+    return all([np.all(np.not_equal(wide(x) + m, x)) for x, m in zip(inputs, moves, strict=True)])
 
 
 def are_confirmed(walk: Walk, claims: list[Value]) -> list[Value]:
     """Where the derivatives at ordinary points go to the ones claimed, as the points come closer."""
     far, close = [_both_sides(walk, distance, len(claims)) for distance in (FAR, CLOSER)]
-    return [_goes_to(claim, f, c) for claim, f, c in zip(claims, far, close, strict=True)]
+    found = [_goes_to(claim, f, c) for claim, f, c in zip(claims, far, close, strict=True)]
+    if walk.moves_all(CLOSEST):
+        last = _both_sides(walk, CLOSEST, len(claims))
+        found = [
+            f & (~np.isfinite(end[0]) | _goes_to(claim, c, end))
+            for f, claim, c, end in zip(found, claims, close, last, strict=True)
+        ]
+    return found
 
 
 def _both_sides(walk: Walk, distance: float, count: int) -> list[tuple[Value, Value]]:

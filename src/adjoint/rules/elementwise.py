@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.careful import UNKNOWN, Cotangent, Slope
+from ..core.careful import KINK, UNKNOWN, Cotangent, Slope
 from ..core.errors import NotDifferentiableError, message
 from ..core.forward import met
 from ..core.near import NearTrace
+from ..core.trace import is_differentiated
 from ..core.traced import Traced
 from ..core.values import Value, may_hold
 from .compile import NAMES, compiled_at_first_use, evaluated, wanted
@@ -89,6 +90,8 @@ class Elementwise:
             if t is not None:
                 p = partial(out, *args)
                 terms.append(_times_vertex(t, p, out) if self.vertex else t * p)
+                if self.slope is KINK and is_differentiated(out) and may_hold(np.equal(p, 0)):
+                    met.vertex = True  # a derivative further out would see 0 beside the kink too
         return sum_of_tangents(terms, out)
 
     def near(

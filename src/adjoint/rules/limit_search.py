@@ -66,8 +66,10 @@ def _limit(ahead: Value, behind: Value, *others: Value, tolerance: float) -> Lim
     )
     bounded = np.abs(size - far) <= 1e-3 * size
     found = np.where(same & bounded, _short(mean, size), np.nan)
-    grows = (size > 1.1 * far) & (size > 32.0)
-    found = np.where(grows & (np.sign(ahead) == np.sign(behind)), np.sign(ahead) * np.inf, found)
+    grows = (size > 1.1 * far) & (size > 32.0) & (np.sign(ahead) == np.sign(behind))
+    for other, opposite in zip(others[::2], others[1::2], strict=True):
+        grows = grows & (np.sign(np.where(only_behind, opposite, other)) == np.sign(ahead))
+    found = np.where(grows, np.sign(ahead) * np.inf, found)
     found = np.where((size < 0.25 * far) & (size < 2.0**-8) | (size == 0) & (far == 0), 0.0, found)
     return Limit(found, same & bounded & (np.abs(ahead - behind) > tolerance * size))
 
@@ -80,10 +82,13 @@ def _short(x: Value, size: Value) -> Value:
 
 
 def directions(x: Value, turn: float, number: int) -> Any:
-    """Steps that are the same for no two elements, between 1 and 2; the first of the first array is 1."""
+    """Steps that are the same for no two elements, between 1 and 2; the first of the first array is 1.
+
+    After a turn the smallest are the largest.
+    """
     count = int(np.prod(shape_of(x), dtype=int))
-    parts = (np.arange(count) + 7.3 * number) * (0.6180339887498949 + turn * 0.31) % 1.0
-    return (1.0 + parts).reshape(shape_of(x))
+    parts = (np.arange(count) + 7.3 * number) * 0.6180339887498949 % 1.0
+    return (1.0 + np.abs(2 * turn - parts)).reshape(shape_of(x))
 
 
 def scale(x: Value) -> Value:

@@ -127,17 +127,21 @@ class _Question:
         inputs = [self._put(x, values) for x in self.inputs]
         kinks: list[Any] = [np.zeros(shape_of(g), bool) for g in found]
         limits = [NOTHING] * len(found)
+        undefined: list[Value] = [False] * (max(self.known) + 1)
         try:
             walk = self.walk(trace, ends, inputs, self.run)
             _widen(walk, found, unsure, self.known)
             unsure = [u & (~np.isfinite(g) | d) for u, g, d in zip(unsure, found, doubts, strict=True)]
+            undefined = walk.undefined()
             if any([np.any(u) for u in unsure]):
                 every = _limits(walk)
                 limits = [every[k] for k in self.known]
         except FAILURES:
             unsure = [u & (~np.isfinite(g) | d) for u, g, d in zip(unsure, found, doubts, strict=True)]
         for k, limit in enumerate(limits):
-            value = np.where(np.isnan(limit.value) & np.isinf(found[k]) & ~np.asarray(doubts[k]), found[k], limit.value)
+            is_sure = np.isinf(found[k]) & ~np.asarray(doubts[k]) & ~np.asarray(undefined[self.known[k]])
+            is_sure = is_sure & ~np.isinf(limit.value)  # which has the sign: that of 1 / sqrt(-0.0) is none
+            value = np.where(is_sure, found[k], limit.value)
             kinks[k] = unsure[k] & limit.is_kink
             found[k] = np.where(unsure[k], value, found[k])
         return tuple([x for g, k in zip(found, kinks, strict=True) for x in (np.asarray(g), np.asarray(k))])
