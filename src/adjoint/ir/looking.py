@@ -329,8 +329,9 @@ class _Looking:
                 self._state(own, items_of, f" of attributes of a {kind.__name__}", None)
         for x, own in self._settable:
             absent = self._variables.names - own.keys() - own_names(type(x))
+            what = f"{type(x).__name__} {getattr(x, '__name__', '')}".strip()
             self.watch.entries += [
-                (own, name, MISSING, f"the attribute {name!r} of {x!r}", False)
+                (own, name, MISSING, f"the attribute {name!r} of a {what}", False)
                 for name in absent
                 if not hasattr(type(x), name)
             ]

@@ -46,13 +46,14 @@ def type_of(x: Any) -> Type:
         found = _doubles.get(x.shape)
         if found is not None:
             return found
-    key = (dtype_of(x), shape_of(x), kind in PYTHON_NUMBERS)
-    found = _types.get(key)
+    dtype = dtype_of(x)
+    key = (dtype, shape_of(x), kind in PYTHON_NUMBERS)
+    found = _types.get((dtype.num, *key))  # two dtypes of the same size are equal, but give numbers of different types
     if found is None:
         if len(_types) >= MOST_TYPES:
             _types.clear()
             _doubles.clear()
-        found = _types[key] = Type(*key)
+        found = _types[dtype.num, *key] = Type(*key)
         if kind is np.ndarray and key[0] is DOUBLE.dtype:
             _doubles[key[1]] = found
     return found

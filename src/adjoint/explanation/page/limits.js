@@ -7,6 +7,8 @@ const isRecorded = v => DATA.nodes.every(n => n.kind !== "input" || Object.is(v[
 // The adjoint of a node as a cotangent without doubt: known, found, or NaN.
 function settled(v, node, whole) {
   if (node.recorded !== undefined && isRecorded(v)) return certain(toNumber(node.recorded));
+  const isNoNumber = node.kind === "input" && DATA.results.some(({id}) => isnan(v[id]));
+  if (isNoNumber && abs(shown(whole)) === Infinity) return certain(NaN); // it has no sign
   const asks = isUnsure(whole) || (whole.settled && node.kind === "input"); // a chain of limits need not be one
   return asks ? {...certain(limitAt(v, node, whole)), ended: whole.ended} : whole;
 }
