@@ -110,9 +110,11 @@ class WalkOn:
     def widely(self) -> Iterator[tuple[Value, Value]]:
         """The tangents by numbers of a wider range."""
         before, met.vertex = met.vertex, False
-        found = self._pushed([wide(x) for x in self.inputs])
-        beside = self._pushed([wide(x) * BESIDE for x in self.inputs])
-        in_doubt, met.vertex = met.vertex, before
+        try:
+            found = self._pushed([wide(x) for x in self.inputs])
+            beside = self._pushed([wide(x) * BESIDE for x in self.inputs])
+        finally:
+            in_doubt, met.vertex = met.vertex, before
         for t, u in zip(found, beside, strict=True):
             yield t, _is_steady(t, u) & (not in_doubt)
 

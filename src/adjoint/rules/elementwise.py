@@ -26,7 +26,7 @@ class _Bends(threading.local):
     """How many there were for one step."""
 
     def are_too_many(self) -> bool:
-        return self.depth >= DEEPEST or self.count >= MOST
+        return self.depth >= DEEPEST or (self.depth > 0 and self.count >= MOST)
 
 
 bends = _Bends()
