@@ -14,6 +14,7 @@ from ..core.reverse import INPUT, OUTPUT, Node, ReverseTrace, taken_again
 from ..core.traced import Traced
 from ..core.values import Value, dtype_of, is_inexact, shape_of
 from .limit_search import Limits, directions, limits, scale
+from .opaque import Opaque
 from .reducing import Reducing
 from .selecting import Selecting
 
@@ -52,9 +53,12 @@ class WalkBack:
         self.trace, places = expanded(trace, [place for place, _ in ends], run)
         self.seeds = [(p, g) for p, (_, g) in zip(places, ends, strict=True) if p is not None]
         self.inputs = inputs
+        self.wide = wide if takes_wide(self.trace) else _as_it_is
 
     def widely(self) -> Iterator[tuple[Value, Value]]:
         """The cotangents by numbers of a wider range."""
+        if self.wide is not wide:
+            raise UnknownValueError
         beside = self._pulled([wide(x) * BESIDE for x in self.inputs])
         for (g, doubt), (h, _) in zip(self._pulled([wide(x) for x in self.inputs]), beside, strict=True):
             yield g, _is_steady(g, h) & np.logical_not(doubt)
@@ -95,7 +99,7 @@ class WalkBack:
     def at(self, distance: float, turned: int = -1) -> list[Value]:
         """The cotangents at an ordinary point nearby."""
         moves = self._moves(distance, 0.0, turned)
-        return [g for g, _ in self._pulled([wide(x) + m for x, m in zip(self.inputs, moves, strict=True)])]
+        return [g for g, _ in self._pulled([self.wide(x) + m for x, m in zip(self.inputs, moves, strict=True)])]
 
 
 class WalkOn:
@@ -106,9 +110,12 @@ class WalkOn:
         self.tangents = [t for place, t in ends if place < 0]
         self.trace, self.places = expanded(trace, places, run)
         self.inputs = inputs
+        self.wide = wide if takes_wide(self.trace) else _as_it_is
 
     def widely(self) -> Iterator[tuple[Value, Value]]:
         """The tangents by numbers of a wider range."""
+        if self.wide is not wide:
+            raise UnknownValueError
         before, met.vertex = met.vertex, False
         try:
             found = self._pushed([wide(x) for x in self.inputs])
@@ -129,7 +136,7 @@ class WalkOn:
 
     def _pushed(self, inputs: list[Value]) -> list[Value]:
         walk = ForwardTrace()
-        results = taken(self.trace, [Traced(x, walk, wide(t)) for x, t in zip(inputs, self.tangents, strict=True)])
+        results = taken(self.trace, [Traced(x, walk, self.wide(t)) for x, t in zip(inputs, self.tangents, strict=True)])
         found = [None if p is None else results[p] for p in self.places]
         return [f.node if isinstance(f, Traced) and f.walk is walk else 0.0 for f in found]
 
@@ -147,7 +154,7 @@ class WalkOn:
     def at(self, distance: float, turned: int = -1) -> list[Value]:
         """The tangents at an ordinary point nearby, along them; what they leave where it is moves a little too."""
         moves = self._moves(distance)
-        return self._pushed([wide(x) + m for x, m in zip(self.inputs, moves, strict=True)])
+        return self._pushed([self.wide(x) + m for x, m in zip(self.inputs, moves, strict=True)])
 
     def _moves(self, distance: float) -> list[Value]:
         return [
@@ -211,6 +218,16 @@ def wide(x: Value) -> Value:
     if not is_inexact(x):
         return x
     return np.asarray(x, np.clongdouble if dtype_of(x).kind == "c" else np.longdouble)[()]
+
+
+def takes_wide(trace: ReverseTrace) -> bool:
+    """Whether all steps are known to take such numbers: LAPACK does not."""
+    rules = [primitive.derivative for primitive, *_ in trace if primitive is not INPUT and primitive is not OUTPUT]
+    return not any([isinstance(rule, Opaque) and not rule.exact for rule in rules])
+
+
+def _as_it_is(x: Value) -> Value:
+    return x
 
 
 def taken(trace: ReverseTrace, inputs: Sequence[Value]) -> list[Any]:
