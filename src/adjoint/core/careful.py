@@ -79,7 +79,7 @@ class Cotangent:
         found = Cotangent(self.finite * partial, None, self.support, self.doubt, self.fragile)
         if self.infinite is not None:
             found.infinite = self.infinite * partial
-        if self.infinite is not None or self.doubt is not None or self.fragile is not None:
+        if self._is_marked:
             found._end(self, np.equal(partial, 0), slope, is_watched=is_differentiated(partial))
         if slope.kinked and is_differentiated(out):  # a derivative further out sees 0 beside the kink too, by mistake
             kink = np.equal(partial, 0)
@@ -101,6 +101,11 @@ class Cotangent:
     def is_plain(self) -> bool:
         """Whether it is nothing but an ordinary cotangent."""
         return self.infinite is self.support is self.doubt is self.fragile is None
+
+    @property
+    def _is_marked(self) -> bool:
+        """Whether there is anything that a partial of 0 may end."""
+        return self.infinite is not None or self.doubt is not None or self.fragile is not None
 
     def alive(self) -> Value | None:
         """Where there is an infinity or a doubt; None means nowhere."""
@@ -131,7 +136,7 @@ class Cotangent:
         found = Cotangent(transpose(self.finite), None, self.support, self.doubt, self.fragile)
         if self.infinite is not None:
             found.infinite = transpose(self.infinite)
-        if self.infinite is not None or self.doubt is not None or self.fragile is not None:
+        if self._is_marked:
             partial = transpose(1.0)
             found._end(self, np.equal(partial, 0), slope, is_watched=is_differentiated(partial))
         return found.masked()

@@ -12,7 +12,8 @@ In a program all of it is one step; an example of a batch for which nothing is a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from .elementwise import Elementwise
 from .keeping import near_by_push
 from .limit_search import Limit
 from .opaque import Opaque
-from .stacking import aligned
+from .stacking import aligned, one_by_one
 
 FAILURES = (np.linalg.LinAlgError, ZeroDivisionError, OverflowError, RecursionError, UnknownValueError)
 """What a step may raise near a point, or with numbers of another range."""
@@ -61,7 +62,7 @@ def decided(
     known = [k for k, g in enumerate(found) if g is not None]
     given = [(found[k], unsure[k], False if doubts[k] is None else doubts[k]) for k in known]
     question = _Question(walk, trace, ends, inputs, known, given, run)
-    answers = iter(question.primitive()(*question.leaves))
+    answers = iter(_step(question.answer)(*question.leaves))
     near: list[Any] = [None if g is None else Limit(next(answers), next(answers)) for g in found]
     reached = [*inputs, *[g for _, g in ends]]
     total: Any = sum([np.sum(x) for x in reached if is_differentiated(x)], 0.0)
@@ -109,10 +110,6 @@ class _Question:
         self.inputs = [self._taken(x) for x in inputs]
         self.given = [self._taken(list(g)) for g in given]
 
-    def primitive(self) -> Primitive:
-        """The step that answers."""
-        return Primitive("limit", self.answer, derivative=NEVER, stacking=self._stacked, multiple=True)
-
     @quiet
     def answer(self, *values: Value) -> tuple[Value, ...]:
         """The derivatives asked about, and where they are those of a kink."""
@@ -128,16 +125,16 @@ class _Question:
         kinks: list[Any] = [np.zeros(shape_of(g), bool) for g in found]
         limits = [NOTHING] * len(found)
         undefined: list[Value] = [False] * (max(self.known) + 1)
-        try:
+        walk = None
+        with contextlib.suppress(*FAILURES):
             walk = self.walk(trace, ends, inputs, self.run)
             _widen(walk, found, unsure, self.known)
-            unsure = [u & (~np.isfinite(g) | d) for u, g, d in zip(unsure, found, doubts, strict=True)]
-            undefined = walk.undefined()
-            if any([np.any(u) for u in unsure]):
+        unsure = [u & (~np.isfinite(g) | d) for u, g, d in zip(unsure, found, doubts, strict=True)]
+        if walk is not None and any([np.any(u) for u in unsure]):
+            with contextlib.suppress(*FAILURES):
+                undefined = walk.undefined()
                 every = _limits(walk)
                 limits = [every[k] for k in self.known]
-        except FAILURES:
-            unsure = [u & (~np.isfinite(g) | d) for u, g, d in zip(unsure, found, doubts, strict=True)]
         for k, limit in enumerate(limits):
             is_sure = np.isinf(found[k]) & ~np.asarray(doubts[k]) & ~np.asarray(undefined[self.known[k]])
             is_sure = is_sure & ~np.isinf(limit.value)  # which has the sign: that of 1 / sqrt(-0.0) is none
@@ -166,19 +163,18 @@ class _Question:
         is_low = isinstance(x, (np.ndarray, np.generic)) and x.dtype in LOW
         return x.astype(np.float64) if is_low else x
 
-    def _stacked(self, primitive: Any, values: Sequence[Value], marks: Sequence[bool], params: dict, size: int) -> Any:
-        def each(*values: Value) -> tuple[Value, ...]:
-            examples = [
-                self.answer(*[v[i] if m else v for v, m in zip(values, marks, strict=True)]) for i in range(size)
-            ]
-            return tuple([np.stack(parts) for parts in zip(*examples, strict=True)])
 
-        return Primitive("limit", each, derivative=NEVER, stacking=_nested, multiple=True)(*values)
+def _in_one_step(primitive: Any, values: Sequence[Value], marks: Sequence[bool], params: dict, size: int) -> Any:
+    """The examples of a batch one by one, but in a program as one step."""
+
+    def each(*values: Value) -> Value:
+        return one_by_one(primitive, values, marks, params, size)
+
+    return _step(each)(*values)
 
 
-def _nested(primitive: Any, values: Sequence[Value], marks: Sequence[bool], params: dict, size: int) -> Any:
-    examples = [primitive(*[v[i] if m else v for v, m in zip(values, marks, strict=True)]) for i in range(size)]
-    return tuple([np.stack(parts) for parts in zip(*examples, strict=True)])
+def _step(answer: Callable[..., Any]) -> Primitive:
+    return Primitive("limit", answer, derivative=NEVER, stacking=_in_one_step, multiple=True)
 
 
 def _widen(walk: Walk, found: list[Value], unsure: list[Value], known: list[int]) -> None:
