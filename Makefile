@@ -8,7 +8,12 @@ PYTEST := -m pytest -n auto --dist worksteal -q
 # Programs run by NumPy, as if llvmlite were not there; the catalogue always runs them so.
 WITHOUT_COMPILER := -p tests.no_llvmlite tests/jit tests/transforms/test_loops.py --ignore=tests/jit/test_catalogue_jit.py
 
-.PHONY: demo test quick slow lint check docs bench clean
+# What checks compiled code, for processors that have less than this one; those that it cannot stand in for are left out.
+COMPILED := tests/compile/test_ulp.py tests/compile/test_scalars.py tests/compile/test_vectorise.py \
+    tests/compile/test_lowering.py tests/compile/test_lowering_random.py tests/compile/test_rows.py
+OLDER := $(if $(shell grep -m 1 -ow avx2 /proc/cpuinfo 2>/dev/null),x86-64) $(if $(shell grep -m 1 -ow avx512f /proc/cpuinfo 2>/dev/null),avx2)
+
+.PHONY: demo test quick slow processors lint check docs bench clean
 
 demo: $(VENV)/base
 	$(BIN)/python examples/demo.py
@@ -19,6 +24,11 @@ test: $(VENV)/test
 
 quick: $(VENV)/test
 	$(BIN)/python $(PYTEST) -m "not slow" $(TESTS)
+
+processors: $(VENV)/test
+	for processor in $(OLDER); do \
+	  ADJOINT_PROCESSOR=$$processor $(BIN)/python $(PYTEST) -m "not slow" $(COMPILED) || exit 1; \
+	done
 
 slow: $(VENV)/test
 	$(BIN)/python $(PYTEST) -m slow $(TESTS)
@@ -31,16 +41,25 @@ check: $(VENV)/dev
 
 docs: $(VENV)/test
 	$(BIN)/python scripts/generate_docs.py
+	$(BIN)/python scripts/draw_optim.py
+	$(BIN)/python scripts/draw_sparse.py
 
 bench: $(VENV)/benchmarks
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.training
+	$(BIN)/python -m benchmarks.optim
+	$(BIN)/python -m benchmarks.sparse
+	$(BIN)/python -m benchmarks.ode
+	$(BIN)/python -m benchmarks.ode.fit
+	$(BIN)/python -m benchmarks.solvers
+	$(BIN)/python -m benchmarks.science
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 
 $(VENV)/base: $(VENV)/pip pyproject.toml
-	$(BIN)/python -m pip install -q -e '.[jit]'
+	$(BIN)/python -m pip install -q -e '.[jit]' 'rich>=13'
 	touch $@
 
 $(VENV)/test: $(VENV)/pip pyproject.toml

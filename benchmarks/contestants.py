@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -40,7 +41,11 @@ class Library:
     jacobian: Function | None = None
     """By columns."""
     hessian: Function | None = None
+    laplacian: Function | None = None
+    """A way of its own to the trace of the Hessian."""
     vmap: Function | None = None
+    taylor: Function | None = None
+    """`(f, x, direction, order) -> coefficients`."""
     scan: Function | None = None
     assigned: Function = assigned
     jit: Function = same
@@ -74,13 +79,42 @@ def adjoint_library(compiled: bool) -> Library:
         jvp=ad.jvp,
         jacobian=ad.jacfwd,
         hessian=ad.hessian,
+        laplacian=ad.laplacian,
         vmap=ad.vmap,
+        taylor=lambda f, x, v, order: ad.taylor(f, x, order, direction=v).coefficients,
         scan=ad.scan if compiled else plain_scan,
         jit=ad.jit if compiled else same,
     )
 
 
-def jax_library() -> Library:
+def nested(jvp: Function) -> Function:
+    """Taylor coefficients by tangents of tangents."""
+
+    def taylor(f: Function, x: Any, v: Any, order: int) -> list[Any]:
+        found, scale = [f(x)], 1.0
+        for k in range(1, order + 1):
+            f = _along(jvp, f, v)
+            scale *= k
+            found.append(f(x) / scale)
+        return found
+
+    return taylor
+
+
+def _along(jvp: Function, f: Function, v: Any) -> Function:
+    return lambda x: jvp(f, (x,), (v,))[1]
+
+
+def jet(f: Function, x: Any, v: Any, order: int) -> list[Any]:
+    """Taylor coefficients by JAX's jet, which gives derivatives."""
+    import jax
+    from jax.experimental.jet import jet as expanded
+
+    first, others = expanded(f, (x,), ((v, *[jax.numpy.zeros_like(v)] * (order - 1)),))
+    return [first, *[c / math.factorial(k) for k, c in enumerate(others, 1)]]
+
+
+def jax_library(by_jet: bool = False) -> Library:
     """JAX in the precision of its arguments, on its own device arrays; waits for the result."""
     import jax
 
@@ -94,6 +128,7 @@ def jax_library() -> Library:
         jacobian=jax.jacfwd,
         hessian=jax.hessian,
         vmap=jax.vmap,
+        taylor=jet if by_jet else nested(jax.jvp),
         scan=jax.lax.scan,
         assigned=lambda array, place, value: array.at[place].set(value),
         jit=jax.jit,
@@ -156,6 +191,7 @@ def torch_library(compiled: bool) -> Library:
         jacobian=torch.func.jacfwd,
         hessian=torch.func.hessian,
         vmap=torch.func.vmap,
+        taylor=nested(torch.func.jvp),
         scan=plain_scan,
         jit=lambda f: f if hasattr(f, "compiled") else compile_(f),
         place=place,
@@ -191,6 +227,7 @@ CONTESTANTS: dict[str, Callable[[Row], tuple[Function, Any]]] = {
     "adjoint": asked_of(lambda: adjoint_library(compiled=True)),
     "adjoint eager": asked_of(lambda: adjoint_library(compiled=False)),
     "JAX": asked_of(jax_library),
+    "JAX jet": asked_of(lambda: jax_library(by_jet=True)),
     "PyTorch": asked_of(lambda: torch_library(compiled=False)),
     "torch.compile": asked_of(lambda: torch_library(compiled=True)),
     "autograd": asked_of(autograd_library),
@@ -199,7 +236,7 @@ CONTESTANTS: dict[str, Callable[[Row], tuple[Function, Any]]] = {
     "C by hand": in_c(""),
     "C with libmvec": in_c("_vectorised"),
 }
-COMPILING = ("adjoint", "JAX", "torch.compile")
+COMPILING = ("adjoint", "JAX", "JAX jet", "torch.compile")
 
 
 def takes_part(name: str, row: Row) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from .contestants import COMPILING, THREADS, versions
 from .eager import COST, COST_ASKED, IMPORT_ASKED
 from .sets import ALL, SETS, TEAMS
+from .taylor import growth
 from .verdict import FIRST_ASKED, asked, limit_of, short, verdict
 
 INTRODUCTION = (
@@ -29,13 +30,18 @@ INTRODUCTION = (
 HEADINGS = {
     "jit": "Compiled",
     "families": "Problem families of the literature",
+    "curvature": "Curvature",
     "eager": "Step by step, without the compiler",
+    "taylor": "Taylor coefficients",
 }
 WORDS = {
     "jit": f"Of every row is also asked that its first call takes at most 1/{FIRST_ASKED:g} of JAX's.",
     "families": "Of every row is asked to be first or second, never more than twice behind the best, and that its "
     f"first call takes at most 1/{FIRST_ASKED:g} of JAX's.",
+    "curvature": "Of every row is asked to be first. Others take the Laplacian the way that the row says; the one by "
+    "hand is the forward Laplacian too.",
     "eager": "How the library does while it records, prints and branches freely.",
+    "taylor": "All coefficients up to an order. JAX is asked twice: with `jet`, and with nested tangents, as PyTorch.",
 }
 
 
@@ -51,6 +57,8 @@ def page(kept: dict[str, Any]) -> str:
                 table(kind, found["rows"]),
                 *notes(kind, found["rows"]),
             ]
+            if kind == "taylor":
+                parts.append(growth(found["rows"]))
             if found.get("cost") is not None:
                 parts.append(cost_line(found["cost"]))
             if found.get("import") is not None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from . import eager, families, jit
+from . import curvature, eager, families, jit, taylor
 from .row import Row
 
-SETS: dict[str, dict[str, Row]] = {"jit": jit.ROWS, "families": families.ROWS, "eager": eager.ROWS}
+SETS: dict[str, dict[str, Row]] = {
+    "jit": jit.ROWS,
+    "families": families.ROWS,
+    "curvature": curvature.ROWS,
+    "eager": eager.ROWS,
+    "taylor": taylor.ROWS,
+}
 RIVALS = (
     "JAX",
     "PyTorch",
@@ -19,7 +25,9 @@ RIVALS = (
 TEAMS: dict[str, tuple[str, ...]] = {
     "jit": ("adjoint", *RIVALS),
     "families": ("adjoint", *RIVALS[:5]),
+    "curvature": ("adjoint", *RIVALS[:5]),
     "eager": ("adjoint eager", "autograd", "PyTorch", "NumPy by hand", "Python by hand"),
+    "taylor": ("adjoint", "JAX jet", "JAX", "PyTorch", "NumPy by hand"),
 }
 """The first is the one that is compared with the others."""
 ALL: dict[str, Row] = {name: row for rows in SETS.values() for name, row in rows.items()}

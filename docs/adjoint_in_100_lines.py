@@ -1,7 +1,7 @@
 """Derivatives of plain NumPy code in 100 lines: the design of `adjoint`, without its comfort.
 
-A function runs once, on `Traced` values, and a walk decides what happens at each step: the forward walk pushes a
-tangent along, the reverse walk records the step and pulls cotangents back later. Walks nest, so every order works."""
+A function runs once, on `Traced` values, and a trace decides what happens at each step: the forward trace pushes a
+tangent along, the reverse trace records the step, for the sweep back. Traces nest, so every order works."""
 
 from collections import namedtuple
 from itertools import count
@@ -12,8 +12,8 @@ LEVELS, PRIMITIVES = count(1), {np.shape: lambda x: np.shape(x.value)}
 
 
 class Traced(np.lib.mixins.NDArrayOperatorsMixin):  # the mixin turns x * y into np.multiply(x, y)
-    def __init__(self, value, walk, node):  # the node is a tangent (forward) or a place in the trace (reverse)
-        self.value, self.walk, self.node = value, walk, node
+    def __init__(self, value, trace, node):  # the node is a tangent (forward) or a place in the trace (reverse)
+        self.value, self.traced_by, self.node = value, trace, node
 
     def __array_ufunc__(self, ufunc, method, *args):  # np.sin(x) arrives here
         return PRIMITIVES[ufunc](*args)
@@ -23,9 +23,9 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):  # the mixin turns x * y into
 
 
 class Primitive(namedtuple("Facts", "evaluate push pull")):
-    def __call__(self, *args):  # the innermost walk decides
-        walks = [a.walk for a in args if isinstance(a, Traced)]
-        return max(walks, key=lambda walk: walk.level).process(self, args) if walks else self.evaluate(*args)
+    def __call__(self, *args):  # the innermost trace decides
+        traces = [a.traced_by for a in args if isinstance(a, Traced)]
+        return max(traces, key=lambda trace: trace.level).process(self, args) if traces else self.evaluate(*args)
 
 
 def elementwise(op, *partials):  # d out = sum of partial * d argument
@@ -42,9 +42,9 @@ def linear(op, *transposes):  # no partial to multiply with: the tangent is the 
     PRIMITIVES[op] = Primitive(op, push, lambda k, g, out, args: transposes[k](g))
 
 
-class Walk(list):
-    def split(self, args):  # what belongs to this walk, and the values one walk further out
-        return zip(*[(a.node, a.value) if getattr(a, "walk", 0) is self else (None, a) for a in args], strict=True)
+class Trace(list):
+    def split(self, args):  # what belongs to this trace, and the values one trace further out
+        return zip(*[(a.node, a.value) if getattr(a, "traced_by", 0) is self else (None, a) for a in args], strict=True)
 
     def run(self, f, x, node):
         self.level = next(LEVELS)
@@ -52,14 +52,14 @@ class Walk(list):
         return value, node
 
 
-class Forward(Walk):
+class Forward(Trace):
     def process(self, primitive, args):
         moves, values = self.split(args)
         out = primitive(*values)
         return Traced(out, self, primitive.push(moves, out, values))
 
 
-class Reverse(Walk):
+class Reverse(Trace):
     def process(self, primitive, args):
         parents, values = self.split(args)
         self.append((primitive, parents, values, primitive(*values)))

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 import adjoint as ad
+from adjoint import losses, nn, optim
 
 
 def main() -> None:
@@ -25,6 +26,7 @@ def main() -> None:
     higher_orders()
     timing()
     machine_code()
+    training()
 
 
 # The sections -----------------------------------------------------------------------------------------------------
@@ -221,6 +223,34 @@ def machine_code() -> None:
     table(["gradient of", "step by step", "ad.jit", "ratio"], rows)
     say("What was recorded for the branch:")
     print(textwrap.indent(str(ad.jit(ad.grad(branching)).lower(np.ones(3)).optimised), "  "))
+
+
+def training(epochs: int = 120) -> None:
+    """A network that learns to which of three spiral arms a point belongs."""
+    title("12. Training")
+    rng, n = np.random.default_rng(0), 4_000
+    arm, radius = rng.integers(0, 3, n), np.sqrt(rng.uniform(0.01, 1.0, n))
+    angle = 2 * np.pi * (2 * radius + arm / 3)
+    X = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1) + rng.normal(0.0, 0.025, (n, 2))
+
+    def accuracy(outputs: np.ndarray, arm: np.ndarray) -> float:
+        return np.mean(np.argmax(outputs, axis=-1) == arm)
+
+    say("4,000 points of three spiral arms, a fifth of them kept for validation. The network:\n")
+    model = nn.MLP([2, 64, 64, 3], activation="relu", key=0)
+    nn.summary(model, X[:32])
+    print(flush=True)
+    fit = ad.train(
+        model, losses.cross_entropy, (X, arm), optim.adam(optim.schedule.cosine(5e-3, steps=100 * epochs)),
+        epochs=epochs, validation=0.2, metrics={"accuracy": accuracy}, progress=True,
+    )  # fmt: skip
+    print()
+    rows = []
+    for epoch in [k for k in (1, 3, 10, 30) if k < epochs] + [epochs]:
+        measured = [fit.history[name][epoch - 1] for name in ("loss", "validation_loss", "accuracy")]
+        rows.append([str(epoch), *[f"{number:.4f}" for number in measured]])
+    table(["epoch", "loss", "validation loss", "accuracy"], rows)
+    say(f"\nSee how the boundaries form, epoch by epoch:  {fit.page('training.html').resolve().as_uri()}")
 
 
 # Printing ---------------------------------------------------------------------------------------------------------

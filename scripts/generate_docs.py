@@ -1,7 +1,8 @@
 """Write what the docs say of the source from the source: run with `make docs`.
 
 `docs/ops.md` comes from the catalogue, `docs/errors.md` from the exceptions' docstrings, and the list of files at the
-end of each room's README from the files' first sentences. `docs/graph.svg` is drawn by `ad.explain`.
+end of each room's README from the files' first sentences. `docs/graph.svg` is drawn by `ad.explain`, `docs/taylor.svg`
+by `ad.taylor`.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ import scipy.special
 
 import adjoint as ad
 from adjoint.core.primitive import Primitive
-from adjoint.numpy import replacements, topics
-from adjoint.numpy.registry import FUNCTIONS
+from adjoint.numpy import functions
+from adjoint.numpy.dispatch.registry import FUNCTIONS
+from adjoint.numpy.patching import replacements
 from adjoint.ops import CATALOGUE, UFUNCS, special
 
 ROOT = Path(__file__).parent.parent
@@ -39,6 +41,7 @@ def main() -> None:
             file.write_text(page, encoding="utf-8")
             print(f"wrote {name}, {len(page.splitlines())} lines")
     draw_example()
+    draw_series()
 
 
 def draw_example() -> None:
@@ -51,9 +54,32 @@ def draw_example() -> None:
     ad.explain(g, digits=3)(1.3).graph(ROOT / "docs" / "graph.svg")
 
 
+def draw_series() -> None:
+    """The picture in `docs/taylor.md`: the successive Taylor polynomials of the README's example."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    import matplotlib.pyplot as plt
+
+    def f(x: float) -> float:
+        c = x**2 + np.exp(x**2)
+        return np.sqrt(c) + np.cos(c)
+
+    with plt.rc_context({"svg.hashsalt": "adjoint", "font.size": 9}):
+        figure, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
+        ad.taylor(f, 0.9, 5).plot(np.linspace(-0.6, 0.45, 201), ax)
+        figure.savefig(ROOT / "docs" / "taylor.svg", metadata={"Date": None})
+        plt.close(figure)
+
+
 def pages() -> dict[str, str]:
     """The text of every generated page, by its path."""
-    return {"docs/ops.md": operations(), "docs/errors.md": errors(), **rooms()}
+    return {
+        "docs/ops.md": operations(),
+        "docs/scipy-functions.md": scipy_functions(),
+        "docs/errors.md": errors(),
+        **rooms(),
+    }
 
 
 # docs/ops.md ------------------------------------------------------------------------------------------------------
@@ -72,8 +98,8 @@ def operations() -> str:
         f"{len(CATALOGUE)} primitives ({rules}) carry {sum(map(len, functions.values()))} functions: {counts}. Besides "
         "these, all operators and methods of arrays, indexing and assignment.",
         "Whatever has a derivative has it in every mode and order: `grad`, `vjp`, `jvp`, `linearize`, `jacobian`, "
-        "`hessian`, `vmap` and any nesting of them. A NumPy function that is missing here raises `UnsupportedError`, "
-        "which names the line.",
+        "`hessian`, `taylor`, `vmap` and any nesting of them. A NumPy function that is missing here raises "
+        "`UnsupportedError`, which names the line.",
         "## Primitives",
         "*Rule*: how the derivative is given (see [how it works](how-it-works.md)). *Laws checked on*: the intervals, "
         "one for each argument, from which the law tests draw; outside them the formula holds wherever the function is "
@@ -89,10 +115,10 @@ HEADER = ["function", "through", "convention"]
 
 def load_everything() -> None:
     """Enter what is only loaded when it is first met: SciPy's functions."""
-    topics.load()
+    functions.load()
     special.load()
-    assert scipy.special is not None
-    assert scipy.linalg is not None
+    for topic in replacements.TOPICS:
+        importlib.import_module(topic)
     replacements.install()
     importlib.import_module("adjoint.random")
 
@@ -144,8 +170,9 @@ def by_topic() -> dict[str, dict[str, Any]]:
             for name, function in names.items()
             if (implementation := implementation_of(function)) is not None
         }
-    for topic, functions in replacements.REPLACEMENTS.items():
-        found.setdefault(topic, {}).update(functions)
+    for topic in found:
+        answers = replacements.REPLACEMENTS.get(topic, {})
+        found[topic].update({name: answer.ours for name, answer in answers.items() if answer.ours is not None})
     return {topic: entries for topic, entries in found.items() if entries}
 
 
@@ -200,6 +227,60 @@ def table(header: list[str], rows: Iterable[list[str]]) -> str:
     return "\n".join(lines)
 
 
+# docs/scipy-functions.md --------------------------------------------------------------------------------------------
+
+
+def scipy_functions() -> str:
+    """The page that says of every public function of SciPy's topics what becomes of it on traced values."""
+    load_everything()
+    rows = {topic: answer_rows(topic) for topic in replacements.TOPICS}
+    counted = Counter(row[1] for table in rows.values() for row in table)
+    counts = ", ".join([f"{n} {kind}" for kind, n in sorted(counted.items())])
+    sections = [
+        "# SciPy's functions",
+        GENERATED,
+        f"Every public function and class of the topics below, by its plain name: {counts}. *Under jit* says whether a "
+        "function is taken apart and compiled, or called as one step of the program.",
+        *[
+            part
+            for topic, table_rows in rows.items()
+            for part in (f"## `{topic}`", table(["function", "answer", "under jit", "note"], table_rows))
+        ],
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def answer_rows(topic: str) -> list[list[str]]:
+    """A row for each public name of a topic."""
+    return [[f"`{name}`", *answer_to(topic, name)] for name in public_names(topic)]
+
+
+def public_names(topic: str) -> list[str]:
+    """What SciPy documents: functions and classes, without exceptions, warnings and modules."""
+    module = importlib.import_module(topic)
+    found = {name: getattr(module, name) for name in getattr(module, "__all__", dir(module))}
+    return sorted(
+        name
+        for name, x in found.items()
+        if callable(x) and not name.startswith("_") and not (isinstance(x, type) and issubclass(x, BaseException))
+    )
+
+
+def answer_to(topic: str, name: str) -> list[str]:
+    """What is said of a function: answer, how it runs under jit, note."""
+    implementation = implementation_of(getattr(importlib.import_module(topic), name))
+    answer = replacements.REPLACEMENTS.get(topic, {}).get(name)
+    if answer is None and implementation is not None:
+        constant = isinstance(implementation, Primitive) and rule_of(implementation) == "Constant"
+        native = isinstance(implementation, Primitive) and implementation.facts.kernel is not None
+        return ["constant" if constant else "differentiates", "compiled" if native else "called", ""]
+    if answer is None:
+        return ["**missing**", "", ""]
+    own_code = answer.ours is None and answer.kind == "differentiates"
+    compiled = answer.in_parts or own_code
+    return [answer.kind, "" if answer.kind == "refused" else "compiled" if compiled else "called", answer.note]
+
+
 # docs/errors.md ---------------------------------------------------------------------------------------------------
 
 
@@ -236,30 +317,31 @@ def as_markdown(page: str) -> str:
 
 
 def rooms() -> dict[str, str]:
-    """Each room's README: its own words as they are, then the list of its files."""
+    """Each folder's README: a room's own words, or a folder's docstring; then the list of what is in it."""
     found = {}
-    for readme in sorted(SOURCE.glob("*/README.md")):
-        words, _, _ = readme.read_text(encoding="utf-8").partition("| file |")
-        files = sorted(f for f in readme.parent.glob("*.py") if f.name != "__init__.py")
-        plain = [f for f in files if not is_composition(f)]
-        parts = [words.rstrip(), table(["file", "what it holds"], [[f"`{f.name}`", first_sentence(f)] for f in plain])]
-        if len(plain) < len(files):
-            names = ", ".join([f"`{f.name}`" for f in files if f not in plain])
-            parts.append(textwrap.fill(f"Compositions, by topic: {names}.", 118))
-        found[readme.relative_to(ROOT).as_posix()] = "\n\n".join(parts) + "\n"
+    for folder in sorted(f.parent for f in SOURCE.glob("*/**/__init__.py")):
+        readme = folder / "README.md"
+        if folder.parent == SOURCE:
+            words, _, _ = readme.read_text(encoding="utf-8").partition("| file |")
+        else:
+            words = f"# {folder.relative_to(SOURCE).as_posix()}\n\n{docstring(folder / '__init__.py')}"
+        rows = [[f"`{f.name}`", first_sentence(f)] for f in sorted(folder.glob("*.py")) if f.name != "__init__.py"]
+        rows += [
+            [f"[`{f.parent.name}/`]({f.parent.name})", first_sentence(f)] for f in sorted(folder.glob("*/__init__.py"))
+        ]
+        found[readme.relative_to(ROOT).as_posix()] = f"{words.rstrip()}\n\n{table(['file', 'what it holds'], rows)}\n"
     return found
-
-
-def is_composition(file: Path) -> bool:
-    """Whether the file holds NumPy functions by their names, which explain themselves."""
-    return "\n@implements(" in file.read_text(encoding="utf-8")
 
 
 def first_sentence(file: Path) -> str:
     """The first sentence of a file's docstring."""
-    text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
-    sentence, _, _ = text.replace("\n", " ").partition(". ")
+    sentence, _, _ = docstring(file).replace("\n", " ").partition(". ")
     return sentence.rstrip(".").replace("|", "\\|")
+
+
+def docstring(file: Path) -> str:
+    """What a file says of itself."""
+    return ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
 
 
 if __name__ == "__main__":

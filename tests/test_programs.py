@@ -1,4 +1,4 @@
-"""Random small programs: their derivatives agree with differences, the complex step, and in every nesting of walks."""
+"""Random small programs: their derivatives agree with differences, the complex step, and in every nesting."""
 
 import numpy as np
 import pytest
@@ -120,8 +120,8 @@ def test_vmap_commutes_with_every_derivative(steps, x):
     xs = np.stack([x, x + 0.1, x * 0.5])
     t = np.array([1.0, -0.5, 2.0])
     along = lambda x: ad.jvp(f, (x,), (t,))[1]  # noqa: E731
-    for walk in (ad.grad, ad.jacfwd, ad.hessian, lambda f: along):
-        close(ad.vmap(walk(f))(xs), np.stack([walk(f)(a) for a in xs]), 1e-10)
+    for transform in (ad.grad, ad.jacfwd, ad.hessian, lambda f: along):
+        close(ad.vmap(transform(f))(xs), np.stack([transform(f)(a) for a in xs]), 1e-10)
     close(ad.grad(lambda xs: np.sum(ad.vmap(f)(xs)))(xs), np.stack([ad.grad(f)(a) for a in xs]), 1e-10)
     moved = ad.jvp(ad.vmap(f), (xs,), (np.stack([t, t, t]),))[1]
     close(moved, np.stack([along(a) for a in xs]), 1e-10)

@@ -1,4 +1,4 @@
-"""The rooms of the source tree: who may import whom, and how large a file may be."""
+"""The rooms of the source tree: who may import whom, how large a file may be, and that docs name what exists."""
 
 from __future__ import annotations
 
@@ -8,26 +8,32 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parent.parent / "src" / "adjoint"
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "adjoint"
 ORDER = [
-    "core", "ir", "compile", "rules", "ops", "numpy", "scipy", "random", "rolling", "transforms", "tools",
-    "testing", "explanation",
+    "core", "ir", "rules", "ops", "compile", "numpy", "random", "rolling", "transforms", "scipy", "tools",
+    "testing", "explanation", "diagnosis",
 ]  # fmt: skip
 """Each room may import itself and those before it."""
 
-OUTSIDE = ["cli"]
-"""Rooms that use the public names only, as any other program does: the standing proof that those suffice."""
+OUTSIDE = ["data", "nn", "losses", "optim", "training", "cli"]
+"""Rooms that use the public names only, those of rooms before them included, as any other program does.
+
+They are the standing proof that these suffice.
+"""
 
 LONGEST_FILE = 400
+LONGEST_FOLDER = 20
 LONGEST_ROOM_README = 40
 
 EXCEPTIONS: dict[tuple[str, str], str] = {
-    ("numpy/replacements.py", "scipy"): "SciPy's stand-ins are loaded by name once SciPy itself has been imported",
+    ("numpy/patching/replacements.py", "scipy"): "SciPy's stand-ins are loaded by name once SciPy itself is imported",
 }
 """(file, room it reaches up to): why it has to."""
 
 MODULE = re.compile(r"adjoint(\.\w+)+")
 FILES = sorted(SOURCE.rglob("*.py"))
+FOLDERS = sorted({f.parent for f in FILES} - {SOURCE})
 
 
 def name_of(file: Path) -> str:
@@ -55,11 +61,88 @@ def rooms_imported(file: Path) -> set[str]:
 
 @pytest.mark.parametrize("file", [f for f in FILES if f.parent != SOURCE], ids=name_of)
 def test_imports_go_down(file):
-    """core <- rules <- ops <- numpy <- scipy <- transforms <- explanation, also for imports inside functions."""
+    """As `ORDER` has it, also for imports inside functions."""
     room = file.relative_to(SOURCE).parts[0]
-    allowed = {room, ""} if room in OUTSIDE else set(ORDER[: ORDER.index(room) + 1])
+    allowed = {"", *OUTSIDE[: OUTSIDE.index(room) + 1]} if room in OUTSIDE else set(ORDER[: ORDER.index(room) + 1])
     reasons = {up for (name, up), reason in EXCEPTIONS.items() if name == name_of(file) and reason}
     assert rooms_imported(file) - reasons <= allowed
+
+
+def module_of(file: Path) -> str:
+    parts = ["adjoint", *file.relative_to(SOURCE).with_suffix("").parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_of(f): f for f in FILES}
+
+
+def room_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def modules_imported(name: str) -> set[str]:
+    """The modules of the library a module imports, wherever the import stands.
+
+    Imports for type checkers do not count, nor do the exceptions from the order of rooms.
+    """
+    file = MODULES[name]
+    package = name.split(".")[: None if file.name == "__init__.py" else -1]
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    conditions = [n for n in ast.walk(tree) if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING"]
+    for_checkers = {id(n) for condition in conditions for n in ast.walk(condition)}
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if id(node) in for_checkers:
+            continue
+        if isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            inner = {f"{module}.{alias.name}" for alias in node.names}
+            found |= {m if m in MODULES else module for m in inner}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and MODULE.fullmatch(node.value):
+            found.add(node.value)
+    return {m for m in found & set(MODULES) - {name} if (name_of(file), room_of(m)) not in EXCEPTIONS}
+
+
+def knots(graph: dict[str, set[str]]) -> list[list[str]]:
+    """The strongly connected components of more than one module (Tarjan)."""
+    found: list[list[str]] = []
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+
+    def visit(m: str) -> None:
+        number[m] = lowest[m] = len(number)
+        stack.append(m)
+        for other in sorted(graph[m]):
+            if other not in number:
+                visit(other)
+            if other in stack:
+                lowest[m] = min(lowest[m], lowest[other])
+        if lowest[m] == number[m]:
+            place = stack.index(m)
+            if len(stack) > place + 1:
+                found.append(sorted(stack[place:]))
+            del stack[place:]
+
+    for m in sorted(graph):
+        if m not in number:
+            visit(m)
+    return found
+
+
+def test_no_modules_import_each_other():
+    """There is an order in which the modules can be read, imports inside functions and names in texts included."""
+    found = knots({m: modules_imported(m) for m in MODULES})
+    assert found == []
+
+
+def test_knots_are_found():
+    """Two modules that import each other, and three in a circle."""
+    graph = {"a": {"b"}, "b": {"a"}, "c": {"a", "d"}, "d": {"e"}, "e": {"c"}, "f": {"a", "c"}}
+    assert knots(graph) == [["a", "b"], ["c", "d", "e"]]
 
 
 def test_exceptions_are_still_needed():
@@ -79,6 +162,14 @@ def test_files_are_short(file):
     assert len(file.read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE
 
 
+@pytest.mark.parametrize("folder", FOLDERS, ids=name_of)
+def test_folders_are_short(folder):
+    """A folder is looked over at a glance, and says in its docstring what is in it."""
+    files = [f for f in folder.glob("*.py") if f.name != "__init__.py"]
+    assert len(files) <= LONGEST_FOLDER
+    assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+
+
 @pytest.mark.parametrize("room", [*ORDER, *OUTSIDE])
 def test_every_room_has_a_short_readme(room):
     """What is in the room, and what is not."""
@@ -86,9 +177,37 @@ def test_every_room_has_a_short_readme(room):
     assert 0 < len(readme.read_text(encoding="utf-8").splitlines()) <= LONGEST_ROOM_README
 
 
-@pytest.mark.parametrize("room", [*ORDER, *OUTSIDE])
-def test_room_readme_names_every_file(room):
-    """The list of files in a room's README is complete; `make docs` writes it."""
-    text = (SOURCE / room / "README.md").read_text(encoding="utf-8")
-    for file in (SOURCE / room).glob("*.py"):
+@pytest.mark.parametrize("folder", FOLDERS, ids=name_of)
+def test_readme_names_every_file(folder):
+    """The list of files in a folder's README is complete; `make docs` writes it."""
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    for file in folder.glob("*.py"):
         assert file.name == "__init__.py" or f"`{file.name}`" in text, f"{file.name} is missing: run make docs"
+
+
+NAMED = re.compile(r"`((?:[\w.]+/)*\w+\.py)`")
+GUIDES = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "how-it-works.md", ROOT / "docs" / "glossary.md"]
+
+
+@pytest.mark.parametrize("page", [*[f / "README.md" for f in FOLDERS], *GUIDES], ids=lambda p: str(p.relative_to(ROOT)))
+def test_files_that_are_named_exist(page):
+    """As seen from the README's own folder, from `src/adjoint` or from the top: nobody is sent to what has moved."""
+    names = NAMED.findall(page.read_text(encoding="utf-8"))
+    seen_from = [page.parent, SOURCE, ROOT]
+    assert [name for name in names if not any((place / name).is_file() for place in seen_from)] == []
+
+
+def test_the_guide_has_the_order_of_rooms():
+    """What `CONTRIBUTING.md` says of imports is what holds."""
+    assert f"`{' <- '.join(ORDER)}`" in GUIDES[0].read_text(encoding="utf-8")
+
+
+def test_every_test_says_what_it_tests():
+    """In its docstring."""
+    silent = [
+        f"{file.name}: {node.name}"
+        for file in Path(__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and not ast.get_docstring(node)
+    ]
+    assert not silent

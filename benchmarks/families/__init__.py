@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..row import Row
-from . import brusselator, bundle, hand, kmeans, lstm, minors, mixture, sums
+from . import brusselator, bundle, hand, kmeans, linear, lstm, minors, mixture, spectral, sums
 
 RIVALS = ("JAX", "PyTorch", "torch.compile", "autograd", "NumPy by hand")
 ROWS: dict[str, Row] = {
     name: replace(row, asked=dict.fromkeys(RIVALS, 0.5))
-    for family in (mixture, bundle, lstm, hand, brusselator, minors, kmeans, sums)
+    for family in (mixture, bundle, lstm, hand, brusselator, minors, kmeans, sums, linear, spectral)
     for name, row in family.ROWS.items()
 }
 """Of each: never more than twice the time of the best."""

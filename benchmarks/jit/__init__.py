@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from ..row import Row
-from . import chain, pendulum, perceptron, rosenbrock, scalar
+from . import chain, model, pendulum, perceptron, rosenbrock, scalar
 
-ROWS: dict[str, Row] = {**scalar.ROWS, **perceptron.ROWS, **chain.ROWS, **rosenbrock.ROWS, **pendulum.ROWS}
+ROWS: dict[str, Row] = {
+    **scalar.ROWS,
+    **model.ROWS,
+    **perceptron.ROWS,
+    **chain.ROWS,
+    **rosenbrock.ROWS,
+    **pendulum.ROWS,
+}

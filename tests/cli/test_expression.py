@@ -12,7 +12,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.cli.evaluation import evaluate, first_not_finite, function_of
-from adjoint.cli.expression import Number, Step, Variable, parse
+from adjoint.cli.expression import NumberStep, Operation, VariableStep, parse
 from adjoint.cli.functions import ALIASES, CONSTANTS, FUNCTIONS, TRUTHS, sigmoid, table
 
 X = 1.3
@@ -131,7 +131,7 @@ def test_the_table_of_the_help_names_everything():
 def test_worked_example_has_six_steps():
     """Equal parts are computed once: a = x², b = eᵃ, c = a + b, d = √c, e = cos c, f = d + e."""
     steps = parse("sqrt(x**2 + exp(x**2)) + cos(x**2 + exp(x**2))", ["x"]).steps
-    assert [step.name for step in steps if isinstance(step, Step)] == ["**", "exp", "+", "sqrt", "cos", "+"]
+    assert [step.name for step in steps if isinstance(step, Operation)] == ["**", "exp", "+", "sqrt", "cos", "+"]
     assert gradient("sqrt(x**2 + exp(x**2)) + cos(x**2 + exp(x**2))", x=X) == pytest.approx(-9.144884967176182)
 
 
@@ -153,7 +153,7 @@ def test_worked_example_has_six_steps():
 )
 def test_what_counts_as_equal(text, count):
     """Parts are one step if they are the same operation on the same parts."""
-    assert sum(isinstance(step, Step) for step in parse(text, ["x", "y", "w"]).steps) == count
+    assert sum(isinstance(step, Operation) for step in parse(text, ["x", "y", "w"]).steps) == count
 
 
 def test_variables_in_order():
@@ -174,10 +174,10 @@ def test_greek():
 
 def test_whole_numbers_stay_whole_up_to_where_floats_are_exact():
     """Exponents are shown as they are written; larger numbers are floats."""
-    assert parse("2").steps == (Number(2, 0),)
+    assert parse("2").steps == (NumberStep(2, 0),)
     assert type(parse(str(2**53)).steps[0].value) is int
     assert type(parse(str(2**53 + 1)).steps[0].value) is float
-    assert parse("x", ["x"]).steps == (Variable("x", 0),)
+    assert parse("x", ["x"]).steps == (VariableStep("x", 0),)
 
 
 @pytest.mark.parametrize("text", ["9**9**9**9", "n**n**n**n", "2**1024 * 1", "1/0", "power(9, 999)", "10.0**400"])
@@ -187,7 +187,7 @@ def test_numbers_do_not_hang_or_raise(text):
 
 
 def test_long_sums_are_no_problem():
-    """A sum of a thousand terms is a deep tree, and is walked without recursion."""
+    """A sum of a thousand terms is a deep tree, and is gone through without recursion."""
     f = function_of(parse("+".join(["x"] * 1000), ["x"]), ["x"])
     assert f(2.0) == 2000.0
     assert ad.grad(f)(2.0) == 1000.0

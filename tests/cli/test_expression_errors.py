@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.cli.refusals import cases, check, expression_of
 
 from adjoint.cli.errors import FAILURE, CommandError
 from adjoint.cli.evaluation import evaluate
 from adjoint.cli.expression import parse
+from tests.cli.refusals import cases, check, expression_of
 
 MESSAGES = """
 unknown name 'y'

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.cli.refusals import cases, check, expression_of
 
 from adjoint.cli.errors import CommandError, pointer
 from adjoint.cli.expression import parse
+from tests.cli.refusals import cases, check, expression_of
 
 MESSAGES = """
 an expression has no strings

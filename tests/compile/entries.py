@@ -1,10 +1,13 @@
 """Functions with toy kernels: an echo that copies its arguments, and a Python account of what an entry accepts."""
 
+import dataclasses
 import itertools
 import struct
 
 import numpy as np
 
+from adjoint.compile.assembly.kinds import memory_kind
+from adjoint.compile.assembly.module import Module
 from adjoint.compile.call.callable import NativeCallable
 from adjoint.compile.call.entry import Entry, entry_text
 from adjoint.compile.call.signature import (
@@ -13,6 +16,7 @@ from adjoint.compile.call.signature import (
     Input,
     List,
     NumpyScalar,
+    Object,
     Output,
     PythonBool,
     PythonFloat,
@@ -24,8 +28,7 @@ from adjoint.compile.call.signature import (
     array_of,
     leaves,
 )
-from adjoint.compile.emit import Module, memory_type
-from adjoint.compile.engine import Code
+from adjoint.compile.runtime.engine import Code
 
 FLOAT64 = np.dtype(np.float64)
 FLOAT = Output(FLOAT64, kind="python float")
@@ -85,8 +88,12 @@ def echo_signature(arguments, **options):
         match tree:
             case Dict(keys, items):
                 return Dict(keys, tuple([mirror(item) for item in items]))
-            case Tuple(items) | List(items):
-                return type(tree)(tuple([mirror(item) for item in items]))
+            case Tuple(items, kind):
+                return Tuple(tuple([mirror(item) for item in items]), kind)
+            case List(items):
+                return List(tuple([mirror(item) for item in items]))
+            case Object(kind, names, items, is_called):
+                return Object(kind, names, tuple([mirror(item) for item in items]), is_called)
         number = next(count)
         if isinstance(tree, Static):
             return Input(number)
@@ -124,7 +131,7 @@ def echo_kernel(signature):
     lines, serial = [], itertools.count()
     for k, leaf in enumerate(inputs):
         output = output_of(leaf)
-        element = {"python float": "double", "python int": "i64"}.get(output.kind) or memory_type(output.dtype)
+        element = {"python float": "double", "python int": "i64"}.get(output.kind) or memory_kind(output.dtype).name
         for position, offset in enumerate(offsets(leaf)):
             n = next(serial)
             lines += [
@@ -165,8 +172,12 @@ def fits(tree, value):
             return type(value) is dtype.type
         case Static(wanted):
             return is_static(value, wanted)
+        case Object(kind, names, items):
+            if type(value) is not kind or not all([hasattr(value, name) for name in names]):
+                return False
+            return all([fits(t, getattr(value, name)) for t, name in zip(items, names, strict=True)])
         case Tuple(items) | List(items):
-            kind = tuple if isinstance(tree, Tuple) else list
+            kind = tree.kind if isinstance(tree, Tuple) else list
             if type(value) is not kind or len(value) != len(items):
                 return False
             return all([fits(t, v) for t, v in zip(items, value, strict=True)])
@@ -215,4 +226,6 @@ def same(result, value):
         return set(result) == set(value) and all([same(result[k], value[k]) for k in value])
     if isinstance(value, (np.ndarray, np.generic)):
         return result.dtype == value.dtype and result.shape == value.shape and result.tobytes() == value.tobytes()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return all([same(getattr(result, f.name), getattr(value, f.name)) for f in dataclasses.fields(value)])
     return result is value or _bits(result) == _bits(value)

@@ -4,6 +4,7 @@ An entry must take what `fits` accepts and give exact copies, and must hand ever
 """
 
 import collections
+import dataclasses
 import gc
 import pickle
 import random
@@ -13,7 +14,6 @@ import threading
 import numpy as np
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
-from tests.compile.entries import Slow, echo, fits, same
 
 from adjoint.compile.call import arguments
 from adjoint.compile.call.signature import (
@@ -21,12 +21,14 @@ from adjoint.compile.call.signature import (
     Dict,
     List,
     NumpyScalar,
+    Object,
     PythonBool,
     PythonFloat,
     PythonInt,
     Static,
     Tuple,
 )
+from tests.compile.entries import Slow, echo, fits, same
 
 DTYPES = [np.dtype(name) for name in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")]
 KEYS = ["a", "b", "weights", "bias", 0, 7, -1, 10**30, ("t", 1), None, 2.5, True]
@@ -61,6 +63,44 @@ class Table(dict):
 
 class Matrix(np.ndarray):
     pass
+
+
+NAMES = ("first", "second", "third")
+NAMED = [collections.namedtuple("Named", NAMES[:n]) for n in range(4)]
+CLASSES = [
+    [
+        dataclasses.make_dataclass(f"Class{n}", NAMES[:n], **options)
+        for options in ({}, {"frozen": True}, {"slots": True}, {"frozen": True, "slots": True, "eq": False})
+    ]
+    for n in range(4)
+]
+HEIRS = {kind: type("Heir", (kind,), {}) for kinds in CLASSES for kind in kinds}
+
+
+def fields_of(x):
+    return {f.name: getattr(x, f.name) for f in dataclasses.fields(x) if hasattr(x, f.name)}
+
+
+def other_object(rng, x):
+    """An object of the same class that is kept otherwise, or of another class, or with something missing or more."""
+    kind, fields = type(x), fields_of(x)
+    way = rng.randrange(6)
+    if way < 2 and kind in HEIRS and len(fields) == len(dataclasses.fields(x)):
+        return HEIRS[kind](**fields) if way else rng.choice(CLASSES[len(fields)])(**fields)
+    made = object.__new__(kind)
+    items = list(fields.items())
+    if way == 2:
+        rng.shuffle(items)
+    if way == 3:
+        items = items[1:]
+    for name, value in items:
+        object.__setattr__(made, name, value)
+    if hasattr(made, "__dict__"):
+        if way == 4:
+            vars(made)["more"] = 1.0
+        elif way == 5:
+            object.__setattr__(made, "__dict__", dict(vars(made)))
+    return made
 
 
 class Evil:
@@ -148,8 +188,8 @@ def leaf_pair(rng):
 
 
 def tree_pair(rng, depth=0):
-    way = rng.randrange(10) if depth < 4 else 9
-    if way > 2:
+    way = rng.randrange(12) if depth < 4 else 11
+    if way > 4:
         return leaf_pair(rng)
     pairs = [tree_pair(rng, depth + 1) for _ in range(rng.choice([0, 1, 2, 3]))]
     trees, values = tuple([p[0] for p in pairs]), [p[1] for p in pairs]
@@ -157,6 +197,11 @@ def tree_pair(rng, depth=0):
         return Tuple(trees), tuple(values)
     if way == 1:
         return List(trees), values
+    if way == 2 and rng.random() < 0.3:
+        return Tuple(trees, NAMED[len(trees)]), NAMED[len(trees)](*values)
+    if way in (2, 3):
+        kind = rng.choice(CLASSES[len(trees)])
+        return Object(kind, NAMES[: len(trees)], trees, rng.random() < 0.3), kind(*values)
     keys = tuple(rng.sample(KEYS if rng.random() < 0.3 else KEYS[:8], len(trees)))
     simple = all([type(key) in (str, int) for key in keys])
     return Dict(keys, trees, simple and rng.random() < 0.7), dict(zip(keys, values, strict=True))
@@ -212,6 +257,8 @@ def other_value(rng, value):
                 list(value),
             ]
         )
+    if dataclasses.is_dataclass(value) and not isinstance(value, type) and way < 0.9:
+        return other_object(rng, value)
     if isinstance(value, (list, tuple)) and way < 0.8:
         items = list(value)
         return rng.choice(
@@ -229,7 +276,11 @@ def mutated(rng, value):
         items = list(value)
         at = rng.randrange(len(items))
         items[at] = mutated(rng, items[at])
-        return type(value)(items)
+        return value._replace(**{value._fields[at]: items[at]}) if hasattr(value, "_fields") else type(value)(items)
+    fields = fields_of(value) if type(value) in HEIRS else {}
+    if fields and len(fields) == len(dataclasses.fields(value)) and rng.random() < 0.75:
+        name = rng.choice(list(fields))
+        return type(value)(**{n: mutated(rng, v) if n == name else v for n, v in fields.items()})
     if type(value) is dict and value and rng.random() < 0.75:
         key = rng.choice(list(value))
         return {k: mutated(rng, v) if k == key else v for k, v in value.items()}

@@ -4,13 +4,18 @@ import ctypes
 
 import numpy as np
 
-from adjoint.compile.emit import Emitter, Module, literal, memory_type
-from adjoint.compile.engine import Code
-from adjoint.compile.scalar.table import SCALARS
+from adjoint.compile.assembly.emit import Emitter
+from adjoint.compile.assembly.kinds import I1, I8, I64, POINTER, memory_kind
+from adjoint.compile.assembly.module import Module
+from adjoint.compile.assembly.values import Value, literal
+from adjoint.compile.runtime.engine import Code
+from adjoint.compile.scalar.kernels import scalar_of
+from adjoint.ops import CATALOGUE, special
 
 INTEGERS = [np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)]
 FLOATS = [np.dtype(np.float32), np.dtype(np.float64)]
 BOOL = np.dtype(np.bool)
+COUNTER = Value("%i", I64)
 
 LOOP = """define void @loop({parameters}) {attributes} {{
 entry:
@@ -37,14 +42,14 @@ class Loop:
         module = Module()
         module.straight = straight
         e = Emitter(module)
-        args = [_load(e, f"%p{k}", dtype) for k, dtype in enumerate(operands)]
+        args = [_load(e, Value(f"%p{k}", POINTER), dtype) for k, dtype in enumerate(operands)]
         _store(e, emit(e, args), result)
         pointers = [f"ptr noalias %p{k}" for k in range(len(operands))]
         module.functions.append(
             LOOP.format(
                 parameters=", ".join([*pointers, "ptr noalias %out", "i64 %n"]),
                 attributes=attributes,
-                body="\n".join(e.lines),
+                body="\n".join([i.line() for i in e.body]),
                 metadata=", !llvm.loop !0" if width else "",
             )
         )
@@ -59,6 +64,11 @@ class Loop:
         arrays = [np.ascontiguousarray(a, d) for a, d in zip(arrays, self.operands, strict=True)]
         self.function(*[a.ctypes.data for a in arrays], out.ctypes.data, out.size)
         return out
+
+
+special.load()
+SCALARS = {name: scalar_of(p) for name, p in CATALOGUE.items() if p.facts.kernel}
+"""The code of every elementwise primitive that has some."""
 
 
 def loop_of(name, dtypes, *, literals=None, width=None, straight=False, attributes="", **params):
@@ -79,15 +89,14 @@ def loop_of(name, dtypes, *, literals=None, width=None, straight=False, attribut
 
 
 def _load(e, pointer, dtype):
-    kind = memory_type(dtype)
-    value = e.op(f"load {kind}, ptr {e.op(f'getelementptr {kind}, ptr {pointer}, i64 %i')}")
-    return e.op(f"trunc i8 {value} to i1") if dtype.kind == "b" else value
+    kind = memory_kind(dtype)
+    value = e.load(kind, e.address(kind, pointer, COUNTER, flags=""))
+    return e.convert("trunc", value, I1) if dtype.kind == "b" else value
 
 
 def _store(e, value, dtype):
-    kind = memory_type(dtype)
-    value = e.op(f"zext i1 {value} to i8") if dtype.kind == "b" else value
-    e.do(f"store {kind} {value}, ptr {e.op(f'getelementptr {kind}, ptr %out, i64 %i')}")
+    value = e.convert("zext", value, I8) if dtype.kind == "b" else value
+    e.store(value, e.address(memory_kind(dtype), Value("%out", POINTER), COUNTER, flags=""))
 
 
 def special_values(dtype):

@@ -5,16 +5,18 @@ import mmap
 
 import numpy as np
 
+from adjoint.compile.assembly.module import Module
 from adjoint.compile.build import STRAIGHT, _strides
-from adjoint.compile.classify import is_native
-from adjoint.compile.emit import Module
-from adjoint.compile.engine import Code
-from adjoint.compile.expand import expanded
-from adjoint.compile.kernel import ALIGNMENT, Kernel
-from adjoint.compile.threads import parallel_symbol
+from adjoint.compile.code.workspace import ALIGNMENT
+from adjoint.compile.kernel import kernel_of
+from adjoint.compile.program.classify import is_native
+from adjoint.compile.program.expand import expanded
+from adjoint.compile.runtime.engine import Code
+from adjoint.compile.runtime.threads import parallel_symbol
 from adjoint.ir.interpret import Interpreter
 from adjoint.ir.passes import simplified
-from adjoint.ir.recording import is_dynamic, record
+from adjoint.ir.recording.record import record
+from adjoint.ir.recording.recording import is_dynamic
 from adjoint.transforms.recording import run
 
 PAGE = mmap.PAGESIZE
@@ -69,7 +71,7 @@ class Lowered:
         if self.hosted:
             return
         self.module = module = Module()
-        self.kernel = Kernel(module, program, _strides(program, inputs))
+        self.kernel = kernel_of(module, program, _strides(program, inputs))
         if "adjoint_parallel" in module.declarations:
             parallel_symbol()
         count = len(program.inputs) + len(self.kernel.captured) + len(program.outputs) + 1
@@ -79,9 +81,8 @@ class Lowered:
         arguments = ", ".join(f"ptr %p{k}" for k in range(count))
         body = "\n".join(lines) + f"\n  %r = call i32 @{self.kernel.name}({arguments})\n  ret i32 %r\n"
         self.text = module.text() + f"define i32 @walled(ptr %table) {{\nentry:\n{body}}}\n"
-        self.code = Code(
-            self.text, 0 if self.text.count("\n") > STRAIGHT else 2 if module.wants_vectors else 1, keep=False
-        )
+        level = 0 if self.text.count("\n") > STRAIGHT else 2 if module.wants_vectors else 1
+        self.code = Code(self.text, level, keep=False, carries=module.carries)
         self.call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(self.code.address("walled"))
 
     def run(self, inputs):

@@ -5,11 +5,11 @@ import warnings
 from collections import Counter
 
 import numpy as np
-from tests.compile.lowering import Lowered, is_exact, recorded
-from tests.compile.lowering_programs import UNSIGNED_ZEROS, writer
 
 from adjoint.compile.build import Native, build
 from adjoint.core.errors import DerivativeDroppedError
+from tests.compile.lowering import Lowered, is_exact, recorded
+from tests.compile.lowering_programs import UNSIGNED_ZEROS, writer
 
 
 def agree(have, want, *, signs):

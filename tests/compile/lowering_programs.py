@@ -1,6 +1,7 @@
 """Random programs of small whole numbers: whatever order they are added up in, results are the same to the last bit."""
 
 import numpy as np
+
 from tests.compile.lowering_steps import STEPS, dtype_of
 
 LIMIT = 2.0**20

@@ -10,11 +10,11 @@ import sys
 import pytest
 
 import adjoint as ad
-from adjoint.compile import cache, engine
+from adjoint.compile.runtime import cache, engine
 
 PROGRAM = """
 import time, numpy as np, adjoint as ad
-import adjoint.compile.cache as cache
+import adjoint.compile.runtime.cache as cache
 compiled = []
 save = cache.save
 cache.save = lambda key, content: (compiled.append(key), save(key, content))[1]
@@ -39,6 +39,16 @@ def in_a_new_process(folder) -> list[str]:
         [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True, timeout=120
     )
     return found.stdout.split(maxsplit=1)
+
+
+@pytest.mark.parametrize("wish", ["", "0", "off", "None", " FALSE "])
+def test_the_variable_can_say_no(monkeypatch, tmp_path, wish):
+    """It names a folder, unless it says that there is none."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ADJOINT_CACHE", wish)
+    monkeypatch.setattr(cache, "_is_set", False)
+    assert cache.folder() is None
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_later_process_does_not_compile(tmp_path):

@@ -10,9 +10,8 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from tests.compile.lowering import check
-
 import adjoint as ad
+from tests.compile.lowering import check
 
 
 def whole(*shape, dtype=float, seed=0):
@@ -233,6 +232,14 @@ def test_outputs_of_every_sort():
     check(lambda x: (x, x, x * 2, x * 2, x[::-1], x.reshape(5, 6), x.T, 2.0), (whole(30),))
 
 
+def test_outputs_that_are_the_beginning_of_something():
+    """Only all of it, turned, is given column by column."""
+    check(lambda x: (x * 2)[:7], (whole(30),))
+    check(lambda x: (x * 2)[..., :1], (whole(30),))
+    check(lambda x: (x * 2).T[:3, :3], (whole(4, 5),))
+    check(lambda x: (x * 2).T[:, :3], (whole(4, 5),))
+
+
 @pytest.mark.parametrize("how", LAYOUTS[:4])
 def test_captured_arrays_of_every_layout(how):
     """What is captured is read as it lies."""
@@ -276,5 +283,5 @@ def test_smooth_functions_and_their_derivatives():
         lambda x: np.sqrt(1 + np.cumsum(x * x)).sum(),
         lambda x: np.sum(np.exp(-((x[1:] - x[:-1]) ** 2))) * np.var(x),
     ):
-        for walk in (lambda f: f, ad.grad, ad.hessian):
-            check(walk(f), (x,), (0.5 * x[::-1].copy(),), exact=False, native=False)
+        for transform in (lambda f: f, ad.grad, ad.hessian):
+            check(transform(f), (x,), (0.5 * x[::-1].copy(),), exact=False, native=False)

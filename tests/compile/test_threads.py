@@ -15,8 +15,9 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from adjoint.compile import threads as pool
-from adjoint.compile.engine import Code
+import adjoint
+from adjoint.compile.runtime import threads as pool
+from adjoint.compile.runtime.engine import Code
 from adjoint.core.errors import InputError
 
 BODIES = """
@@ -131,16 +132,19 @@ def _two_threads():
 @pytest.mark.parametrize("count", [1, 2, 3, 8])
 @pytest.mark.parametrize("chunks", [0, 1, 2, 3, 7, 1000, 100_000])
 def test_every_chunk_runs_once(count, chunks):
+    """No chunk is left out, and none is run twice."""
     pool.set_threads(count)
     for _ in range(3):
         assert (run("count", np.zeros(chunks, np.int64), chunks) == 1).all()
 
 
 def test_negative_chunks_are_none():
+    """A loop of less than no chunks does nothing."""
     assert (run("count", np.zeros(1, np.int64), -5) == 0).all()
 
 
 def test_many_short_loops():
+    """Workers that have just finished take the next loop."""
     hits = np.zeros(5, np.int64)
     for _ in range(20_000):
         run("count", hits, 5)
@@ -148,6 +152,7 @@ def test_many_short_loops():
 
 
 def test_loops_after_a_sleep():
+    """Workers that have gone to sleep wake up."""
     hits = np.zeros(3, np.int64)
     for _ in range(200):
         time.sleep(0.0005)
@@ -157,17 +162,20 @@ def test_loops_after_a_sleep():
 
 @pytest.mark.parametrize("count", [2, 3, 5])
 def test_threads_work_at_the_same_time(count):
+    """Two chunks that wait for each other both get done."""
     pool.set_threads(count)
     for _ in range(20):
         assert meeting(count)
 
 
 def test_one_thread_means_the_caller():
+    """With one thread there is no other than the caller's."""
     pool.set_threads(1)
     assert len(set(run("who", np.zeros(1000, np.int64), 1000))) == 1
 
 
 def test_number_of_threads_is_kept_when_it_falls():
+    """Fewer threads take part from then on."""
     pool.set_threads(6)
     assert meeting(6)
     pool.set_threads(3)
@@ -177,6 +185,7 @@ def test_number_of_threads_is_kept_when_it_falls():
 
 
 def test_callers_at_the_same_time():
+    """Loops of several callers do not get mixed up."""
     results = {}
 
     def caller(key):
@@ -197,6 +206,7 @@ def test_callers_at_the_same_time():
 
 
 def test_a_second_caller_does_not_wait_for_the_first():
+    """Whoever finds the workers busy does the loop alone."""
     context = np.array([0, 1 << 40, 0])
     first = threading.Thread(target=run, args=("meet", context, 2))
     first.start()
@@ -210,12 +220,14 @@ def test_a_second_caller_does_not_wait_for_the_first():
 
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_nested_loops(count):
+    """A loop inside a loop is done by the thread that meets it."""
     pool.set_threads(count)
     assert (run("nest", np.zeros(1000, np.int64), 100) == 1).all()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the bits of a signal set")
 def test_workers_block_signals():
+    """Signals go to Python's main thread, never to a worker."""
     context = np.zeros(64, np.int64)
     context[1] = 2
     run("blocked", context, 2)
@@ -232,6 +244,7 @@ def test_workers_block_signals():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork")
 def test_fork():
+    """A child process has workers of its own."""
     assert meeting(2)
     child = os.fork()
     if child == 0:
@@ -243,6 +256,7 @@ def test_fork():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork")
 def test_fork_during_a_loop_of_another_thread():
+    """A child that was forked in the middle of a loop finds no lock held."""
     for _ in range(5):
         context = np.array([0, 1 << 40, 0])
         other = threading.Thread(target=run, args=("meet", context, 2))
@@ -283,12 +297,14 @@ while context[0] < 2: time.sleep(0.001)
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_exit(ending):
+    """The interpreter ends although workers are asleep."""
     script = EXIT.format(folder=str(Path(__file__).parent), then=ENDINGS[ending])
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_default(monkeypatch):
+    """As many threads as the process may use, if nothing else is said."""
     monkeypatch.delenv("ADJOINT_NUM_THREADS", raising=False)
     pool.set_threads(None)
     assert pool.threads() == pool._processors() >= 1
@@ -303,6 +319,7 @@ def test_default(monkeypatch):
 
 @pytest.mark.parametrize("n", [0, -1, 2.0, "2", True, 10**6, 10**30, np.float64(2), []])
 def test_bad_number(n):
+    """A number of threads below one is refused."""
     with pytest.raises(InputError) as error:
         pool.set_threads(n)
     assert str(error.value).splitlines() == [
@@ -317,6 +334,7 @@ def test_bad_number(n):
 
 @pytest.mark.parametrize("text", ["0", "-1", "two", "1.5", "99999"])
 def test_bad_variable(text, monkeypatch):
+    """An environment variable that is no number is refused by its name."""
     with monkeypatch.context() as patch:
         patch.setenv("ADJOINT_NUM_THREADS", text)
         with pytest.raises(InputError, match="the environment variable ADJOINT_NUM_THREADS needs a whole number"):
@@ -325,6 +343,7 @@ def test_bad_variable(text, monkeypatch):
 
 
 def test_without_posix_threads():
+    """Where there are no POSIX threads, the caller does all chunks."""
     code = Code(pool._SERIAL + pool._ABSENT)
     bodies = Code(BODIES)
     call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(code.address("adjoint_parallel"))
@@ -332,3 +351,33 @@ def test_without_posix_threads():
     for chunks in (-1, 0, 1, 10):
         call(bodies.address("count"), hits.ctypes.data, chunks)
     assert hits.tolist() == [2] + [1] * 9
+
+
+def test_blas_keeps_its_threads():
+    """Products of middle size are BLAS's on one thread, which is nobody else's limit afterwards."""
+    from adjoint.compile.runtime.blas import _libraries, thread_limit
+
+    if thread_limit() is None:
+        pytest.skip("not NumPy's OpenBLAS, or an old one")
+    library = _libraries()[0]
+    count = next(
+        getattr(library, n)
+        for n in ("scipy_openblas_get_num_threads64_", "scipy_openblas_get_num_threads")
+        if hasattr(library, n)
+    )
+    before = count()
+    f = adjoint.jit(lambda a, b: np.tanh(a @ b) @ b)
+    a = np.random.default_rng(0).normal(size=(90, 90))
+    want = np.tanh(a @ a) @ a
+
+    def run():
+        for _ in range(300):
+            np.testing.assert_allclose(f(a, a), want, rtol=1e-12, atol=1e-12)
+
+    run()
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert count() == before

@@ -1,4 +1,4 @@
-"""A refusal that the function itself catches is not silent: it takes a branch that it would not take without a walk."""
+"""A refusal that the function itself catches is not silent: it takes a branch that it would not take untraced."""
 
 import math
 import warnings
@@ -11,7 +11,7 @@ import adjoint as ad
 
 def guarded(x):
     try:
-        return math.exp(x)
+        return math.exp(float(x))
     except (TypeError, OverflowError):
         return 0.0 * x
 
@@ -29,7 +29,7 @@ def helper(x):
 
 def bare(x):
     try:
-        return math.sin(x)
+        return math.sin(float(x))
     except:  # noqa: E722
         return 0.0 * x
 

@@ -9,7 +9,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.core.traced import LOCAL
-from adjoint.numpy import tracing
+from adjoint.numpy.patching import tracing
 from adjoint.transforms.recording import run
 
 
@@ -126,17 +126,17 @@ STEPS = {
     "checkpoint": ad.checkpoint(writing),
     "custom_rule": ad.custom_rule(writing, jvp=lambda primals, out, tangents: 2 * np.sum(primals[0] * tangents[0])),
 }
-WALKS = {
+TRANSFORMS = {
     "grad": ad.grad, "jacfwd": ad.jacfwd, "hessian": ad.hessian, "vmap": lambda f: lambda x: ad.vmap(f)(x[None]),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("walk", WALKS)
+@pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("step", STEPS)
-def test_a_step_may_not_write_to_its_arguments(step, walk):
+def test_a_step_may_not_write_to_its_arguments(step, transform):
     """The trace holds them too, so its derivatives would be those of other numbers."""
     with pytest.raises(ValueError, match="read-only"):
-        WALKS[walk](lambda x: STEPS[step](x * 1.0))(np.ones(3))
+        TRANSFORMS[transform](lambda x: STEPS[step](x * 1.0))(np.ones(3))
 
 
 def test_what_a_step_returns_may_be_written_to():

@@ -1,4 +1,4 @@
-"""Handles that are kept after their walk has ended: running means, lists for plots, caches. They are plain values."""
+"""Handles that are kept after their trace has ended: running means, lists for plots, caches. They are plain values."""
 
 import copy
 import pickle
@@ -28,7 +28,7 @@ def keeping(kept):
 
 
 def plainly():
-    """What the function keeps without any walk, as values at the end of the call."""
+    """What the function keeps without any trace, as values at the end of the call."""
     kept = []
     keeping(kept)(POINT.copy())
     return kept
@@ -47,7 +47,7 @@ def swallowed(call):
         call()
 
 
-WALKS = {
+TRANSFORMS = {
     "grad": lambda f: ad.grad(f)(POINT),
     "value_and_grad": lambda f: ad.value_and_grad(f)(POINT),
     "vjp": lambda f: ad.vjp(f, POINT),
@@ -109,11 +109,11 @@ def _stored(k):
 
 
 @pytest.mark.parametrize("use", USES.values(), ids=USES.keys())
-@pytest.mark.parametrize("walk", WALKS.values(), ids=WALKS.keys())
-def test_a_kept_handle_is_its_value(walk, use):
+@pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS.keys())
+def test_a_kept_handle_is_its_value(transform, use):
     """Whatever is done with what was kept gives what the plain function gives; and twice the same."""
     kept = []
-    walk(keeping(kept))
+    transform(keeping(kept))
     for k, want in zip(kept, plainly(), strict=True):
         if np.asarray(want).dtype.kind == "b":
             assert np.array_equal(np.asarray(k), want)
@@ -176,8 +176,8 @@ def test_a_running_mean():
     assert max(state["seen"]) == 20_000.0
 
 
-def test_an_inner_handle_is_the_outer_walks():
-    """What an inner gradient left behind is differentiated by the outer walk, with the right order of walks."""
+def test_an_inner_handle_is_the_outer_traces():
+    """What an inner gradient left behind is differentiated by the outer trace, with the right order of traces."""
 
     def outer(x):
         kept = []
@@ -192,7 +192,7 @@ def test_an_inner_handle_is_the_outer_walks():
 
 
 def test_mixed_levels():
-    """A handle left by an inner walk, met by a walk in between, belongs to the outermost of the two that go on."""
+    """A handle left by an inner trace, met by a trace in between, belongs to the outermost of the two that go on."""
 
     def outer(x):
         def middle(y):
@@ -227,7 +227,7 @@ def test_a_pullback_is_not_disturbed():
 
 
 def test_a_kept_handle_is_updated_in_place():
-    """`kept += x` and `kept[0] = x` outside, and with a traced value inside the next walk."""
+    """`kept += x` and `kept[0] = x` outside, and with a traced value inside the next trace."""
     kept = []
     ad.grad(lambda x: kept.append(x * 1.0) or np.sum(x))(POINT)
     buffer = kept[0]
@@ -244,7 +244,7 @@ def test_a_kept_handle_is_updated_in_place():
 
 
 def test_a_kept_number_is_a_key():
-    """A number left by a walk is found in dicts and sets as the number it is."""
+    """A number left by a trace is found in dicts and sets as the number it is."""
     kept = []
     ad.grad(lambda x: kept.append(x * 2.0) or x)(1.5)
     assert {kept[0]: "three"}[3.0] == "three"

@@ -34,7 +34,29 @@ def test_table_of_operations_is_up_to_date():
     assert rows == [row for row in PAGES["docs/ops.md"].splitlines() if row.startswith("| `")]
 
 
-@pytest.mark.parametrize("name", sorted(set(PAGES) - {"docs/ops.md"}))
+SCIPY = "docs/scipy-functions.md"
+
+
+def answers(lines: list[str]) -> dict[str, str]:
+    """The rows of the page of SciPy's functions, by topic and name."""
+    found, topic = {}, ""
+    for line in lines:
+        if line.startswith("## "):
+            topic = line
+        elif line.startswith("| `"):
+            found[f"{topic} {line.split(' | ')[0]}"] = line
+    return found
+
+
+def test_every_function_of_scipy_has_an_answer():
+    """It differentiates, is constant or is refused; what other releases of SciPy have besides, has one too."""
+    now, then = answers(PAGES[SCIPY].splitlines()), answers(committed(SCIPY))
+    assert [name for name, row in now.items() if "**missing**" in row] == []
+    assert {name: row for name, row in now.items() if name in then} == {n: r for n, r in then.items() if n in now}
+    assert len(now.keys() & then.keys()) > 1_300
+
+
+@pytest.mark.parametrize("name", sorted(set(PAGES) - {"docs/ops.md", SCIPY}))
 def test_generated_page_is_up_to_date(name):
     """Docstrings of exceptions and first sentences of files, word by word. If this fails, run `make docs`."""
     assert committed(name) == PAGES[name].splitlines()

@@ -65,6 +65,6 @@ def test_arrays():
     np.testing.assert_allclose(product, ad.hvp(of_array, (ARRAY,), (np.ones(3),)))
 
 
-def test_walks_of_different_levels_do_not_mix():
-    """The derivative of x * d/dy (x + y) at y = 1 is 1: the inner walk does not see the outer variable move."""
+def test_traces_of_different_levels_do_not_mix():
+    """The derivative of x * d/dy (x + y) at y = 1 is 1: the inner trace does not see the outer variable move."""
     assert tiny.grad(lambda x: x * tiny.grad(lambda y: x + y)(1.0))(3.0) == 1.0

@@ -10,19 +10,32 @@ from types import ModuleType
 import pytest
 
 import adjoint as ad
+import adjoint.scipy.optimize
 from adjoint.explanation.explanation import Explanation
-from adjoint.explanation.graph import Graph
-from adjoint.explanation.symbols import Symbolic
+from adjoint.explanation.formula.symbolic import Symbolic
+from adjoint.explanation.show.graph import Graph
 from adjoint.transforms.custom import CustomRule
-from adjoint.transforms.jit import Jitted
+from adjoint.transforms.jit.jit import Jitted
 
-MODULES = (ad, ad.debug, ad.numerical, ad.random, ad.testing, ad.tree)
+MODULES = (
+    ad, adjoint.scipy.optimize, ad.data, ad.debug, ad.implicit, ad.losses, ad.nn, ad.nn.init, ad.numerical,
+    ad.optim, ad.optim.schedule, ad.optim.stop, ad.random, ad.testing, ad.tree,
+)  # fmt: skip
 FOR_THE_LIBRARY = {"switched", "on_plain", "derived"}
 """Methods of jitted functions that other parts of the library call."""
 
 METHODS = [
     getattr(kind, name)
-    for kind in (Jitted, CustomRule, Explanation, Graph, Symbolic, ad.testing.Case)
+    for kind in (
+        Jitted,
+        CustomRule,
+        Explanation,
+        Graph,
+        Symbolic,
+        ad.testing.Case,
+        ad.data.Batches,
+        ad.data.Standardiser,
+    )
     for name, method in vars(kind).items()
     if inspect.isfunction(method) and not name.startswith("_") and name not in FOR_THE_LIBRARY
 ]

@@ -12,9 +12,12 @@ import pytest
 import adjoint as ad
 
 ROOT = Path(__file__).parent.parent.parent
-FILES = [
-    ROOT / name for name in ("README.md", "CONTRIBUTING.md", "docs/how-it-works.md", "docs/explain.md", "docs/tools.md")
-]
+PAGES = (
+    "how-it-works", "explain", "tools", "nn", "losses", "data", "optim", "training", "taylor", "sparse", "curvature",
+    "health", "ode", "scipy",
+)  # fmt: skip
+FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *[ROOT / "docs" / f"{page}.md" for page in PAGES]]
+FILES += sorted((ROOT / "docs" / "scipy").glob("*.md"))
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 QUOTED = re.compile(r"^```py\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)\)")

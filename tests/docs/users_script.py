@@ -47,7 +47,7 @@ def types() -> None:
     reveal_type(ad.grad(scalar))  # reveals: def (x: float) -> Any
     reveal_type(ad.grad(scalar)(1.0))  # reveals: Any
     reveal_type(ad.value_and_grad(scalar)(1.0))  # reveals: tuple[float, Any]
-    reveal_type(ad.jit(scalar))  # reveals: adjoint.transforms.jit.Jitted[[x: float], float]
+    reveal_type(ad.jit(scalar))  # reveals: adjoint.transforms.jit.jit.Jitted[[x: float], float]
     reveal_type(ad.jit(ad.grad(scalar))(1.0))  # reveals: Any
     reveal_type(ad.checkpoint(scalar))  # reveals: def (x: float) -> float
     reveal_type(ad.jacobian(scalar))  # reveals: def (x: float) -> Any
@@ -62,6 +62,8 @@ def types() -> None:
     reveal_type(ad.linearize(scalar, 1.0)[0])  # reveals: float
     reveal_type(ad.stop_gradient(1.0))  # reveals: float
     reveal_type(ad.value({"a": 1.0}))  # reveals: dict[str, float]
+    reveal_type(ad.tree.map(np.shape, {"a": 1.0}))  # reveals: dict[str, Any]
+    reveal_type(ad.tree.map(np.negative, (1.0, w))[0])  # reveals: float
     reveal_type(ad.tree.ravel({"a": 1.0})[1](w))  # reveals: dict[str, float]
 
     reveal_type(powered(2.0, 3))  # reveals: float

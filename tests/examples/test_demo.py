@@ -59,3 +59,18 @@ def test_section_prints_no_nan(section, capsys):
     found = [word for row in printed(section, capsys) for word in row]
     assert found
     assert not any("nan" in word for word in found)
+
+
+def test_training(capsys, tmp_path, monkeypatch):
+    """The arms are told apart after some epochs; progress is shown, and the page is written."""
+    monkeypatch.chdir(tmp_path)
+    demo["training"](epochs=20)
+    shown = capsys.readouterr()
+    rows = [words(line) for line in shown.out.splitlines()]
+    first, last = [row for row in rows if len(row) == 4 and row[0] in ("1", "20")]
+    assert float(first[3]) < 0.7
+    assert float(last[3]) > 0.95
+    assert float(last[1]) < 0.2 * float(first[1])
+    assert "epoch 20/20, loss 0." in shown.err
+    assert rows[-1][-1] == (tmp_path / "training.html").as_uri()
+    assert (tmp_path / "training.html").read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -12,7 +12,7 @@ import scipy.special
 import adjoint as ad
 from adjoint.core.tree import flatten
 from adjoint.explanation.page.stepping import live_page
-from adjoint.explanation.table import Table
+from adjoint.explanation.show.table import Table
 
 ONE = """
 np.sin({a}); np.exp(0.3*{a}); np.tanh({a}); {a}**2; {a}**3; -{a}; np.sqrt({a}); np.log({a}); np.abs({a}); 3/{a}

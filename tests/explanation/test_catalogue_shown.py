@@ -1,27 +1,17 @@
 """Every function of the catalogue can be explained: both sweeps, whole and by numbers, also at singular points."""
 
-import importlib.util
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import adjoint as ad
 from adjoint.core.tree import flatten
+from tests.cases.catalogue import every_entry
+from tests.cases.points import moved, weighted
 
 PARTS = 16
-
-
-def cases_of_jit():
-    path = Path(__file__).parent.parent / "jit" / "test_catalogue_jit.py"
-    spec = importlib.util.spec_from_file_location("catalogue_for_explain", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-JIT = cases_of_jit()
+ENTRIES = every_entry()
 
 
 def leaves(tree):
@@ -34,7 +24,7 @@ def agree(found, wanted):
 
 
 def point(args, how):
-    return args if how == "as it is" else tuple(JIT.moved(a, how) for a in args)
+    return args if how == "as it is" else tuple(moved(a, how) for a in args)
 
 
 @pytest.mark.parametrize("how", ["as it is", "half", "zeros", "ties"])
@@ -42,8 +32,8 @@ def point(args, how):
 def test_every_function_can_be_explained(part, how):
     """The gradient that is shown is that of `ad.grad`; the table, and the one in ASCII, can be printed."""
     seen = 0
-    for fun, args in JIT.CASES[part::PARTS]:
-        total, args = JIT.weighted(fun), point(args, how)
+    for entry in ENTRIES[part::PARTS]:
+        total, args = weighted(entry.function), point(entry.args, how)
         moving = tuple(k for k, a in enumerate(args) if np.asarray(leaves(a)[0]).dtype.kind in "fc")
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -70,8 +60,8 @@ def test_every_function_can_be_explained(part, how):
 def test_number_by_number(part):
     """Where a function can be written out number by number, the gradient is the same; else that is refused."""
     seen, refusals = 0, []
-    for fun, args in JIT.CASES[part::PARTS]:
-        total = JIT.weighted(fun)
+    for entry in ENTRIES[part::PARTS]:
+        total, args = weighted(entry.function), entry.args
         moving = tuple(k for k, a in enumerate(args) if np.asarray(leaves(a)[0]).dtype.kind in "fc")
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.explanation.cost import cost_of
 from adjoint.explanation.explain import explain
-from adjoint.explanation.memory import memory_of
-from adjoint.explanation.operations import operations
+from adjoint.explanation.record.memory import memory_of
+from adjoint.explanation.show.cost import cost_of
+from adjoint.explanation.show.flops import operations
 
 inner = ad.checkpoint(lambda a: np.sin(np.exp(a)))
 outer = ad.checkpoint(lambda a: inner(np.cos(a)))

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from tests.explanation.code_examples import VECTOR, rng
-from tests.explanation.code_running import agree, alone, check, code_of, source_of
 
 import adjoint as ad
 from adjoint.core.errors import UnsupportedError
 from adjoint.explanation.explain import explain
+from adjoint.ops.declare import CATALOGUE
+from tests.explanation.code_examples import VECTOR, rng
+from tests.explanation.code_running import agree, alone, check, code_of, source_of
 
 
 class Pair(NamedTuple):
@@ -253,3 +254,8 @@ def test_keys_without_a_text_are_refused():
     """A dict with objects as keys cannot be reached from the source."""
     with pytest.raises(UnsupportedError, match=r"(?s)such keys cannot be written.*got the key <object"):
         source_of(lambda p: sum(p.values()), {object(): 1.0})
+
+
+def test_a_primitive_has_its_name_and_parameters():
+    """One of the catalogue is explained like a function of that name."""
+    assert "def exp_and_gradient(x):" in source_of(CATALOGUE["exp"], 1.5)

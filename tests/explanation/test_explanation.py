@@ -11,7 +11,7 @@ from scipy.special import expit, gamma, logsumexp
 
 import adjoint as ad
 from adjoint.core.tree import flatten
-from adjoint.explanation.printing import rich_tables
+from adjoint.explanation.show.printing import rich_tables
 
 MATRIX = np.array([[2.0, 1.0], [1.0, 3.0]])
 
@@ -260,7 +260,7 @@ def test_source_lines():
 
 
 def test_a_vector_of_results():
-    """A function of several results is walked back from ones, or from the given cotangent."""
+    """A function of several results is swept back from ones, or from the given cotangent."""
     x = np.array([1.0, 2.0])
     np.testing.assert_allclose(ad.explain(np.sin)(x).gradient, np.cos(x))
     np.testing.assert_allclose(ad.explain(np.sin, cotangent=np.array([0.0, 3.0]))(x).gradient, [0.0, 3 * np.cos(2.0)])

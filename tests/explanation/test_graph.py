@@ -12,9 +12,9 @@ from pygraphviz import AGraph
 from scipy.special import expit
 
 import adjoint as ad
-from adjoint.explanation import graph as graphs
 from adjoint.explanation.explain import explain
-from adjoint.explanation.graph import draw
+from adjoint.explanation.show import graph as graphs
+from adjoint.explanation.show.graph import draw
 
 DIGITS, ROUNDING = 10, 0.51e-10
 X, C = np.array([[1.0, 1.0, 1.5], [1.0, 1.5, -1.0]]), np.array([0.0, 1.0])

@@ -7,11 +7,11 @@ import sys
 from xml.etree import ElementTree
 
 import pytest
-from tests.explanation.test_graph import drawn, worked
 
 from adjoint.core.errors import InputError, UnsupportedError
-from adjoint.explanation import graph as graphs
-from adjoint.explanation.graph import Graph
+from adjoint.explanation.show import graph as graphs
+from adjoint.explanation.show.graph import Graph
+from tests.explanation.test_graph import drawn, worked
 
 
 @pytest.mark.parametrize(

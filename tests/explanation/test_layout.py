@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.explanation import page_examples
 
 from adjoint.explanation.page.layout import lay_out
+from tests.explanation import page_examples
 
 BOX = (118.0, 60.0)
 EXAMPLES = {

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from adjoint.explanation.numbers import number_text
+from adjoint.explanation.formula.number_text import number_text
 
 HARD = [
     0.0, -0.0, 1.0, -1.0, 0.1, 0.005, -0.005, 0.125, 0.375, 2.5, 1e-12, -3.2e-7, 4.96e-5, 5e-5, 0.00499999, 1e300,

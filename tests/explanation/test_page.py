@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.explanation import page_examples
-from tests.explanation.page_examples import BROWSED, evaluate
 
 import adjoint as ad
-from adjoint.explanation.numbers import number_text
+from adjoint.explanation.formula.number_text import number_text
+from tests.explanation import page_examples
+from tests.explanation.page_examples import BROWSED, evaluate
 
 
 def logistic_loss(w):
@@ -21,7 +21,7 @@ def worked_function(x):
     return np.sqrt(c) + np.cos(c)
 
 
-def walk(data, values):
+def both_sweeps(data, values):
     """Both sweeps in plain Python: all values, and the sum after each share that is handed back."""
     nodes = data["nodes"]
     values = [*values, *[0.0] * (len(nodes) - len(values))]
@@ -43,7 +43,7 @@ def test_numbers_at_every_step(page, name):
     """At each step the heading's number, the graph's and the table's are what Python computes."""
     data = BROWSED[name]
     page.open(data)
-    values, sums = walk(data, [node["value"] for node in data["nodes"] if node["kind"] == "input"])
+    values, sums = both_sweeps(data, [node["value"] for node in data["nodes"] if node["kind"] == "input"])
     steps = [node for node in data["nodes"] if node["kind"] == "step"]
     assert page.run("return adjointPage.length") == len(steps) + len(sums) + 3
     expected = [(node["id"], values[node["id"]]) for node in steps] + [(data["outputs"][0], 1.0)] + sums
@@ -182,7 +182,7 @@ def test_branch_not_taken_hands_on_nothing(page):
 
 
 def test_infinite_slope_then_zero(page):
-    """sqrt(x**2) at 0 gives 0, and sqrt of a node at 0 inf: the walk keeps the infinite part apart."""
+    """sqrt(x**2) at 0 gives 0, and sqrt of a node at 0 inf: the sweep keeps the infinite part apart."""
     page.open(page_examples.absolute())
     page.go(4)
     assert page.text("#lines .total") == "inf"

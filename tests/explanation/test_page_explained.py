@@ -6,12 +6,12 @@ import json
 
 import numpy as np
 import pytest
-from tests.explanation.page_programs import gradient_of, live_data, programs, results_of
 
 import adjoint as ad
 from adjoint.core.errors import UnsupportedError
 from adjoint.explanation.page.script import NoScriptError
 from adjoint.explanation.page.writing import computing, page_data
+from tests.explanation.page_programs import gradient_of, live_data, programs, results_of
 
 EVALUATE = """
 const numbers = xs => xs.map(x => String(Number(x)));

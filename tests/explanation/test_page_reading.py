@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.explanation import browser, page_examples
-from tests.explanation.page_examples import BROWSED
 
 from adjoint.explanation.page.writing import page_html
+from tests.explanation import browser, page_examples
+from tests.explanation.page_examples import BROWSED
 
 
 def test_keyboard(page):

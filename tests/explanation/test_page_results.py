@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.explanation import page_examples
 
 import adjoint as ad
-from adjoint.explanation.numbers import number_text
+from adjoint.explanation.formula.number_text import number_text
+from tests.explanation import page_examples
 
 
 def squares(x):
@@ -218,7 +218,7 @@ def test_a_guard_on_a_number(page):
     assert page.text("#banners") == ""
     page.put("input-0", 3.7)
     said = page.text("#banners")
-    assert said.startswith("The program was recorded for the number 2.5 here, which is now 3.7 (test_page_results.py:")
+    assert said.startswith("The program was recorded for the number 2 here, which is now 3 (test_page_results.py:")
     assert said.endswith("): what is shown need not hold.")
     page.put("input-0", 2.5)
     assert page.text("#banners") == ""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.explanation.code_running import alone
 
 import adjoint as ad
+from tests.explanation.code_running import alone
 
 FUNCTIONS = {
     "a root squared": lambda x: np.sum(np.sqrt(x) ** 2 * np.array([1.0, 3.0])),

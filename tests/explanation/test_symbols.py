@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 import scipy.special as sc
 import sympy
-from tests.laws.cases import sample
 
 import adjoint as ad
 from adjoint.core.errors import UnsupportedError
 from adjoint.explanation.explain import explain
-from adjoint.explanation.symbols import exact, symbolic
-from adjoint.explanation.sympy_table import functions
+from adjoint.explanation.formula.symbols import exact, symbolic
+from adjoint.explanation.formula.sympy_forms import form_of
 from adjoint.ops.declare import CATALOGUE
+from tests.cases.primitives import sample
 
 VECTOR = np.array([0.7, -1.3, 0.4])
 POSITIVE = np.array([0.7, 1.3, 0.4])
@@ -152,13 +152,16 @@ def is_of_numbers(name):
     return CATALOGUE[name].domain is not None and name not in whole
 
 
-@pytest.mark.parametrize("name", [n for n in functions() if n in CATALOGUE and is_of_numbers(n)])
+FORMS = {name: form_of(p) for name, p in CATALOGUE.items() if form_of(p) is not None}
+
+
+@pytest.mark.parametrize("name", [n for n in FORMS if is_of_numbers(n)])
 def test_every_form_is_right(name):
     """SymPy's function of a primitive has the values of the primitive."""
     primitive = CATALOGUE[name]
     for args in sampled(primitive):
         wanted = primitive.evaluate(*[np.asarray(a)[()] for a in args])
-        found = functions()[name](*[sympy.Integer(a) if isinstance(a, int) else sympy.Float(a, 30) for a in args])
+        found = FORMS[name](*[sympy.Integer(a) if isinstance(a, int) else sympy.Float(a, 30) for a in args])
         found, wanted = (x if isinstance(x, tuple) else (x,) for x in (found, wanted))
         for f, w in zip(found, wanted, strict=True):
             is_condition = f in (sympy.true, sympy.false)
@@ -169,13 +172,13 @@ def test_every_form_is_right(name):
 @pytest.mark.parametrize("order", [0, 1, 3])
 def test_derivatives_of_an_order_are_right(name, order):
     """Primitives whose parameter is the order of a derivative have that derivative as their form."""
-    found = functions()[name](sympy.Float(0.7, 30), order)
+    found = FORMS[name](sympy.Float(0.7, 30), order)
     np.testing.assert_allclose(float(found.evalf()), CATALOGUE[name](np.array(0.7), order=order), rtol=1e-11)
 
 
 def test_how_much_of_the_catalogue_has_a_form():
     """About half of the catalogue; the rest are arrays' and what SymPy does not have."""
-    assert len([n for n in CATALOGUE if n in functions()]) >= 185
+    assert len(FORMS) >= 185
 
 
 def test_conditions_are_told():

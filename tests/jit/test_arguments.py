@@ -6,7 +6,8 @@ import datetime
 import enum
 import functools
 import threading
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -232,6 +233,42 @@ def test_one_recording_for_each_kind():
     assert f.stats()["signatures"] == 6
 
 
+@pytest.mark.parametrize(
+    ("calls", "difference"),
+    [
+        ([(1.0,), (2.0,)], []),
+        (
+            [(1.0, X), (np.float64(1.0), X), (np.array(1.0), X)],
+            ["argument 0: python float / float64[] scalar / float64[]"],
+        ),
+        (
+            [(np.ones((2, 2)), X), (np.ones((2, 2), np.float32), X), (np.ones((2, 2)).T, X)],
+            ["argument 0: float64[2,2] / float32[2,2] / float64[2,2] with strides (8, 16)"],
+        ),
+        ([(np.ones(n),) for n in range(1, 7)], ["argument 0: float64[1] / float64[2] / float64[3] / float64[4] / ..."]),
+        (
+            [({"w": 1.0, "of": "a"},), ({"w": X, "of": "b"},)],
+            ["leaf 0: str 'a' / str 'b'", "leaf 1: python float / float64[3]"],
+        ),
+        ([([1.0],), ((1.0,),)], ["containers"]),
+        ([([1.0],), ([1.0, 2.0],)], ["containers"]),
+    ],
+)
+def test_what_signatures_differ_in(calls, difference):
+    """So that one sees why there are several."""
+    f = ad.jit(lambda x, *others: x["w"] if isinstance(x, dict) else x)
+    for args in calls:
+        f(*args)
+    assert f.stats()["differ in"] == difference
+
+
+def test_static_values_are_told_apart():
+    """They are part of the signature."""
+    f = ad.jit(lambda x, n: x * n, static_argnums=1)
+    f(1.0, 2), f(1.0, 3)
+    assert f.stats()["differ in"] == ["static values and settings"]
+
+
 def test_lower_and_stats():
     """The program before and after the passes, and what is known of the recordings."""
     f = ad.jit(lambda x: np.sum(np.sin(x) * np.sin(x)) + 0 * np.sum(np.cos(x) > 2) if x[0] > 0 else x[0])
@@ -271,3 +308,93 @@ def test_many_threads():
     for t in threads:
         t.join()
     assert not wrong
+
+
+def test_numbers_of_python_and_numpy_are_two_signatures():
+    """Each comes back as its own kind, so a parameter that turns from one into the other is recorded twice."""
+    f = ad.jit(lambda p: 2.0 * p)
+    for p in (1.0, np.float64(1.0), 3.0, np.float64(3.0)):
+        assert type(f(p)) is type(p)
+    assert f.stats()["recordings"] == 2
+
+
+RATE = 1.0
+
+
+@dataclass
+class Scaled:
+    w: np.ndarray
+    act: object = np.negative
+
+    def __call__(self, x):
+        return RATE * self.act(x * self.w)
+
+
+class ScaledPair(collections.namedtuple("ScaledPair", "w act")):
+    __slots__ = ()
+    __call__ = Scaled.__call__
+
+
+@ad.tree.register(fields=("w",))
+class ScaledObject:
+    def __init__(self, w, act):
+        self.w, self.act = w, act
+
+    __call__ = Scaled.__call__
+
+
+@pytest.mark.parametrize("kind", [Scaled, ScaledPair, ScaledObject])
+def test_what_objects_use(kind, monkeypatch):
+    """What methods and functions of arguments use is watched, as what the function itself uses is."""
+    module = globals()
+    factor = 2.0
+
+    def act(x):
+        return factor * x
+
+    f = ad.jit(lambda m, x: m(x))
+    model = kind(X, act)
+    same(f(model, 2.0), model(2.0))
+    same(f(model, 2.0), model(2.0))
+    monkeypatch.setitem(module, "RATE", 3.0)
+    same(f(model, 2.0), 12.0 * X)
+    factor = 5.0
+    same(f(model, 2.0), 30.0 * X)
+    monkeypatch.setattr(kind, "__call__", lambda self, x: self.w)
+    same(f(model, 2.0), X)
+
+
+def test_settings_that_are_equal_but_differ():
+    """2, 2.0 and True among the settings of an object have recordings of their own."""
+    f = ad.jit(lambda m: (m.w * m.act, np.full(2, m.act)))
+    w = np.array([1, 2], np.int32)
+    for act in (2, 2.0, 1, True, 1.0):
+        model = ScaledObject(w, act)
+        same(f(model), (w * act, np.full(2, act)))
+        same(f(model), (w * act, np.full(2, act)))
+    with pytest.raises(InputError, match="The settings of an object cannot be hashed"):
+        f(ScaledObject(w, [1, 2]))
+
+
+@dataclass
+class Derived:
+    w: np.ndarray
+    start: InitVar[float]
+    shared: ClassVar[float] = 4.0
+    total: float = field(init=False)
+
+    def __post_init__(self, start):
+        self.w = self.w * start
+        self.total = self.w[0] + start
+
+
+def test_variables_of_classes_and_of_init():
+    """A class with variables that only `__init__` has is put together without it; what is the class's is no field."""
+    model = Derived(X, 2.0)
+    f = lambda m: m.w * m.total * m.shared  # noqa: E731
+    g = ad.jit(f)
+    for _ in range(3):
+        same(g(model), f(model))
+    gradient = ad.grad(lambda m: np.sum(f(m)))(model)
+    same(gradient.w, np.full(3, 16.0))
+    assert gradient.total == 48.0

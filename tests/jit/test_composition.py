@@ -1,4 +1,4 @@
-"""jit with every walk, in any order: the same numbers and kinds of numbers as without it."""
+"""jit with every transformation, in any order: the same numbers and kinds of numbers as without it."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def same(found, want):
         np.testing.assert_allclose(f, w, rtol=1e-11, atol=1e-13)
 
 
-WALKS = {
+TRANSFORMS = {
     "value": lambda f: f,
     "grad": ad.grad,
     "value_and_grad": ad.value_and_grad,
@@ -45,20 +45,20 @@ WALKS = {
 }
 
 
-@pytest.mark.parametrize("name", WALKS)
+@pytest.mark.parametrize("name", TRANSFORMS)
 def test_inside_and_outside(name):
-    """walk(jit(f)), jit(walk(f)), jit(walk(jit(f))), on both sides of a branch."""
-    walk = WALKS[name]
+    """transform(jit(f)), jit(transform(f)), jit(transform(jit(f))), on both sides of a branch."""
+    transform = TRANSFORMS[name]
     inner = ad.jit(loss)
-    inside, outside, both = walk(inner), ad.jit(walk(loss)), ad.jit(ad.jit(walk(ad.jit(loss))))
+    inside, outside, both = transform(inner), ad.jit(transform(loss)), ad.jit(ad.jit(transform(ad.jit(loss))))
     for x in (X, -X, X * 1.5, -X * 0.5):
-        want = walk(loss)(x)
+        want = transform(loss)(x)
         for f in (inside, outside, both):
             same(f(x), want)
 
 
 def test_rules_are_recorded_once():
-    """Derivatives of a jitted function come from recordings, not from walks through the function."""
+    """Derivatives of a jitted function come from recordings, not from traces of the function."""
     calls = []
 
     def f(x):
@@ -100,16 +100,16 @@ def test_scalars():
     f = lambda a: a**2 + np.exp(a) if a > 1 else np.sin(a) / a  # noqa: E731
     jitted = ad.jit(f)
     for a in (2.0, 0.5, 3.0):
-        for walk in (
-            WALKS["value"],
+        for transform in (
+            TRANSFORMS["value"],
             ad.grad,
             ad.value_and_grad,
             lambda g: ad.grad(ad.grad(g)),
             lambda g: ad.derivative(g, 3),
         ):
-            same(walk(jitted)(a), walk(f)(a))
-            same(ad.jit(walk(f))(a), walk(f)(a))
-            np.testing.assert_allclose(ad.jit(walk(f))(np.float64(a)), walk(f)(np.float64(a)))
+            same(transform(jitted)(a), transform(f)(a))
+            same(ad.jit(transform(f))(a), transform(f)(a))
+            np.testing.assert_allclose(ad.jit(transform(f))(np.float64(a)), transform(f)(np.float64(a)))
 
 
 def test_complex():
@@ -135,7 +135,7 @@ def test_containers_and_arguments_that_do_not_move():
 
 
 def test_closures_over_traced_values():
-    """A jitted function may use a value of the walk around it."""
+    """A jitted function may use a value of the trace around it."""
     same(ad.grad(lambda w: ad.jit(lambda x: w * x)(2.0))(3.0), 2.0)
     same(ad.grad(lambda w: ad.jit(lambda x: w * x)(w))(3.0), 6.0)
     same(ad.jit(lambda w: ad.jit(lambda x: w * x)(2.0))(3.0), 6.0)

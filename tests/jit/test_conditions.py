@@ -147,7 +147,7 @@ FUNCTIONS = [
     inside, divided, too_large, too_small, unused, decorated, strict, around, set_and_reset, as_errors, some_as_errors,
     of_nothing, collected, silent,
 ]  # fmt: skip
-WALKS = {
+TRANSFORMS = {
     "jit": lambda f, jit: jit(f),
     "jit grad": lambda f, jit: jit(ad.grad(f)),
     "grad jit": lambda f, jit: ad.grad(jit(f)),
@@ -176,16 +176,19 @@ def check(jitted: Any, plain: Any, x: Any) -> None:
         np.testing.assert_allclose(got, want, rtol=1e-12)
 
 
+INSIDE = [
+    (f, transform) for f in FUNCTIONS for transform in TRANSFORMS if f is not of_nothing or transform != "vmap jit"
+]
+"""As many elements as there happen to be are no batch."""
+
+
 @pytest.mark.parametrize(
     "order", [(GOOD, ZERO, GOOD, SMALL, NEGATIVE, GOOD), (ZERO, GOOD, NEGATIVE, ZERO, SMALL, GOOD)]
 )
-@pytest.mark.parametrize("walk", WALKS)
-@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
-def test_inside_the_function(f: Any, walk: str, order: tuple[Any, ...]) -> None:
-    """What the function asks for inside, in all orders and walks."""
-    if f is of_nothing and walk == "vmap jit":
-        pytest.skip("as many elements as there happen to be are no batch")
-    jitted, plain = WALKS[walk](f, ad.jit), WALKS[walk](f, lambda f: f)
+@pytest.mark.parametrize(("f", "transform"), INSIDE, ids=lambda x: getattr(x, "__name__", x))
+def test_inside_the_function(f: Any, transform: str, order: tuple[Any, ...]) -> None:
+    """What the function asks for inside, in all orders and transformations."""
+    jitted, plain = TRANSFORMS[transform](f, ad.jit), TRANSFORMS[transform](f, lambda f: f)
     for x in order:
         check(jitted, plain, x)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.transforms.jit import MAX_PATHS
+from adjoint.transforms.jit.jit import MAX_PATHS
 
 X = np.array([0.3, -1.2, 2.0])
 
@@ -203,3 +203,14 @@ def test_a_warning_is_no_change_of_the_surroundings():
     with warnings.catch_warnings(record=True):
         warnings.simplefilter("always")
         assert np.isnan(ad.jit(f)(np.array([-1.0, 1.0])))
+
+
+@pytest.mark.parametrize("rounded", [int, round, math.floor, math.ceil, math.trunc])
+def test_integers_of_numbers_are_guarded_as_integers(rounded):
+    """A recording serves all numbers that are rounded to the same integer, as the radius of a filter is."""
+
+    f = ad.grad(lambda x: x**2 * np.sum(np.ones(rounded(4 * x))))
+    compiled = ad.jit(f)
+    for x in (1.01, 1.02, 1.03, 1.04, 1.03, 1.6, 1.01):
+        assert compiled(x) == f(x)
+    assert compiled.stats()["recordings"] == 2

@@ -23,6 +23,7 @@ class Scaled:
 
 
 def test_an_instance_attribute_before_that_of_the_class():
+    """An attribute set on the instance later hides that of its class."""
     thing = Scaled()
     f = ad.jit(thing.times)
     assert (f(2.0), thing.jitted(2.0)) == (2.0, 2.0)
@@ -31,6 +32,8 @@ def test_an_instance_attribute_before_that_of_the_class():
 
 
 def test_a_class_attribute_before_that_of_its_base():
+    """An attribute set on the class later hides that of its base."""
+
     class Base:
         c = 2.0
 
@@ -47,6 +50,7 @@ def test_a_class_attribute_before_that_of_its_base():
 
 
 def test_a_method_patched_on_an_instance():
+    """A method that is replaced on one instance is the one that is called."""
     thing = Scaled()
     f = ad.jit(lambda x: thing.times(x))
     assert f(1.0) == 1.0
@@ -55,6 +59,7 @@ def test_a_method_patched_on_an_instance():
 
 
 def test_attributes_that_are_asked_for_in_case_they_exist():
+    """`getattr` with a default and `hasattr` see an attribute that comes or goes."""
     plain = type("Plain", (), {})()
 
     def attempted(x):
@@ -72,6 +77,7 @@ def test_attributes_that_are_asked_for_in_case_they_exist():
 
 
 def test_a_global_before_a_builtin_and_one_that_was_missing():
+    """A global set later hides the builtin of that name, and ends a NameError that was caught."""
     space: dict = {"__name__": "user"}
     exec("def f(x):\n    return max(x, 2.0)", space)
     exec("def g(x):\n    try:\n        return LATE * x\n    except NameError:\n        return x", space)
@@ -82,6 +88,8 @@ def test_a_global_before_a_builtin_and_one_that_was_missing():
 
 
 def test_attributes_and_keyword_defaults_of_functions():
+    """What hangs on a function, and its defaults, are read as they are at the call."""
+
     def f(x, *, k=2.0):
         return x * k * f.factor
 
@@ -95,6 +103,7 @@ def test_attributes_and_keyword_defaults_of_functions():
 
 
 def test_modules_in_cells_and_imported_inside(monkeypatch):
+    """A module's value is read as it is at the call, however the function came by the module."""
     module = types.ModuleType("a_users_module")
     module.k = 2.0
     monkeypatch.setitem(sys.modules, "a_users_module", module)
@@ -111,6 +120,7 @@ def test_modules_in_cells_and_imported_inside(monkeypatch):
 
 
 def test_the_order_and_the_types_of_keys():
+    """Dicts of another order, or with keys of another type, are other dicts."""
     f = ad.jit(lambda **words: list(words.values()))
     assert f(a=1.0, b=2.0) == [1.0, 2.0]
     assert f(b=1.0, a=2.0) == [1.0, 2.0]
@@ -123,6 +133,7 @@ def test_the_order_and_the_types_of_keys():
 
 
 def test_numbers_as_keys_are_guarded():
+    """Which key a number is decides what is looked up."""
     f = ad.jit(lambda x: {1.0: 5.0}.get(x, 9.0))
     g = ad.jit(lambda x: 1.0 if x in {1.0, 2.0} else 0.0)
     assert [f(1.0), f(2.0), f(1.0)] == [5.0, 9.0, 5.0]
@@ -131,6 +142,7 @@ def test_numbers_as_keys_are_guarded():
 
 @pytest.mark.filterwarnings("ignore:Setting the (shape|dtype):DeprecationWarning")  # from NumPy 2.5 on
 def test_captured_arrays_that_change_their_form():
+    """A captured array of another shape or dtype needs another recording."""
     a, b, c = np.arange(6.0), np.ones(500_000), np.arange(4.0)
     f, g, h = (ad.jit(lambda x, w=w: w.sum(axis=0) * x) for w in (a, b, c))
     for _ in range(2):

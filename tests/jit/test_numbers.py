@@ -227,7 +227,7 @@ def g(x, t):
     return np.sum(x**t / (1 + t) + np.where(t > 3, x, -x)) * 0.9**t
 
 
-WALKS = {
+TRANSFORMS = {
     "jit of grad": (lambda f: ad.jit(ad.grad(f)), ad.grad),
     "grad of jit": (lambda f: ad.grad(ad.jit(f)), ad.grad),
     "jit of vmap of grad": (
@@ -239,10 +239,10 @@ WALKS = {
 }
 
 
-@pytest.mark.parametrize("name", WALKS)
-def test_walks(name):
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_transforms(name):
     """Derivatives and batches with an integer besides."""
-    jitted, plain = (walk(g) for walk in WALKS[name])
+    jitted, plain = (transform(g) for transform in TRANSFORMS[name])
     for t in (1, 2, 3, 4, 5, 6, 0, -2):
         np.testing.assert_allclose(jitted(X, t), plain(X, t), rtol=1e-12)
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.jit.value_errors import CASES, EYE, MATRICES, X
 
 import adjoint as ad
+from tests.jit.value_errors import CASES, EYE, MATRICES, X
 
 
 def outcome(f: Any, args: Any) -> Any:
@@ -80,7 +80,7 @@ STACKS = [np.stack(pair) for pair in ((GOOD, GOOD), (BAD, GOOD), (BAD, BAD))]
 
 @pytest.mark.parametrize("first", [GOOD, BAD], ids=["good first", "bad first"])
 @pytest.mark.parametrize(
-    "walk",
+    "transform",
     [
         lambda f, jit: jit(f),
         lambda f, jit: jit(ad.grad(f)),
@@ -91,20 +91,20 @@ STACKS = [np.stack(pair) for pair in ((GOOD, GOOD), (BAD, GOOD), (BAD, BAD))]
     ],
     ids=["jit", "jit grad", "grad jit", "jit value_and_grad jit", "jit jvp", "jacobian jit"],
 )
-def test_every_walk_takes_the_way_out_only_when_it_has_to(walk: Any, first: Any) -> None:
+def test_every_transform_takes_the_way_out_only_when_it_has_to(transform: Any, first: Any) -> None:
     """A caught error means another path, in derivatives as well."""
-    jitted, plain = walk(robust, ad.jit), walk(robust, lambda f: f)
+    jitted, plain = transform(robust, ad.jit), transform(robust, lambda f: f)
     for a in (first, BAD, GOOD, BAD, GOOD):
         for got, want in zip(outcome(jitted, (a,)), outcome(plain, (a,)), strict=True):
             np.testing.assert_allclose(got, want)
 
 
 @pytest.mark.parametrize(
-    "walk", [lambda f: ad.vmap(ad.jit(f)), lambda f: ad.jit(ad.vmap(f))], ids=["outside", "inside"]
+    "transform", [lambda f: ad.vmap(ad.jit(f)), lambda f: ad.jit(ad.vmap(f))], ids=["outside", "inside"]
 )
-def test_batches(walk: Any) -> None:
+def test_batches(transform: Any) -> None:
     """As vmap without jit: one bad example is a bad batch."""
-    mapped = walk(robust)
+    mapped = transform(robust)
     for stack in (*STACKS, *STACKS[::-1]):
         np.testing.assert_allclose(mapped(stack), ad.vmap(robust)(stack))
 

@@ -51,13 +51,13 @@ def states() -> str:
         ])  # fmt: skip
 
 
-@pytest.mark.parametrize("walk", [ad.jit, lambda f: ad.jit(ad.vmap(f)), lambda f: ad.jit(f).lower])
+@pytest.mark.parametrize("transform", [ad.jit, lambda f: ad.jit(ad.vmap(f)), lambda f: ad.jit(f).lower])
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_refused(name: str, walk: Any) -> None:
+def test_refused(name: str, transform: Any) -> None:
     """The caller's generators are as they were before the call."""
     before = states()
     with pytest.raises(AdjointError):
-        walk(FUNCTIONS[name])(np.ones(2))
+        transform(FUNCTIONS[name])(np.ones(2))
     assert states() == before
 
 

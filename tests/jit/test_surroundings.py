@@ -12,7 +12,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.core.errors import ImpureError
-from adjoint.transforms.jit import MAX_CHANGES, MAX_STATICS
+from adjoint.transforms.jit.jit import MAX_CHANGES, MAX_STATICS
 
 X = np.array([1.0, 2.0])
 RNG = np.random.default_rng(0)
@@ -303,6 +303,50 @@ def test_list_argument_appended():
         ad.jit(lambda xs: xs.append(1.0) or xs[0])([1.0, 2.0])
 
 
+@dataclass
+class Weights:
+    w: object
+    b: object = 1.0
+
+
+class Registered:
+    def __init__(self, w):
+        self.w = w
+
+
+ad.tree.register(Registered, fields=("w",))
+
+
+def test_the_copy_to_work_on_is_that_of_the_argument():
+    """Objects have no method that copies them."""
+
+    def set_w(p):
+        p.w = 2.0 * p.w
+        return p.w
+
+    def set_deep(d):
+        return set_w(d["layers"][1])
+
+    def set_item(d):
+        d["w"] = 2.0 * d["w"]
+        return d["w"]
+
+    def double(p):
+        p.w[...] = 2.0 * p.w
+        return p.w
+
+    for function, argument, copy in (
+        (set_w, Weights(X.copy()), "p = dataclasses.replace(p, w=...)"),
+        (set_deep, {"layers": (1.0, Weights(X.copy()))}, "p = dataclasses.replace(p, w=...)"),
+        (set_w, Registered(X.copy()), "p = copy.copy(p)"),
+        (set_item, {"w": X.copy()}, "x = x.copy()"),
+        (double, Weights(X.copy()), "x = x.copy()"),
+    ):
+        with pytest.raises(ImpureError) as caught:
+            ad.jit(function)(argument)
+        assert str(caught.value).splitlines()[-1] == f"  Work on a copy,  {copy},  and return it."
+
+
 def test_what_is_pure_enough():
     """Printing, local lists, caches inside, seeded generators, assignments to copies."""
 
@@ -362,3 +406,31 @@ def test_results_are_nobodys_memory():
         for r in results:
             r[...] = -1.0
         np.testing.assert_array_equal(held, np.arange(3.0))
+
+
+SLOPE = 2.0
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """An array and a function."""
+
+    w: object
+    act: object
+
+
+def test_structure_of_a_tree():
+    """optree's structures never change, and are not looked at again at each call; what they refer to may change."""
+    global SLOPE
+    leaves, structure = ad.tree.flatten(Scaled(np.ones(2), lambda x: SLOPE * x))
+
+    @ad.jit
+    def f(w):
+        model = ad.tree.unflatten(structure, [w])
+        return np.sum(model.act(model.w))
+
+    assert [f(leaves[0]), f(leaves[0])] == [4.0, 4.0]
+    SLOPE = 3.0
+    assert [f(leaves[0]), f(leaves[0])] == [6.0, 6.0]
+    assert f.stats()["recordings"] == 2
+    SLOPE = 2.0

@@ -1,12 +1,12 @@
 """Every error says what could not be done, at which of the user's lines, what was met, and what to do: word by word."""
 
 import linecache
-import math
+from array import array
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy import fromiter
 from numpy import zeros as plain_zeros
 from scipy import special
 
@@ -15,7 +15,7 @@ from adjoint import errors
 
 
 def float_of(x):
-    return math.sin(x)
+    return float(x)
 
 
 def complex_of(x):
@@ -23,7 +23,7 @@ def complex_of(x):
 
 
 def plain_array(x):
-    return fromiter([x, x], float)
+    return array("d", [x, x])
 
 
 def stored_into_plain(x, y=plain_zeros(3)):
@@ -59,7 +59,7 @@ def no_rule(x):
 
 
 def users_ufunc(x):
-    return np.frompyfunc(abs, 1, 1)(x)
+    return np.frompyfunc(pow, 2, 1).outer(x, np.ones(2))
 
 
 def branch_in_vmap(x):
@@ -71,7 +71,7 @@ def integer_in_vmap(x):
 
 
 def float_in_vmap(x):
-    return math.sin(x)
+    return float(x)
 
 
 def index_in_vmap(x):
@@ -101,13 +101,13 @@ STOP = "If no derivative is wanted, pass  ad.stop_gradient(x)  to it; if it is, 
 
 INSIDE = {
     float_of: (errors.DerivativeDroppedError, [
-        "math.sin cannot take a traced value: it would become a Python float and lose its derivative.", "{at}",
-        "got float64[]", "Write  np.sin,  or  ad.value(x)  if no derivative is wanted."]),
+        "float() cannot take a traced value: it would become a Python float and lose its derivative.", "{at}",
+        "got float64[]", "Leave  float()  out: a traced number can be computed with as it is.", VALUE]),
     complex_of: (errors.DerivativeDroppedError, [
         "complex() cannot take a traced value: it would become a Python complex number and lose its derivative.",
         "{at}", "got float64[]", "Leave  complex()  out: a traced number can be computed with as it is.", VALUE]),
     plain_array: (errors.DerivativeDroppedError, [
-        "np.fromiter cannot take a traced value: it would become a Python float and lose its derivative.", "{at}",
+        "array cannot take a traced value: it would become a Python float and lose its derivative.", "{at}",
         "got float64[]", LIKE, PLAIN]),
     stored_into_plain: (errors.DerivativeDroppedError, [
         "y[0] = ...  cannot store a traced value: y is a plain array, and its derivative would be lost.", "{at}",
@@ -133,7 +133,7 @@ INSIDE = {
         "If it is meant as a constant, pass  ad.stop_gradient(...)  there; if you know the derivative, give it with  "
         "ad.custom_rule."]),
     no_rule: (errors.UnsupportedError, ["np.busday_count has no derivative rule.", "{at}", STOP]),
-    users_ufunc: (errors.UnsupportedError, ["abs (vectorized) has no derivative rule.", "{at}", STOP]),
+    users_ufunc: (errors.UnsupportedError, ["pow (vectorized) has no derivative rule.", "{at}", STOP]),
     closed_over_checkpoint: (errors.DerivativeDroppedError, [
         "The function given to checkpoint uses a traced value that is not among its arguments.", "{at}",
         "Pass the value as an argument, so that its derivative can be found."]),
@@ -163,8 +163,8 @@ def check(error, lines, function, call):
 def test_inside_a_function(function, mode):
     """Errors at a line of the function that is being differentiated."""
     error, lines = INSIDE[function]
-    walk = {"reverse": lambda f: ad.grad(f)(1.5), "forward": lambda f: ad.jvp(f, (1.5,), (1.0,))}[mode]
-    check(error, lines, function, walk)
+    transform = {"reverse": lambda f: ad.grad(f)(1.5), "forward": lambda f: ad.jvp(f, (1.5,), (1.0,))}[mode]
+    check(error, lines, function, transform)
 
 
 BATCHED = {
@@ -205,8 +205,26 @@ def integer_in_a_list():
     ad.vjp(lambda p, q: q[1], 1.0, [1.0, 2])
 
 
+@dataclass
+class Power:
+    scale: float
+    exponent: int
+
+
+def integer_in_a_dataclass():
+    ad.grad(lambda ps: ps[0].scale)([Power(2.0, 3)])
+
+
 def not_a_place():
     ad.grad(np.sin, 1.5)
+
+
+def name_as_a_place():
+    ad.grad(lambda p: p, argnums="p")
+
+
+def names_as_places():
+    ad.jacobian(np.add, argnums=("x", "y"))
 
 
 def one_place_twice():
@@ -269,6 +287,14 @@ def tangent_structure():
     ad.jvp(lambda x, y: x, (1.0, 2.0), (1.0,))
 
 
+def tangent_without_a_key():
+    ad.jvp(lambda p: p["w"], ({"w": 1.0, "b": [2.0, 3.0]},), ({"w": 1.0, "c": 1.0},))
+
+
+def tangent_in_other_containers():
+    ad.jvp(lambda p: p[0], ([1.0, 2.0],), ((1.0, 2.0),))
+
+
 def tangent_shape():
     ad.jvp(np.sin, (np.ones(3),), (np.ones(2),))
 
@@ -318,8 +344,17 @@ OUTSIDE = {
         ELSEWHERE]),
     integer_in_a_list: (errors.InputError, [
         "vjp needs real or complex numbers to differentiate with respect to.", "{at}", "got int 2 at [1]", ELSEWHERE]),
+    integer_in_a_dataclass: (errors.InputError, [
+        "grad needs real or complex numbers to differentiate with respect to.", "{at}", "got int 3 at [0]['exponent']",
+        ELSEWHERE[:-1] + ", or make it a setting,  exponent: int = ad.tree.static()."]),
     not_a_place: (errors.InputError, [
         "argnums has to be an integer or a tuple of different integers.", "{at}", "got float 1.5", POINT]),
+    name_as_a_place: (errors.InputError, [
+        "argnums has to be an integer or a tuple of different integers.", "{at}", "got str 'p'",
+        "Choose arguments by their names with  argnames='p'."]),
+    names_as_places: (errors.InputError, [
+        "argnums has to be an integer or a tuple of different integers.", "{at}", "got tuple",
+        "Choose arguments by their names with  argnames=('x', 'y')."]),
     one_place_twice: (errors.InputError, [
         "argnums has to be an integer or a tuple of different integers.", "{at}", "got tuple", POINT]),
     arguments_without_a_tuple: (errors.TangentError, [
@@ -359,7 +394,15 @@ OUTSIDE = {
         "There is no positional argument number 1 to differentiate with respect to.", "{at}",
         "got 1 positional arguments", "Pass the argument by position, and choose it with  argnums."]),
     tangent_structure: (errors.TangentError, [
-        "The tangents given to jvp do not have the structure of the primals.", "{at}", "got tuple of 1 leaves for 2",
+        "The tangents given to jvp do not have the structure of the primals.", "{at}",
+        "got tuple of 1 leaves for 2, none for primals[1]",
+        "Give tuples of the same containers, as in  ad.jvp(f, (x, y), (dx, dy))."]),
+    tangent_without_a_key: (errors.TangentError, [
+        "The tangents given to jvp do not have the structure of the primals.", "{at}",
+        "got tuple of 2 leaves for 3, none for primals[0]['b'][0], primals[0]['b'][1], tangents[0]['c'] for no primal",
+        "Give tuples of the same containers, as in  ad.jvp(f, (x, y), (dx, dy))."]),
+    tangent_in_other_containers: (errors.TangentError, [
+        "The tangents given to jvp do not have the structure of the primals.", "{at}", "got tuple of 2 leaves for 2",
         "Give tuples of the same containers, as in  ad.jvp(f, (x, y), (dx, dy))."]),
     tangent_shape: (errors.TangentError, [
         "A tangent given to jvp does not have the shape of its primal.", "{at}", "got float64[2] for float64[3]",
@@ -394,6 +437,32 @@ def test_at_the_call(function):
     """Errors at the line that asks for the derivative."""
     error, lines = OUTSIDE[function]
     check(error, lines, function, lambda f: f())
+
+
+def of_a_dict(p):
+    """A function of a dict, which a tuple around it does not fit."""
+    return p["w"]
+
+
+@pytest.mark.parametrize("transform", ["vjp", "linearize"])
+def test_arguments_in_a_tuple(transform):
+    """Python's own error stands, with a note on how arguments are passed; an error of a list has none."""
+    with pytest.raises(TypeError, match="tuple indices must be integers") as caught:
+        getattr(ad, transform)(of_a_dict, ({"w": 1.0},))
+    assert caught.value.__notes__ == [
+        "The function was called with one tuple. If that was meant as its arguments: "
+        f"{transform} takes them one by one, as  ad.{transform}(f, x, y)."
+    ]
+    with pytest.raises(TypeError) as caught:
+        getattr(ad, transform)(of_a_dict, [1.0])
+    assert not getattr(caught.value, "__notes__", [])
+
+
+def test_cotangents_of_other_numbers_are_converted():
+    """An integer is a number that the result could be moved by."""
+    (found,) = ad.vjp(np.sin, np.zeros(2))[1](np.array([1, 2]))
+    assert found.dtype == np.float64
+    np.testing.assert_array_equal(found, [1.0, 2.0])
 
 
 def test_builtin_classes():

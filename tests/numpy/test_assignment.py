@@ -1,4 +1,4 @@
-"""In-place programs: each gives on traced values what it gives on plain arrays, and its derivative in every walk."""
+"""In-place programs: each gives on traced values what it gives on plain arrays, with derivatives of every kind."""
 
 import numpy as np
 import pytest
@@ -583,6 +583,38 @@ def test_places_that_differ_between_examples():
     np.testing.assert_allclose(ad.vmap(ad.grad(loss))(xs), np.stack([ad.grad(loss)(x) for x in xs]))
 
 
+KEYS = {
+    "rows and columns": lambda i, j: (i, j),
+    "rows": lambda i, j: i,
+    "list": lambda i, j: [i[0], j[0]],
+    "columns": lambda i, j: (slice(None), j),
+    "ellipsis": lambda i, j: (..., j),
+    "lists in a tuple": lambda i, j: ([i[0], i[1]], [0, 2]),
+    "numbers": lambda i, j: (i[0], j[1]),
+}
+
+
+@pytest.mark.parametrize("name", KEYS)
+@pytest.mark.parametrize("ufunc", [np.add, np.subtract, np.multiply, np.maximum])
+def test_at_places_that_are_arguments(name, ufunc):
+    """`ufunc.at` takes a tuple for a key, a list for an array, under jit as in NumPy, also if both hold arguments."""
+
+    def f(x, i, j):
+        y = x * 2
+        ufunc.at(y, KEYS[name](i, j), x[0, 1])
+        return y
+
+    x, jitted, slope = np.arange(9.0).reshape(3, 3) + 1, ad.jit(f), ad.jit(ad.jacobian(f))
+    for i, j in (([0, 1], [1, 1]), ([2, 2], [0, 0]), ([0, 1], [2, 1])):
+        places = np.array(i), np.array(j)
+        for _ in range(2):
+            np.testing.assert_array_equal(jitted(x, *places), f(x, *places))
+            np.testing.assert_allclose(slope(x, *places), ad.jacobian(f)(x, *places))
+    if ufunc is np.multiply:
+        with pytest.raises(BatchError, match=r"multiply\.at"):
+            ad.vmap(lambda x, i: f(x, i, i))(np.stack([x, x]), np.array([[0, 1], [1, 2]]))
+
+
 def test_masks_that_differ_between_examples():
     """A mask may be assigned to, as the shape stays; what it reads has a shape for each example, and is refused."""
 
@@ -632,7 +664,7 @@ def test_refused(name):
 
 
 def test_filling_in_a_loop_keeps_one_step_for_each_assignment():
-    """Many assignments to one array stay cheap: one node each, of which the walk keeps no copy of the array."""
+    """Many assignments to one array stay cheap: one node each, of which the trace keeps no copy of the array."""
     x = LINE.copy()
 
     def f(x):

@@ -15,7 +15,7 @@ INF, NAN = np.inf, np.nan
 
 
 def value(function, *args):
-    """The value under the reverse walk."""
+    """The value under the reverse trace."""
     return ad.vjp(function, *args)[0]
 
 
@@ -60,18 +60,18 @@ SAME = {
 
 
 @pytest.mark.parametrize("name", SAME)
-@pytest.mark.parametrize("walk", ["reverse", "batch", "jit"])
-def test_values_at_special_numbers(name, walk):
-    """What NumPy gives, in every walk."""
+@pytest.mark.parametrize("transform", ["reverse", "batch", "jit"])
+def test_values_at_special_numbers(name, transform):
+    """What NumPy gives, under every transformation."""
     function = SAME[name]
     with np.errstate(all="ignore"):
         want = function(SPECIAL)
-        walked = {
+        transformed = {
             "reverse": lambda: value(function, SPECIAL),
             "batch": lambda: ad.vmap(function)(SPECIAL[None])[0],
             "jit": lambda: ad.jit(function)(SPECIAL),
         }
-        np.testing.assert_array_equal(walked[walk](), want)
+        np.testing.assert_array_equal(transformed[transform](), want)
 
 
 def test_slopes_of_questions():
@@ -176,20 +176,20 @@ BESIDE = {
 
 
 @pytest.mark.parametrize("name", BESIDE)
-@pytest.mark.parametrize("walk", ["reverse", "forward", "batch", "jit"])
-def test_beside_integers_and_with_odd_sizes(name, walk):
+@pytest.mark.parametrize("transform", ["reverse", "forward", "batch", "jit"])
+def test_beside_integers_and_with_odd_sizes(name, transform):
     """Value, dtype and shape are NumPy's."""
     function = BESIDE[name]
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", RuntimeWarning)
         want = np.asarray(function(LINE))
-        walked = {
+        transformed = {
             "reverse": lambda: value(function, LINE),
             "forward": lambda: ad.jvp(function, (LINE,), (LINE,))[0],
             "batch": lambda: ad.vmap(function)(LINE[None])[0],
             "jit": lambda: [ad.jit(function)(LINE) for _ in range(2)][1],
         }
-        found = np.asarray(walked[walk]())
+        found = np.asarray(transformed[transform]())
     assert (found.dtype, found.shape) == (want.dtype, want.shape)
     np.testing.assert_allclose(found, want, rtol=1e-12)
 
@@ -217,13 +217,13 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("walk", [ad.vjp, ad.vmap], ids=["reverse", "batch"])
-def test_wrong_arguments_raise_what_numpy_raises(name, walk):
+@pytest.mark.parametrize("transform", [ad.vjp, ad.vmap], ids=["reverse", "batch"])
+def test_wrong_arguments_raise_what_numpy_raises(name, transform):
     """The class and the words of NumPy's own error, never a number."""
     with pytest.raises(Exception) as want:  # noqa: PT011 - whichever NumPy raises
         WRONG[name](LINE)
     with pytest.raises(want.type):
-        ad.vjp(WRONG[name], LINE) if walk is ad.vjp else ad.vmap(WRONG[name])(LINE[None])
+        ad.vjp(WRONG[name], LINE) if transform is ad.vjp else ad.vmap(WRONG[name])(LINE[None])
 
 
 @pytest.mark.skipif(NUMPY < (2, 5), reason="sorts descend from NumPy 2.5 on")
@@ -248,15 +248,15 @@ WRITERS = {
 
 
 @pytest.mark.parametrize(
-    "walk",
+    "transform",
     [ad.grad, lambda f: ad.jit(ad.grad(f)), lambda f: lambda x: ad.vmap(f)(x[None])],
     ids=["grad", "jit", "vmap"],
 )
 @pytest.mark.parametrize("name", WRITERS)
-def test_nothing_is_written_before_it_is_refused(name, walk, tmp_path):
+def test_nothing_is_written_before_it_is_refused(name, transform, tmp_path):
     """A traced value is no plain number: the refusal comes before the file is opened."""
     with pytest.raises(DerivativeDroppedError, match=rf"np\.{name.split()[0]} writes plain numbers"):
-        walk(lambda x: (WRITERS[name](tmp_path / "file", x), np.sum(x))[1])(np.ones(3))
+        transform(lambda x: (WRITERS[name](tmp_path / "file", x), np.sum(x))[1])(np.ones(3))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -18,7 +18,7 @@ EXACT = (
 )  # fmt: skip
 POINTS = (2.5, 0.1, 1 / 3, 2.0, 2.0**53, -(2.0**53), 1e30, math.inf, -math.inf, math.nan, 2.5)
 
-WALKS = {
+TRANSFORMS = {
     "grad": lambda f: lambda x: ad.grad(lambda y: (y * 1.0, f(y)), has_aux=True)(x)[1],
     "jvp": lambda f: lambda x: ad.jvp(lambda y: (y * 1.0, f(y)), (x,), (1.0,), has_aux=True)[2],
     "jit": ad.jit,
@@ -35,15 +35,15 @@ def attempted(call):
         return "TypeError" if isinstance(error, TypeError) else "OverflowError"
 
 
-@pytest.mark.parametrize("walk", WALKS.values(), ids=WALKS.keys())
+@pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS.keys())
 @pytest.mark.parametrize("exact", EXACT, ids=str)
-def test_comparisons_are_exact(exact, walk):
+def test_comparisons_are_exact(exact, transform):
     """On both sides of the operator, for floats next to the number and far from it."""
 
     def f(x):
         return [op(x, exact) for op in COMPARISONS] + [op(exact, x) for op in COMPARISONS]
 
-    compared = walk(f)
+    compared = transform(f)
     for x in POINTS:
         assert attempted(lambda x=x: list(map(bool, compared(x)))) == attempted(lambda x=x: f(x)), x
 
@@ -70,23 +70,23 @@ def test_arithmetic_is_pythons(op, other):
         want = attempted(lambda f=f: f(1.5))
         if want == "OverflowError" and op is operator.pow and other == 10**30:
             continue  # infinite, as derivatives need it
-        for name, walk in WALKS.items():
-            got = attempted(lambda f=f, walk=walk: ad.value(walk(f)(1.5)))
+        for name, transform in TRANSFORMS.items():
+            got = attempted(lambda f=f, transform=transform: ad.value(transform(f)(1.5)))
             assert got == want or np.isclose(got, want, rtol=1e-14), (name, got, want)
 
 
 def test_complex_numbers_have_no_order():
-    """Neither in a walk nor in a recording."""
-    for walk in WALKS.values():
+    """Neither in a trace nor in a recording."""
+    for transform in TRANSFORMS.values():
         with pytest.raises(TypeError, match="not supported between instances"):
-            walk(lambda x: x < 1j)(1.0)
+            transform(lambda x: x < 1j)(1.0)
 
 
 def test_floats_have_no_matrix_product():
-    """`x @ y` of two Python floats is an error of type, as without a walk."""
-    for walk in WALKS.values():
+    """`x @ y` of two Python floats is an error of type, as without a trace."""
+    for transform in TRANSFORMS.values():
         with pytest.raises(TypeError, match="unsupported operand type"):
-            walk(lambda x: x @ x)(1.0)
+            transform(lambda x: x @ x)(1.0)
 
 
 def test_integers_beside_exact_numbers():
@@ -99,8 +99,8 @@ def test_integers_beside_exact_numbers():
 def test_methods_of_floats():
     """`is_integer` of infinities; `as_integer_ratio` would lose the derivative, and arrays have no such method."""
     for x in (2.0, 2.5, math.inf, math.nan):
-        for walk in WALKS.values():
-            assert walk(lambda x: x.is_integer())(x) == x.is_integer()
+        for transform in TRANSFORMS.values():
+            assert transform(lambda x: x.is_integer())(x) == x.is_integer()
     assert ad.grad(lambda x: (x, x.hex()), has_aux=True)(2.0)[1] == (2.0).hex()
     with pytest.raises(DerivativeDroppedError):
         ad.grad(lambda x: x.as_integer_ratio()[0] * x)(2.0)

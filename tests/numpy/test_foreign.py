@@ -2,22 +2,15 @@
 
 # ruff: noqa: UP031, UP032  (texts made with the old formats are what is tested)
 
-import cmath
 import io
 import logging
-import math
 import warnings
 from fractions import Fraction
 
 import numpy as np
 import pytest
-import scipy.integrate
-import scipy.optimize
-import scipy.stats
 import sympy
-from scipy import sparse
-from scipy.optimize import brentq
-from scipy.stats import norm
+from scipy import sparse, stats
 
 import adjoint as ad
 from adjoint import errors
@@ -50,6 +43,11 @@ TABLES = {
     "index": lambda x: np.sum(INDEX * x) + np.sum(x * INDEX),
     "table": lambda x: np.sum(TABLE * x) + np.sum(x * TABLE),
     "array @ table": lambda x: np.sum((x * VECTOR) @ TABLE),
+    "table @ array": lambda x: np.sum((TABLE @ (x * VECTOR[:2])) ** 2) + TABLE.dot(x * VECTOR[:2]).mean(),
+    "series @ array": lambda x: SERIES @ (x * VECTOR) + TABLE.mean() @ (x * VECTOR[:2]),
+    "spread of series * x": lambda x: (SERIES * x).std(ddof=1) + np.std(SERIES * x) + (x * SERIES).var(ddof=0),
+    "spread by SciPy's code": lambda x: np.sum(stats.zscore(SERIES * x + VECTOR**2)),
+    "columns of a table": lambda x: np.sum((TABLE * x).max(axis=0) ** 2),
     "array * series": lambda x: np.sum((x * VECTOR) * SERIES) + np.sum(SERIES * (x * VECTOR)),
     "row of a table": lambda x: TABLE["c"].iloc[0] * x + TABLE["c"].mean() * x,
     "masked by a series": lambda x: np.sum((x * VECTOR)[SERIES > 1.5]),
@@ -100,24 +98,16 @@ REFUSED = {
     "matrix * x": (lambda x: np.sum(MATRIX * x), "np.matrix"),
     "np.dot of matrix": (lambda x: np.sum(np.dot(MATRIX, x)), "np.matrix"),
     "np.inner of matrix": (lambda x: np.sum(np.inner(MATRIX, x)), "np.matrix"),
-    "x * sparse": (lambda x: x * SPARSE, "scipy.sparse.csr_array"),
     "a table of them": (lambda x: pandas.DataFrame({"a": x * VECTOR})["a"].sum(), "pandas cannot hold traced values"),
+    "spread as pandas has it": (lambda x: (SERIES * x).std(), "divides by n - 1"),
+    "variance as pandas has it": (lambda x: (x + SERIES).var(), "divides by n - 1"),
+    "spread of a product": (lambda x: (TABLE @ (x * VECTOR[:2])).std(), "divides by n - 1"),
+    "column by column": (lambda x: np.sum((TABLE * x).max()), "goes column by column"),
+    "missing numbers": (lambda x: (pandas.Series([1.0, np.nan]) * x).sum(), "leaves out missing numbers"),
     "text in a table": (lambda x: x * pandas.Series(["a"]), "does not hold plain numbers"),
     "float": (lambda x: float(x), "^float\\(\\) cannot take"),
     "complex": (lambda x: complex(x), "^complex\\(\\) cannot take"),
-    "math.sin": (lambda x: math.sin(x), "^math.sin cannot take(.|\n)*np.sin"),
-    "math.fsum": (lambda x: math.fsum([x, x]), "^math.fsum cannot take(.|\n)*np.sum"),
-    "cmath.exp": (lambda x: cmath.exp(x), "^cmath.exp cannot take(.|\n)*np.exp"),
     "np.int64": (lambda x: np.int64(x), "^np.int64 cannot take"),
-    "brentq by module": (lambda x: scipy.optimize.brentq(lambda t: t * t - x, 0, 5), "^scipy.optimize.brentq cannot"),
-    "brentq by name": (lambda x: brentq(lambda t: t * t - x, 0, 5), "^scipy.optimize.brentq cannot"),
-    "quad": (lambda x: scipy.integrate.quad(lambda t: t * x, 0, 1)[0], "^scipy.integrate.quad cannot"),
-    "root_scalar": (
-        lambda x: scipy.optimize.root_scalar(lambda t: t * t - x, bracket=[0, 5]).root,
-        "^scipy.optimize.root_scalar cannot",
-    ),
-    "logpdf": (lambda x: scipy.stats.norm.logpdf(x), "^scipy.stats.norm.logpdf cannot(.|\n)*formula"),
-    "logpdf by name": (lambda x: norm.logpdf(x), "^scipy.stats.norm.logpdf cannot"),
     "text": (lambda x: x * "a", ""),
     "text first": (lambda x: "a" * x, ""),
     "nothing": (lambda x: x + None, ""),
@@ -127,9 +117,9 @@ REFUSED = {
 @pytest.mark.parametrize(("f", "text"), REFUSED.values(), ids=REFUSED.keys())
 def test_refusals_name_what_was_met(f, text):
     """A TypeError at the user's line; never a wrong number, a recursion or another package's words."""
-    for walk in (ad.grad, lambda f: lambda x: ad.jvp(f, (x,), (1.0,))):
+    for transform in (ad.grad, lambda f: lambda x: ad.jvp(f, (x,), (1.0,))):
         with pytest.raises(TypeError, match=text or None) as caught:
-            walk(f)(2.5)
+            transform(f)(2.5)
         if text:
             assert "test_foreign.py" in str(caught.value)
 
@@ -211,7 +201,7 @@ def rooted(x):
 
 
 LINE = rooted.__code__.co_firstlineno + 1
-WALKS = {
+TRANSFORMS = {
     "grad": lambda: ad.grad(rooted)(np.array([-1.0, 1.0])),
     "grad of a number": lambda: ad.grad(rooted)(-1.0),
     "jvp": lambda: ad.jvp(rooted, (np.array([-1.0, 1.0]),), (np.ones(2),)),
@@ -221,23 +211,23 @@ WALKS = {
 }
 
 
-@pytest.mark.parametrize("walk", WALKS.values(), ids=WALKS.keys())
-def test_warnings_are_at_the_users_line(walk):
+@pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS.keys())
+def test_warnings_are_at_the_users_line(transform):
     """`invalid value encountered in sqrt` is said of the line that takes the root."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        walk()
+        transform()
     places = {(w.filename, w.lineno) for w in caught if "sqrt" in str(w.message)}
     assert places == {(__file__, LINE)}
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("error")
-        walk()
+        transform()
     with np.errstate(all="raise"), pytest.raises(FloatingPointError):
-        walk()
+        transform()
 
 
 def test_warnings_as_errors():
-    """A filter that makes errors of warnings does so inside a walk, and NumPy's settings are as before."""
+    """A filter that makes errors of warnings does so inside a trace, and NumPy's settings are as before."""
     before = np.geterr()
     with warnings.catch_warnings():
         warnings.simplefilter("error")

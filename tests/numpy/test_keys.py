@@ -79,7 +79,7 @@ PROGRAMS = {
 
 POINTS = (0.0, 2.0, 1.0, 2.0, 3.5)
 
-WALKS = {
+TRANSFORMS = {
     "grad": lambda f: lambda x: ad.grad(lambda y: (y * 1.0, f(y)), has_aux=True)(x)[1],
     "jvp": lambda f: lambda x: ad.jvp(lambda y: (y * 1.0, f(y)), (x,), (1.0,), has_aux=True)[2],
     "jit": ad.jit,
@@ -95,11 +95,11 @@ def attempted(call, x):
         return type(error).__name__
 
 
-@pytest.mark.parametrize("walk", WALKS.values(), ids=WALKS.keys())
+@pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS.keys())
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
-def test_lookups_are_by_value(program, walk):
+def test_lookups_are_by_value(program, transform):
     """What the plain number finds is found, at every point, whatever was recorded before."""
-    found = walk(program)
+    found = transform(program)
     for x in POINTS:
         assert attempted(found, x) == attempted(program, x), x
 
@@ -117,10 +117,10 @@ def test_derivatives_of_what_is_found(kind):
 
 
 def test_arrays_have_no_hash():
-    """As without a walk."""
-    for walk in (lambda f, x: ad.grad(f)(x), lambda f, x: ad.jvp(f, (x,), (x,)), lambda f, x: ad.jit(f)(x)):
+    """As without a trace."""
+    for transform in (lambda f, x: ad.grad(f)(x), lambda f, x: ad.jvp(f, (x,), (x,)), lambda f, x: ad.jit(f)(x)):
         with pytest.raises(TypeError, match="unhashable type"):
-            walk(lambda x: {x: 1.0}, np.ones(3))
+            transform(lambda x: {x: 1.0}, np.ones(3))
     assert ad.grad(lambda x: (2.0 if x[0] in {1.0} else 3.0) * np.sum(x))(np.ones(2)).tolist() == [2.0, 2.0]
 
 
@@ -189,9 +189,9 @@ def test_caches_do_not_lose_derivatives(make, before):
         assert f(4.0) == 16.0
         assert ad.grad(lambda x: f(x) + f(x))(5.0) == 20.0  # one and the same number may be found
         return
-    for walk in (ad.grad, ad.derivative, lambda g: lambda x: ad.jvp(g, (x,), (1.0,))):
+    for transform in (ad.grad, ad.derivative, lambda g: lambda x: ad.jvp(g, (x,), (1.0,))):
         with pytest.raises(DerivativeDroppedError, match="another number of the same value"):
-            walk(f)(3.0)
+            transform(f)(3.0)
     assert f(3.0) == 9.0
 
 

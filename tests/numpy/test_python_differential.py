@@ -1,4 +1,4 @@
-"""Small functions of Python floats, at ordinary and extreme points: in a walk they do what they do without one."""
+"""Small functions of Python floats, at ordinary and extreme points: in a trace they do what they do without one."""
 
 import math
 
@@ -58,7 +58,7 @@ def shown(x):
     return type(x).__name__, f"{x:.13g}" if isinstance(x, (float, complex)) else repr(x)
 
 
-WALKS = {
+TRANSFORMS = {
     "grad": lambda f: lambda x: ad.grad(lambda y: (y * 1.0, f(y)), has_aux=True)(x)[1],
     "jvp": lambda f: lambda x: ad.jvp(lambda y: (y * 1.0, f(y)), (x,), (1.0,), has_aux=True)[2],
     "grad of grad": lambda f: lambda x: ad.grad(
@@ -67,22 +67,22 @@ WALKS = {
 }  # fmt: skip
 
 
-def check(name, walk):
+def check(name, transform):
     f = caught(PROGRAMS[name])
-    walked = walk(f)
+    transformed = transform(f)
     for x in (*POINTS, *POINTS[::-1]):
         want = f(x)
         if name == "hash" and x != x:
             continue  # of nan by identity
-        assert shown(walked(x)) == shown(want), x
+        assert shown(transformed(x)) == shown(want), x
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("walk", WALKS.values(), ids=WALKS.keys())
+@pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS.keys())
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_walks(name, walk):
+def test_transforms(name, transform):
     """The same number of the same type, or the same error, caught by the function itself."""
-    check(name, walk)
+    check(name, transform)
 
 
 @pytest.mark.slow

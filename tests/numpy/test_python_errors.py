@@ -36,7 +36,7 @@ def spoken_of(step):
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_a_named_error_is_raised_in_every_walk(name):
+def test_a_named_error_is_raised_under_every_transform(name):
     """The value and the slope are those of the branch that the plain function takes."""
     step, x = STEPS[name]
     safe = spoken_of(step)
@@ -144,7 +144,7 @@ CATCHING = (bare, broad, by_variable, by_attribute, further_out, in_a_loop, supp
 
 @pytest.mark.parametrize("name", STEPS)
 @pytest.mark.parametrize("catching", CATCHING)
-def test_a_caught_error_is_raised_in_every_walk(catching, name):
+def test_a_caught_error_is_raised_under_every_transform(catching, name):
     """Whatever the handler is called, if it would catch the error, it gets it: in derivatives and under jit."""
     step, x = STEPS[name]
 

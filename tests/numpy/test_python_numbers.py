@@ -1,4 +1,4 @@
-"""Python's numbers inside a walk follow Python, NumPy's follow NumPy: value, type and error, in every walk."""
+"""Numbers of Python inside a trace follow Python, those of NumPy NumPy: value, type, error, in all transformations."""
 
 import math
 import operator
@@ -63,7 +63,7 @@ PROGRAMS = {
     "sum with an array element": lambda x: round(np.sum(np.array([x])), 2),
 }
 
-WALKS = {
+TRANSFORMS = {
     "grad": lambda f, x: ad.grad(lambda z: (z * 1.0, f(z)), has_aux=True)(x)[1],
     "jvp": lambda f, x: ad.jvp(lambda z: (z * 1.0, f(z)), (x,), (1.0,), has_aux=True)[2],
     "vjp": lambda f, x: ad.vjp(lambda z: (z * 1.0, f(z)), x, has_aux=True)[2],
@@ -96,7 +96,7 @@ KINDS = (float, np.float64)
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
-def test_numbers_are_as_without_a_walk(program):
+def test_numbers_are_as_without_a_trace(program):
     """The same value, of the same type, or refused where plain Python refuses."""
     is_conversion = program in (PROGRAMS.get("float of a truth value"), PROGRAMS.get("complex of a truth value"))
     for point in POINTS:
@@ -106,12 +106,12 @@ def test_numbers_are_as_without_a_walk(program):
                 continue
             if _is_division_by_zero(program, kind(point)):
                 continue
-            for name, walk in WALKS.items():
-                assert attempted(lambda: walk(program, kind(point))) == want, (name, kind, point)
+            for name, transform in TRANSFORMS.items():
+                assert attempted(lambda: transform(program, kind(point))) == want, (name, kind, point)
 
 
 def _is_division_by_zero(program, x):
-    """Where Python raises and walks are documented to be infinite or nan."""
+    """Where Python raises and traced numbers are documented to be infinite or nan."""
     try:
         with np.errstate(all="ignore"):
             program(x)

@@ -42,7 +42,7 @@ VALUES = {
     "negative": lambda x: -x,
 }
 POINTS = {"float": 0.7, "number": np.float64(0.7), "array": np.array([0.3, 0.7]), "single": np.ones(2, np.float32)}
-WALKS = {
+TRANSFORMS = {
     "grad": lambda f, x: ad.grad(f)(x),
     "jvp": lambda f, x: ad.jvp(f, (x,), (x,)),
     "vjp": lambda f, x: ad.vjp(f, x),
@@ -53,9 +53,9 @@ EXCEPTION = ("checkpoint", "number")
 """A checkpoint calls its function with Python's numbers."""
 
 
-@pytest.mark.parametrize(("walk", "point"), [w for w in itertools.product(WALKS, POINTS) if w != EXCEPTION])
-def test_answers_are_those_of_plain_values(walk, point):
-    """Of arguments and results of every kind, in every walk."""
+@pytest.mark.parametrize(("transform", "point"), [w for w in itertools.product(TRANSFORMS, POINTS) if w != EXCEPTION])
+def test_answers_are_those_of_plain_values(transform, point):
+    """Of arguments and results of every kind, under every transformation."""
     x = POINTS[point]
     for name, value in VALUES.items():
         seen = []
@@ -64,7 +64,7 @@ def test_answers_are_those_of_plain_values(walk, point):
             seen.append(answers(value(x)))
             return np.sum(x * x)
 
-        WALKS[walk](f, x)
+        TRANSFORMS[transform](f, x)
         assert seen[0] == answers(value(x)), name
 
 
@@ -151,19 +151,19 @@ def test_copies_are_traced():
     np.testing.assert_allclose(ad.grad(f)(np.array([0.3, 0.7])), [1.3, 1.7])
 
 
-@pytest.mark.parametrize("walk", [
+@pytest.mark.parametrize("transform", [
     ad.grad, lambda f: lambda x: ad.jvp(f, (x,), (1.0,))[1], lambda f: ad.jit(ad.grad(f)), lambda f: ad.grad(ad.jit(f)),
     lambda f: lambda x: ad.vmap(ad.grad(f))(np.array([x]))[0],
 ], ids=range(5))  # fmt: skip
 @pytest.mark.parametrize("kind", ["float64", "double", "float32", "complex128"])
-def test_conversions_by_a_class_of_numpys(kind, walk):
+def test_conversions_by_a_class_of_numpys(kind, transform):
     """`np.float64(x)` of a traced number is that number in that precision; of anything else NumPy's own."""
 
     def f(x):
         y = getattr(np, kind)(x) if kind != "float64" else np.float64(x)
         return np.real(y * y) * float(np.float64("1.5"))
 
-    np.testing.assert_allclose(walk(f)(3.0), 9.0, rtol=1e-6)
+    np.testing.assert_allclose(transform(f)(3.0), 9.0, rtol=1e-6)
 
 
 def test_the_class_itself_stays_what_it_is():

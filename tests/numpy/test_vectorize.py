@@ -5,7 +5,7 @@ import pytest
 from numpy import add, exp, linspace
 
 import adjoint as ad
-from adjoint.core.errors import DerivativeDroppedError, UnsupportedError
+from adjoint.core.errors import DerivativeDroppedError
 
 X = np.array([0.5, 1.5, 2.5])
 
@@ -44,12 +44,11 @@ def test_vectorized_functions(name):
         np.testing.assert_allclose(jitted(x), ad.grad(f)(x))
 
 
-def test_signatures_are_refused():
-    """They mean whole rows: what `vmap` is for."""
-    rows = np.vectorize(lambda a: np.sum(a), signature="(n)->()")
-    with pytest.raises(UnsupportedError, match=r"signature(.|\n)*ad\.vmap"):
-        ad.grad(lambda x: np.sum(rows(x)))(X)
-    assert rows(X) == 4.5
+def test_signatures():
+    """They mean whole rows."""
+    rows = np.vectorize(lambda a: np.sum(a**2), signature="(n)->()")
+    np.testing.assert_allclose(ad.grad(lambda x: np.sum(rows(x)))(X), 2.0 * X)
+    np.testing.assert_allclose(ad.grad(lambda x: np.sum(rows(np.stack([x, 3.0 * x]))))(X), 20.0 * X)
 
 
 def test_empty_arrays():

@@ -154,7 +154,7 @@ WAYS = {
     ("function", "x", "slope", "curvature"), [r[1:] for r in BOUNDARY], ids=[r[0] for r in BOUNDARY]
 )
 def test_boundary_points(function, x, slope, curvature):
-    """First and second derivatives in closed form, by every composition of walks, for numbers and for arrays."""
+    """First and second derivatives in closed form, by all nested transformations, for numbers and for arrays."""
     assert float(ad.grad(function)(x)) == pytest.approx(slope, rel=1e-14, abs=0)
     assert float(ad.derivative(function)(x)) == pytest.approx(slope, rel=1e-14, abs=0)
     line = ad.grad(lambda v: np.sum(function(v)))(np.full(2, x))

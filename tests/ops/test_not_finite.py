@@ -32,20 +32,20 @@ def by_forward(f):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("walk", [ad.grad, by_forward], ids=["reverse", "forward"])
+@pytest.mark.parametrize("transform", [ad.grad, by_forward], ids=["reverse", "forward"])
 @pytest.mark.parametrize("matrix", MATRICES)
 @pytest.mark.parametrize("name", UNDEFINED)
-def test_no_derivative(name, matrix, walk):
+def test_no_derivative(name, matrix, transform):
     """The derivative is nan, or NumPy's own error; the finite matrices of a stack keep theirs."""
     a = MATRICES[matrix]
     try:
-        found = walk(UNDEFINED[name])(a)
+        found = transform(UNDEFINED[name])(a)
     except np.linalg.LinAlgError as error:
         with pytest.raises(np.linalg.LinAlgError, match=str(error)):
             UNDEFINED[name](a)
         return
     assert np.isnan(found).any()
-    if matrix == "one of two" and walk is ad.grad:
+    if matrix == "one of two" and transform is ad.grad:
         np.testing.assert_allclose(found[0], ad.grad(UNDEFINED[name])(SQUARE), rtol=1e-12)
 
 
@@ -82,7 +82,7 @@ NUMBERS = {"zero": 0.0, "nan": np.nan, "infinite": np.inf}
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("name", VALUES)
 def test_values_as_by_numpy(name, number, way):
-    """The same numbers or the same error as without a walk, whatever this release of NumPy makes of such a matrix."""
+    """The same numbers or the same error as without a trace, whatever this release of NumPy makes of such a matrix."""
     a = SQUARE + SQUARE.T
     a[1] = a[:, 1] = NUMBERS[number] if number == "zero" else a[1]
     a[1, 1] = NUMBERS[number]
@@ -119,8 +119,10 @@ def test_scaled_matrices(scale):
     assert np.all(np.isnan(found) | (found == cofactors) | (np.abs(found / cofactors - 1) < 1e-3))
 
 
-@pytest.mark.parametrize("walk", [ad.grad, by_forward], ids=["reverse", "forward"])
-def test_determinant_of_unlike_rows(walk):
+@pytest.mark.parametrize("transform", [ad.grad, by_forward], ids=["reverse", "forward"])
+def test_determinant_of_unlike_rows(transform):
     """The cofactors of diag(1e200, 1, 1) are representable."""
     want = np.diag([1.0, 1e200, 1e200])
-    np.testing.assert_array_equal(walk(np.linalg.det)(np.diag([1e200, 1.0, 1.0])), want if walk is ad.grad else 2e200)
+    np.testing.assert_array_equal(
+        transform(np.linalg.det)(np.diag([1e200, 1.0, 1.0])), want if transform is ad.grad else 2e200
+    )

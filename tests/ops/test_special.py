@@ -191,26 +191,26 @@ def test_complex_arguments():
 
 REFUSED = [
     (lambda v: sc.jv(v, 2.0), "jv has no known derivative with respect to argument 1."),
-    (lambda a: sc.gammainc(a, 2.0), "gammainc has no known derivative with respect to argument 1."),
+    (lambda a: sc.chndtr(2.0, a, 1.0), "chndtr has no known derivative with respect to argument 2."),
     (lambda v: sc.pbdv(v, 1.0)[0], "pbdv has no known derivative with respect to argument 1."),
     (lambda q: sc.mathieu_a(1, q), "mathieu_a has no known derivative with respect to argument 2."),
-    (lambda x: sc.zeta(x, 1.0), "zeta has no known derivative with respect to argument 1."),
+    (lambda x: sc.besselpoly(0.5, x, 1.0), "besselpoly has no known derivative with respect to argument 2."),
 ]
 
 
 @pytest.mark.parametrize(("function", "text"), REFUSED)
-@pytest.mark.parametrize("walk", [ad.grad, ad.derivative])
-def test_unknown_slopes_are_refused_at_the_users_line(function, text, walk):
+@pytest.mark.parametrize("transform", [ad.grad, ad.derivative])
+def test_unknown_slopes_are_refused_at_the_users_line(function, text, transform):
     """Where no derivative is known the message says so, and shows the line that asked for it."""
     with pytest.raises(NotDifferentiableError) as caught:
-        walk(function)(1.5)
+        transform(function)(1.5)
     assert text in str(caught.value)
     assert "test_special.py" in str(caught.value)
 
 
 def test_left_out_functions_are_refused_by_name():
     """A function without a rule is named, with its module."""
-    with pytest.raises(UnsupportedError, match=r"scipy\.special\.zetac has no derivative rule"):
+    with pytest.raises(UnsupportedError, match=r"scipy\.special\.zetac is not differentiated"):
         ad.grad(lambda x: sc.zetac(x))(2.0)
 
 

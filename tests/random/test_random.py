@@ -10,8 +10,8 @@ from scipy import special, stats
 
 import adjoint as ad
 from adjoint import random
+from adjoint.ops.words import words
 from adjoint.random.gamma import slope
-from adjoint.random.words import words
 
 KEY = random.key(0)
 MASK = 2**64 - 1

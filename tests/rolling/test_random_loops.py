@@ -104,32 +104,32 @@ def function_of(spec):
     return f
 
 
-def _checked(spec, walk):
+def _checked(spec, transform):
     with (
         mock.patch.object(passes, "SHORTEST", 30), mock.patch.object(roles, "SHORTEST", 30),
         mock.patch.object(find, "SHORTEST", 30), mock.patch.object(places, "FEWEST", 5), np.errstate(all="ignore"),
     ):  # fmt: skip
-        agree(WALKS[walk](function_of(spec)), np.array([0.4, -0.3, 0.8]), native=False)
+        agree(TRANSFORMS[transform](function_of(spec)), np.array([0.4, -0.3, 0.8]), native=False)
 
 
-WALKS = {
+TRANSFORMS = {
     "value": lambda f: f, "grad": ad.grad, "both": ad.value_and_grad, "forward": ad.jacfwd, "hessian": ad.hessian,
 }  # fmt: skip
 
 
 @settings(max_examples=25, deadline=None)
 @given(SPECS, st.sampled_from(["value", "grad"]))
-def test_same_bits(spec, walk):
+def test_same_bits(spec, transform):
     """Loops and their gradients, run by NumPy."""
-    _checked(spec, walk)
+    _checked(spec, transform)
 
 
 @pytest.mark.slow
 @settings(max_examples=200, deadline=None)
-@given(SPECS, st.sampled_from(sorted(WALKS)))
-def test_same_bits_of_many(spec, walk):
-    """More of them, and more walks."""
-    _checked(spec, walk)
+@given(SPECS, st.sampled_from(sorted(TRANSFORMS)))
+def test_same_bits_of_many(spec, transform):
+    """More of them, and more transformations."""
+    _checked(spec, transform)
 
 
 @pytest.mark.slow

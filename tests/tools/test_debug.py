@@ -143,7 +143,7 @@ def bad_slope(x):
     lambda f: lambda x: ad.vmap(f)(x[None]), lambda f: ad.vmap(ad.grad(lambda x: f(np.array([x])))),
 ], ids=range(10))  # fmt: skip
 def test_nans_name_the_step_and_the_line(wrap):
-    """In every walk, the step that made the first nan, with its line."""
+    """Under every transformation, the step that made the first nan, with its line."""
     x = np.array([4.0, 2.0])
     with (
         ad.debug.nans(),

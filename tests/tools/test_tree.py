@@ -72,6 +72,14 @@ def test_unflatten_counts():
         ad.tree.unflatten(ad.tree.structure([1.0, 2.0]), [1.0])
 
 
+def test_a_number_comes_back_as_one_of_numpys():
+    """A leaf keeps its dtype on the way through a vector; that it was Python's own number is not kept."""
+    vector, unravel = ad.tree.ravel({"b": 3.0, "w": np.float32(1.0)})
+    again = unravel(vector)
+    assert type(again["b"]) is np.float64
+    assert type(again["w"]) is np.float32
+
+
 def test_ravel_is_differentiable():
     """Both ways, under grad, jit and vmap."""
     tree = {"w": np.arange(4.0).reshape(2, 2), "b": 2.0}

@@ -1,4 +1,4 @@
-"""`scan`, `fori_loop`, `map`: the same as Python's loops, in every walk."""
+"""`scan`, `fori_loop`, `map`: the same as Python's loops, under every transformation."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def loss(scan):
 
 
 ROLLED, PLAIN = loss(ad.scan), loss(python_scan)
-WALKS = {
+TRANSFORMS = {
     "value": lambda f: f,
     "gradient": lambda f: ad.grad(f, (0, 1, 2)),
     "tangent": lambda f: lambda *a: ad.jvp(f, a, tuple([np.cos(x) for x in a]))[1],
@@ -70,32 +70,32 @@ def same(got, want):
         np.testing.assert_allclose(x, y, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("walk", WALKS)
-def test_scan_in_every_walk(walk):
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_scan_under_every_transform(transform):
     """A scan is the Python loop."""
-    same(WALKS[walk](ROLLED)(W, X0, XS), WALKS[walk](PLAIN)(W, X0, XS))
+    same(TRANSFORMS[transform](ROLLED)(W, X0, XS), TRANSFORMS[transform](PLAIN)(W, X0, XS))
 
 
-@pytest.mark.parametrize("walk", WALKS)
-def test_scan_jitted(walk):
-    """Jitted outside of any walk, twice, so that the recording itself runs."""
-    f = ad.jit(WALKS[walk](ROLLED))
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_scan_jitted(transform):
+    """Jitted outside of any trace, twice, so that the recording itself runs."""
+    f = ad.jit(TRANSFORMS[transform](ROLLED))
     f(W, X0, XS)
-    same(f(W + 0.1, X0, XS), WALKS[walk](PLAIN)(W + 0.1, X0, XS))
+    same(f(W + 0.1, X0, XS), TRANSFORMS[transform](PLAIN)(W + 0.1, X0, XS))
 
 
-@pytest.mark.parametrize("walk", ["gradient", "tangent", "hessian", "batch of gradients"])
+@pytest.mark.parametrize("transform", ["gradient", "tangent", "hessian", "batch of gradients"])
 @pytest.mark.parametrize("how", [{"checkpoint_every": 2}, {"checkpoint_every": 9}, {"memory": 50}, {"reverse": True}])
-def test_scan_options_in_walks(walk, how):
+def test_scan_options_under_transforms(transform, how):
     """Less memory, or the other direction: the same derivatives."""
     reverse = how.get("reverse", False)
     rolled = loss(lambda f, init, xs: ad.scan(f, init, xs, **how))
     plain = loss(lambda f, init, xs: python_scan(f, init, xs, reverse=reverse))
-    same(WALKS[walk](rolled)(W, X0, XS), WALKS[walk](plain)(W, X0, XS))
+    same(TRANSFORMS[transform](rolled)(W, X0, XS), TRANSFORMS[transform](plain)(W, X0, XS))
     if how != {"reverse": True}:
         both = loss(lambda f, init, xs: ad.scan(f, init, xs, reverse=True, **how))
         plain = loss(lambda f, init, xs: python_scan(f, init, xs, reverse=True))
-        same(WALKS[walk](both)(W, X0, XS), WALKS[walk](plain)(W, X0, XS))
+        same(TRANSFORMS[transform](both)(W, X0, XS), TRANSFORMS[transform](plain)(W, X0, XS))
 
 
 def test_laws():
@@ -114,8 +114,8 @@ def test_nested_scans():
 
         return lambda c, xs: np.sum(scan(outer, c, xs)[1] ** 2)
 
-    for walk in ("value", "hessian"):
-        make = {"value": lambda f: ad.grad(f, (0, 1)), "hessian": ad.hessian}[walk]
+    for transform in ("value", "hessian"):
+        make = {"value": lambda f: ad.grad(f, (0, 1)), "hessian": ad.hessian}[transform]
         same(make(f(ad.scan))(0.4, XS), make(f(python_scan))(0.4, XS))
         same(ad.jit(make(f(ad.scan)))(0.4, XS), make(f(python_scan))(0.4, XS))
 
@@ -141,6 +141,14 @@ SINGULAR = {
 }
 
 
+def test_sweep_back_without_carry():
+    """Nothing is stored where nothing is carried: once through the loop, and once back."""
+    f = ad.jit(ad.grad(lambda a: np.sum(ad.map(lambda x: np.sin(a * x), XS))))
+    loops = [step for step in f.lower(0.3).program.steps if step.primitive.name == "scan"]
+    assert [step.params["reverse"] for step in loops] == [False, True]
+    same(f(0.3), np.sum(XS * np.cos(0.3 * XS)))
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of the plain function
 @pytest.mark.parametrize("case", SINGULAR)
 def test_finite_at_singular_points(case):
@@ -154,8 +162,8 @@ def test_finite_at_singular_points(case):
         return total
 
     c, xs = np.array([0.0, 4.0, 0.0]), np.array([[0.0, 0.0, 0.0], [1.0, 0.0, -1.0], [0.0, 0.0, 0.0]])
-    for walk in (lambda f: ad.grad(f, (0, 1)), lambda f: ad.jit(ad.grad(f, (0, 1)))):
-        same(walk(f(ad.scan))(c, xs), walk(f(python_scan))(c, xs))
+    for transform in (lambda f: ad.grad(f, (0, 1)), lambda f: ad.jit(ad.grad(f, (0, 1)))):
+        same(transform(f(ad.scan))(c, xs), transform(f(python_scan))(c, xs))
     outer = lambda f: lambda c, xs: f(np.sqrt(c), np.sqrt(xs**2))  # noqa: E731
     same(ad.grad(outer(f(ad.scan)), (0, 1))(c, xs), ad.grad(outer(f(python_scan)), (0, 1))(c, xs))
 
@@ -215,8 +223,8 @@ def test_second_order_at_singular_points(case):
     """The same as a Python loop's, nan where that is nan."""
     f = lambda scan: lambda c: np.sum(scan(SINGULAR[case], c, np.array([[0.0, 1.0, -1.0]] * 3))[1])  # noqa: E731
     c = np.array([0.0, 4.0, 0.0])
-    for walk in (ad.hessian, lambda f: ad.grad(lambda c: np.sum(ad.grad(f)(c) ** 2))):
-        np.testing.assert_allclose(walk(f(ad.scan))(c), walk(f(python_scan))(c), rtol=1e-10, atol=1e-12)
+    for transform in (ad.hessian, lambda f: ad.grad(lambda c: np.sum(ad.grad(f)(c) ** 2))):
+        np.testing.assert_allclose(transform(f(ad.scan))(c), transform(f(python_scan))(c), rtol=1e-10, atol=1e-12)
 
 
 def test_threads():

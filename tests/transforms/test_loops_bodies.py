@@ -189,7 +189,7 @@ def test_results_are_the_callers():
 
 
 def test_branches_on_values_fall_back():
-    """A body with an if is a Python loop, right in every walk."""
+    """A body with an if is a Python loop, right under every transformation."""
 
     def f(scan):
         def step(c, x):
@@ -199,8 +199,8 @@ def test_branches_on_values_fall_back():
         return lambda c, xs: np.sum(scan(step, c, xs)[1] ** 2)
 
     xs = np.array([0.5, 0.6, 2.0, 3.0])
-    for walk in (lambda f: f, lambda f: ad.grad(f, (0, 1)), lambda f: ad.jit(ad.grad(f, (0, 1)))):
-        same(walk(f(ad.scan))(0.3, xs), walk(f(python_scan))(0.3, xs))
+    for transform in (lambda f: f, lambda f: ad.grad(f, (0, 1)), lambda f: ad.jit(ad.grad(f, (0, 1)))):
+        same(transform(f(ad.scan))(0.3, xs), transform(f(python_scan))(0.3, xs))
 
 
 def test_masks_fall_back():
@@ -289,5 +289,5 @@ def test_functions_with_rules_of_their_own(kind):
         "jit": ad.jit(lambda x: np.sin(x)),
     }[kind]
     f = lambda scan: lambda a: np.sum(scan(lambda c, x: (sine(c * a) + x, c * a), np.zeros(3), XS)[1])  # noqa: E731
-    for walk in (ad.grad, lambda f: lambda a: ad.jvp(f, (a,), (1.0,))[1], lambda f: ad.jit(ad.grad(f))):
-        same(walk(f(ad.scan))(0.7), walk(f(python_scan))(0.7))
+    for transform in (ad.grad, lambda f: lambda a: ad.jvp(f, (a,), (1.0,))[1], lambda f: ad.jit(ad.grad(f))):
+        same(transform(f(ad.scan))(0.7), transform(f(python_scan))(0.7))

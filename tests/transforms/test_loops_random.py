@@ -1,4 +1,4 @@
-"""Random bodies, loops inside loops: `scan`, `while_loop` and `cond` agree with Python's in every walk."""
+"""Random bodies, loops inside loops: `scan`, `while_loop` and `cond` agree with Python's under every transformation."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def random_loss(seed, loops):
     return loss
 
 
-WALKS = {
+TRANSFORMS = {
     "gradient": lambda f: ad.grad(f, (0, 1, 2, 3)),
     "tangent": lambda f: lambda *p: ad.jvp(f, p, (0.5, *[np.cos(x) for x in p[1:]]))[1],
     "hvp": lambda f: lambda a, w, start, xs: ad.hvp(lambda s: f(a, w, s, xs), (start,), (np.cos(start),)),
@@ -107,15 +107,15 @@ HOW = [{}, {"checkpoint_every": 2}, {"memory": 70}]
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of the plain function
-@pytest.mark.parametrize("walk", WALKS)
+@pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("seed", range(12))
-def test_random_loops(seed, walk):
+def test_random_loops(seed, transform):
     """With zeros among the inputs, so that kinks and vertices are met."""
     rng = np.random.default_rng(100 + seed)
     start, xs = [rng.normal(size=s) * (rng.uniform(size=s) > 0.3) for s in ((3,), (5, 3))]
     args = (float(rng.normal()), rng.normal(size=(3, 3)) * 0.5, start, xs)
     rolled = lambda f, init, xs: ad.scan(f, init, xs, **HOW[seed % 3])  # noqa: E731
-    got = WALKS[walk](random_loss(seed, (rolled, ad.while_loop, ad.cond)))(*args)
-    want = WALKS[walk](random_loss(seed, PYTHON))(*args)
+    got = TRANSFORMS[transform](random_loss(seed, (rolled, ad.while_loop, ad.cond)))(*args)
+    want = TRANSFORMS[transform](random_loss(seed, PYTHON))(*args)
     for x, y in zip(optree.tree_leaves(got), optree.tree_leaves(want), strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-8, atol=1e-10)

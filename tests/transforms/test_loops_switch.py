@@ -17,8 +17,8 @@ def chosen(i, x):
 
 @pytest.mark.parametrize("i", [-5, 0, 1, 2, 3, 4, 100])
 @pytest.mark.parametrize("kind", [int, np.int64, np.int8, np.asarray])
-def test_switch_in_every_walk(i, kind):
-    """The same branch and slope in every walk; an index outside counts as the nearest."""
+def test_switch_under_every_transform(i, kind):
+    """The same branch and slope under every transformation; an index outside counts as the nearest."""
     k = min(max(i, 0), 3)
     x = 0.7
     for f in (chosen, ad.jit(chosen)):
@@ -80,7 +80,7 @@ def test_associative_scan_is_a_loop(n, reverse):
 
 
 def test_associative_scan_derivatives_and_containers():
-    """A linear recurrence: value and gradient as those of the loop, in every walk."""
+    """A linear recurrence: value and gradient as those of the loop, under every transformation."""
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 9))
 

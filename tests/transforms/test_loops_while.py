@@ -44,7 +44,7 @@ def growth(loop):
 
 X, A = np.array([1.0, 0.5]), 1.3
 XB, AB = np.stack([X, 3 * X, X + 20.0, X * 0.1]), np.array([1.3, 1.1, 2.0, 1.5])
-WALKS = {
+TRANSFORMS = {
     "value": lambda f: f,
     "gradient": lambda f: ad.grad(f, (0, 1)),
     "tangent": lambda f: lambda *a: ad.jvp(f, a, (np.cos(a[0]), 0.7))[1],
@@ -55,29 +55,29 @@ WALKS = {
 }
 
 
-@pytest.mark.parametrize("walk", WALKS)
-def test_while_in_every_walk(walk):
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_while_under_every_transform(transform):
     """A while loop is Python's."""
-    same(WALKS[walk](growth(ad.while_loop))(X, A), WALKS[walk](growth(python_while))(X, A))
+    same(TRANSFORMS[transform](growth(ad.while_loop))(X, A), TRANSFORMS[transform](growth(python_while))(X, A))
 
 
-@pytest.mark.parametrize("walk", WALKS)
-def test_while_jitted(walk):
-    """One recording, whatever the number of steps; a second walk back needs the number, and has one for each."""
-    f = ad.jit(WALKS[walk](growth(ad.while_loop)))
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_while_jitted(transform):
+    """One recording, whatever the number of steps; a second sweep back needs the number, and has one for each."""
+    f = ad.jit(TRANSFORMS[transform](growth(ad.while_loop)))
     for a in (1.3, 1.1, 2.0):
-        same(f(X, a), WALKS[walk](growth(python_while))(X, a))
-    if walk in ("value", "gradient", "tangent"):
+        same(f(X, a), TRANSFORMS[transform](growth(python_while))(X, a))
+    if transform in ("value", "gradient", "tangent"):
         assert f.stats()["recordings"] == 1
 
 
-@pytest.mark.parametrize("walk", [w for w in WALKS if w != "third"])
+@pytest.mark.parametrize("transform", [w for w in TRANSFORMS if w != "third"])
 @pytest.mark.parametrize("axes", [(0, 0), (0, None), (None, 0)])
-def test_while_in_batches(walk, axes):
+def test_while_in_batches(transform, axes):
     """Examples that stop at different times."""
     x, a = XB if axes[0] == 0 else X, AB if axes[1] == 0 else A
-    got = ad.vmap(WALKS[walk](growth(ad.while_loop)), axes)(x, a)
-    plain = WALKS[walk](growth(python_while))
+    got = ad.vmap(TRANSFORMS[transform](growth(ad.while_loop)), axes)(x, a)
+    plain = TRANSFORMS[transform](growth(python_while))
     each = [plain(x[k] if axes[0] == 0 else x, a[k] if axes[1] == 0 else a) for k in range(4)]
     import optree
 
@@ -85,7 +85,7 @@ def test_while_in_batches(walk, axes):
 
 
 def test_gradient_of_a_batch_of_while_loops():
-    """The walk back waits for those who took fewer steps."""
+    """The sweep back waits for those who took fewer steps."""
     f = lambda loop: lambda x, a: sum([growth(loop)(x[k], a[k]) ** 2 for k in range(4)])  # noqa: E731
     g = lambda x, a: np.sum(ad.vmap(growth(ad.while_loop))(x, a) ** 2)  # noqa: E731
     same(ad.grad(g, (0, 1))(XB, AB), ad.grad(f(python_while), (0, 1))(XB, AB))
@@ -144,10 +144,10 @@ def choice(cond):
     return lambda x, a: cond(np.sum(x) > a, lambda y: np.sum(y**2) * a, lambda y: np.sum(np.sin(y * a)), x)
 
 
-@pytest.mark.parametrize("walk", WALKS)
-def test_cond_in_every_walk(walk):
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_cond_under_every_transform(transform):
     """Eagerly, jitted and in batches."""
-    f, g = WALKS[walk](choice(ad.cond)), WALKS[walk](choice(python_cond))
+    f, g = TRANSFORMS[transform](choice(ad.cond)), TRANSFORMS[transform](choice(python_cond))
     jitted = ad.jit(f)
     for a in (0.5, 2.5):
         same(f(X, a), g(X, a))
@@ -219,27 +219,31 @@ def python_scan(f, init, xs):
 ROLLED, PLAIN = nested(ad.scan, ad.while_loop, ad.cond), nested(python_scan, python_while, python_cond)
 
 
-@pytest.mark.parametrize("walk", [w for w in WALKS if w not in ("forward twice", "third", "reverse twice", "tangent")])
-def test_nested(walk):
+@pytest.mark.parametrize(
+    "transform", [w for w in TRANSFORMS if w not in ("forward twice", "third", "reverse twice", "tangent")]
+)
+def test_nested(transform):
     """A while loop and a branch inside a scan, eagerly, jitted and in batches."""
     c, xs = np.array([0.5, 0.2]), np.array([0.5, 1.5, 2.5])
-    want = WALKS[walk](PLAIN)(c, xs)
-    same(WALKS[walk](ROLLED)(c, xs), want)
-    same(ad.jit(WALKS[walk](ROLLED))(c, xs), want)
-    got = ad.vmap(WALKS[walk](ROLLED))(np.stack([c, 2 * c]), np.stack([xs, xs + 1]))
+    want = TRANSFORMS[transform](PLAIN)(c, xs)
+    same(TRANSFORMS[transform](ROLLED)(c, xs), want)
+    same(ad.jit(TRANSFORMS[transform](ROLLED))(c, xs), want)
+    got = ad.vmap(TRANSFORMS[transform](ROLLED))(np.stack([c, 2 * c]), np.stack([xs, xs + 1]))
     import optree
 
-    each = [want, WALKS[walk](PLAIN)(2 * c, xs + 1)]
+    each = [want, TRANSFORMS[transform](PLAIN)(2 * c, xs + 1)]
     same(got, optree.tree_map(lambda *parts: np.stack(parts), *each))
 
 
-def test_reverse_twice_through_a_while_loop_in_a_scan_is_refused():
-    """With the fix."""
+def test_reverse_twice_through_a_while_loop_in_a_scan():
+    """The scan is gone through step by step; in a program, where nobody knows their number, that is refused."""
     c, xs = np.array([0.5, 0.2]), np.array([0.5, 1.5, 2.5])
+    twice = TRANSFORMS["reverse twice"]
+    same(twice(ROLLED)(c, xs), twice(PLAIN)(c, xs))
     with pytest.raises(TypeError, match=r"ad\.hvp"):
-        ad.grad(lambda c: np.sum(ad.grad(ROLLED)(c, xs) ** 2))(c)
+        ad.jit(lambda c: ad.grad(lambda c: np.sum(ad.grad(ROLLED)(c, xs) ** 2))(c))(c)
     with pytest.raises(ad.AdjointError):
-        ad.grad(lambda c: np.sum(ad.grad(ROLLED)(c, xs) ** 2))(c)
+        ad.jit(lambda c: ad.grad(lambda c: np.sum(ad.grad(ROLLED)(c, xs) ** 2))(c))(c)
 
 
 def test_scan_in_while():
@@ -253,3 +257,68 @@ def test_scan_in_while():
     same(ad.grad(got)(1.0), ad.grad(want)(1.0))
     same(ad.grad(ad.grad(got))(1.0), ad.grad(ad.grad(want))(1.0))
     same(ad.hessian(got)(1.0), ad.hessian(want)(1.0))
+
+
+def nested(start, *, mode):
+    """Descent inside descent, by derivatives of either mode: thousands of steps, of which each loop has few."""
+
+    def argmin(f, x, slope):
+        def body(s):
+            x, _ = s
+            d = slope(f)(x)
+            return x - 0.2 * d, d * d
+
+        return ad.while_loop(lambda s: s[1] > 1e-12, body, (x, 1.0))[0]
+
+    slopes = {"reverse": ad.grad, "forward": lambda f: lambda x: ad.jvp(f, (x,), (1.0,))[1]}
+    inner = lambda x: argmin(lambda y: (y - x) ** 2 + 0.1 * y**4, 1.0, ad.grad)  # noqa: E731
+    return argmin(lambda x: (inner(x) - 0.3) ** 2, start, slopes[mode])
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+def test_long_loops_go_on_in_machine_code(mode, monkeypatch):
+    """Python hands over what it has taken too long for, in the middle of a loop, and the result is the same."""
+    from adjoint.transforms.loops import running
+
+    monkeypatch.setattr(running, "LONG", 10**9)
+    by_python = nested(1.5, mode=mode)
+    for steps in (0, 50, 1_000, 20_000):
+        monkeypatch.setattr(running, "LONG", steps)
+        assert nested(1.5, mode=mode) == pytest.approx(by_python, rel=1e-9)
+    assert by_python == pytest.approx(0.3 + 0.2 * 0.3**3, rel=1e-4)
+
+
+LOOPS_OF_NO_STEPS = {
+    "while": lambda a: ad.while_loop(lambda s: s[0] < 0, lambda s: (s[0] + 1, np.linalg.inv(s[1])), (0, a))[1],
+    "of values": lambda a: ad.while_loop(lambda s: np.sum(s) > 1.0, np.linalg.cholesky, a),
+    "fori": lambda a: ad.fori_loop(3, 3, lambda i, s: np.linalg.inv(s), a),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS_OF_NO_STEPS)
+@pytest.mark.parametrize("how", ["plain", "jit", "grad", "jit(grad)"])
+def test_a_body_that_would_raise_is_not_asked(name, how):
+    """A loop of no steps returns what it started with, whatever its body would do there."""
+    f = LOOPS_OF_NO_STEPS[name]
+    loss = ad.grad(lambda a: np.sum(f(a) * 2.0))
+    fun = {"plain": f, "jit": ad.jit(f), "grad": loss, "jit(grad)": ad.jit(loss)}[how]
+    for a in (np.zeros((2, 2)), -np.eye(2), np.zeros((2, 2))):
+        np.testing.assert_array_equal(fun(a), np.full((2, 2), 2.0) if "grad" in how else a)
+    with pytest.raises(np.linalg.LinAlgError):
+        ad.fori_loop(0, 1, lambda i, s: np.linalg.inv(s), np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_two_sweeps_back_through_a_loop_in_a_scan(n):
+    """The outer loop is gone through step by step, also if there is none."""
+
+    def last(p, xs):
+        def step(c, x):
+            found = ad.while_loop(lambda s: s > 0.5, lambda s: s * 0.7 * np.cos(p), c + x)
+            return found, found * x
+
+        found, rows = ad.scan(step, p, xs)
+        return found**2 + np.sum(rows)
+
+    slope, xs = ad.grad(last), np.linspace(0.5, 1.0, n)
+    np.testing.assert_allclose(ad.grad(slope)(0.3, xs), ad.hessian(last)(0.3, xs))

@@ -216,7 +216,7 @@ TRANSFORMS = (
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
 def test_what_cannot_be_called_is_refused(transform):
-    """At once, with the walk's name."""
+    """At once, with the transformation's name."""
     with pytest.raises(errors.InputError, match=r"needs a function\.(.|\n)*got float 3.0"):
         transform(3.0)
 
@@ -270,12 +270,58 @@ BATCHES = {
     "inside": (
         lambda: ad.vmap(lambda p: p["w"])({"w": 1.0}),
         ["vmap cannot map over axis 0 of the argument p['w'], which does not have it.", "got p['w']: float 1.0",
-         "If it is the same for all examples, write  in_axes=None."],
+         "Pass an array that has one entry for each example along it."],
+    ),
+    "a number beside one that is not mapped": (
+        lambda: ad.vmap(product, in_axes=(None, 0))(np.ones(3), 2.0),
+        ["vmap cannot map over axis 0 of the argument y, which does not have it.", "got y: float 2.0",
+         "Pass an array that has one entry for each example along it."],
+    ),
+    "two numbers": (
+        lambda: ad.vmap(product)(2.0, 3.0),
+        ["vmap cannot map over axis 0 of the argument x, which does not have it.", "got x: float 2.0",
+         "Pass an array that has one entry for each example along it."],
+    ),
+    "a number beside another axis": (
+        lambda: ad.vmap(product, in_axes=(0, 1))(2.0, np.ones((2, 3))),
+        ["vmap cannot map over axis 0 of the argument x, which does not have it.", "got x: float 2.0",
+         "If it is the same for all examples, write  in_axes=(None, 1)."],
+    ),
+    "a number in a container": (
+        lambda: ad.vmap(lambda p, x: p["w"] * x)({"w": [1.0, np.ones(3)], "v": np.ones(3)}, np.ones(3)),
+        ["vmap cannot map over axis 0 of the argument p['w'][0], which does not have it.", "got p['w'][0]: float 1.0",
+         "If it is the same for all examples, write  in_axes=({'v': 0, 'w': (None, 0)}, 0)."],
+    ),
+    "a number by name": (
+        lambda: ad.vmap(product)(np.ones(3), y=2.0),
+        ["vmap cannot map over axis 0 of the argument y, which does not have it.", "got y: float 2.0",
+         "An argument that is given by name is mapped: pass it by position, and None for it in  in_axes."],
+    ),
+    "sizes inside": (
+        lambda: ad.vmap(product, in_axes=(1, 0))(np.ones((2, 3)), np.ones(4)),
+        ["vmap got arguments of different sizes along the axes to map over.",
+         "got 3 in axis 1 of x: float64[2,3], 4 in axis 0 of y: float64[4]",
+         "If one is the same for all examples, write  in_axes=(1, None)."],
     ),
     "entries": (
         lambda: ad.vmap(product, in_axes=(0, 0, 0))(np.ones(3), np.ones(3)),
-        ["in_axes of vmap has to be one axis, or one entry for each of the 2 arguments.", "got in_axes=(0, 0, 0)",
-         "Write  in_axes=(0, None)."],
+        ["in_axes of vmap has to be one axis, or one entry for each of the 2 arguments.", "got 3 for 2: (0, 0, 0)",
+         "Write  in_axes=(0, 0)."],
+    ),
+    "too few entries": (
+        lambda: ad.vmap(product, in_axes=(1,))(np.ones((3, 3)), 2.0),
+        ["in_axes of vmap has to be one axis, or one entry for each of the 2 arguments.", "got 1 for 2: (1,)",
+         "Write  in_axes=(1, None)."],
+    ),
+    "entries of other kinds": (
+        lambda: ad.vmap(product, in_axes="x")(2.0, np.ones(3)),
+        ["in_axes of vmap has to be one axis, or one entry for each of the 2 arguments.", "got in_axes='x'",
+         "Write  in_axes=(None, 0)."],
+    ),
+    "entries inside": (
+        lambda: ad.vmap(lambda p: p[0], in_axes=((0, 0, 0),))((np.ones(3), np.ones(3))),
+        ["in_axes of vmap has to be one axis, or one entry for each of the 2 parts of a container.",
+         "got 3 for 2: (0, 0, 0)", "Write  (0, 0)  there."],
     ),
     "nothing": (
         lambda: ad.vmap(product, in_axes=None)(np.ones(3), np.ones(3)),
@@ -289,8 +335,8 @@ BATCHES = {
     ),
     "results": (
         lambda: ad.vmap(lambda x: (x, x), out_axes=(0, 0, 0))(np.ones(3)),
-        ["out_axes of vmap has to be one axis, or one entry for each of the 2 results.", "got out_axes=(0, 0, 0)",
-         "Write  out_axes=(0, None)."],
+        ["out_axes of vmap has to be one axis, or one entry for each of the 2 results.", "got 3 for 2: (0, 0, 0)",
+         "Write  out_axes=(0, 0)."],
     ),
 }  # fmt: skip
 

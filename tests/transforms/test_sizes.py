@@ -122,10 +122,10 @@ def test_jitted_nestings(name, n):
     gradient = ad.grad(f)
     along = lambda x: ad.jvp(f, (x,), (t,))[1]  # noqa: E731
     curved = lambda x: np.sum(gradient(x) * t)  # noqa: E731
-    for walk, at in ((gradient, x), (along, x), (ad.grad(curved), x), (ad.vmap(gradient), np.stack([x, -x]))):
-        compiled = ad.jit(walk)
-        agree(compiled(at), walk(at))
-        agree(compiled(at), walk(at))
+    for transform, at in ((gradient, x), (along, x), (ad.grad(curved), x), (ad.vmap(gradient), np.stack([x, -x]))):
+        compiled = ad.jit(transform)
+        agree(compiled(at), transform(at))
+        agree(compiled(at), transform(at))
     agree(ad.grad(ad.jit(f))(x), gradient(x))
     agree(ad.linearize(ad.jit(f), x)[1](t), along(x))
 
@@ -143,7 +143,7 @@ SINGLE = {
 @pytest.mark.parametrize("n", [3, LARGE, LARGE + 1])
 @pytest.mark.parametrize("name", SINGLE)
 def test_linearize_rounds_as_jvp(name, n):
-    """A Python number beside an array of lower precision gives way in a recorded trace as it does in the walk along."""
+    """A Python number beside an array of lower precision gives way in a recorded trace as in a forward one."""
     f, (x, t) = SINGLE[name], point(n)
     np.testing.assert_array_equal(ad.linearize(f, x)[1](t), ad.jvp(f, (x,), (t,))[1])
 

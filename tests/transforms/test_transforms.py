@@ -1,6 +1,7 @@
 """The public transformations: arguments, containers, signatures."""
 
 import math
+import re
 from collections import namedtuple
 from dataclasses import dataclass
 
@@ -214,10 +215,10 @@ def test_vmap_axes():
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: ad.vmap(np.sin, in_axes=2)(np.ones(3)), "vmap cannot map over axis 2 of float64[3]"),
-        (lambda: ad.vmap(np.add)(np.ones(3), np.ones(2)), "different sizes along the mapped axes: [2, 3]"),
+        (lambda: ad.vmap(np.sin, in_axes=2)(np.ones(3)), "vmap cannot map over axis 2 of the argument x"),
+        (lambda: ad.vmap(np.add)(np.ones(3), np.ones(2)), "vmap got arguments of different sizes along"),
         (lambda: ad.vmap(np.sin, in_axes=None)(np.ones(3)), "vmap needs at least one argument to map over"),
-        (lambda: ad.vmap(np.add, in_axes=(0,))(np.ones(3), 1.0), "vmap got 2 arguments and 1 entries in in_axes"),
+        (lambda: ad.vmap(np.add, in_axes=(0,))(np.ones(3), 1.0), "in_axes of vmap has to be one axis, or one entry"),
         (lambda: ad.derivative(np.sin, -1), "the order of a derivative is 0, 1, 2, ...; got -1"),
         (lambda: ad.numerical.grad(np.sin, method="spectral"), "method must be one of central, forward, complex"),
         (lambda: ad.testing.check_grads(np.sin, (1.0,), modes=("up",)), "modes must be among forward, reverse; got up"),
@@ -225,7 +226,7 @@ def test_vmap_axes():
 )
 def test_wrong_arguments(call, text):
     """Plain mistakes get plain ValueErrors."""
-    with pytest.raises(ValueError, match=text.replace("[", r"\[").replace("]", r"\]")):
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}"):  # from the first word: the line of the call is quoted
         call()
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import difflib
 import linecache
-import sys
 import traceback
 import unicodedata
 from collections.abc import Iterable
-from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from types import FrameType
 
@@ -104,13 +102,5 @@ def user_lines(error: BaseException) -> list[str]:
 
 
 def _is_users(frame: FrameType) -> bool:
-    """Whether code is the user's own, by its module: neither this library's nor Python's, nor of a compiled package."""
-    package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-    if package in ("adjoint", *sys.stdlib_module_names) or frame.f_code.co_filename.startswith("<"):
-        return False
-    files = [getattr(module, "__file__", None) for name, module in list(sys.modules.items()) if _is_in(name, package)]
-    return not any([str(file).endswith(tuple(EXTENSION_SUFFIXES)) for file in files])
-
-
-def _is_in(name: str, package: str) -> bool:
-    return name == package or name.startswith(f"{package}.")
+    """Whether code is the user's own; evaluated text is this command's."""
+    return ad.errors.is_users_code(frame) and not frame.f_code.co_filename.startswith("<")

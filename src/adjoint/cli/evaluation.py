@@ -11,10 +11,10 @@ import numpy as np
 import adjoint as ad
 
 from .errors import FAILURE, CommandError
-from .expression import Expression, Number, Step, Variable
+from .expression import NumberStep, Operation, ParsedExpression, VariableStep
 
 
-def function_of(expression: Expression, names: Sequence[str]) -> Callable[..., Any]:
+def function_of(expression: ParsedExpression, names: Sequence[str]) -> Callable[..., Any]:
     """The expression as a function of the variables `names`, in that order.
 
     Examples
@@ -34,7 +34,7 @@ def function_of(expression: Expression, names: Sequence[str]) -> Callable[..., A
     return f
 
 
-def evaluate(expression: Expression, variables: Mapping[str, Any]) -> Any:
+def evaluate(expression: ParsedExpression, variables: Mapping[str, Any]) -> Any:
     """The value of an expression where its variables have these values.
 
     Raises
@@ -49,7 +49,7 @@ def evaluate(expression: Expression, variables: Mapping[str, Any]) -> Any:
     return values[-1]
 
 
-def first_not_finite(expression: Expression, variables: Mapping[str, Any]) -> CommandError | None:
+def first_not_finite(expression: ParsedExpression, variables: Mapping[str, Any]) -> CommandError | None:
     """Which step made the result infinite or nan, if it is: the first whose operands are all finite."""
     values: list[Any] = []
     found: CommandError | None = None
@@ -57,7 +57,7 @@ def first_not_finite(expression: Expression, variables: Mapping[str, Any]) -> Co
         for step in expression.steps:
             value = _value(expression, step, values, variables)
             values.append(value)
-            if found is not None or not isinstance(step, Step) or _finite(value):
+            if found is not None or not isinstance(step, Operation) or _finite(value):
                 continue
             if all(_finite(values[place]) for place in step.operands):
                 what = "is nan" if np.any(np.isnan(value)) else "is infinite"
@@ -70,12 +70,15 @@ def _finite(value: Any) -> bool:
 
 
 def _value(
-    expression: Expression, step: Step | Variable | Number, values: list[Any], variables: Mapping[str, Any]
+    expression: ParsedExpression,
+    step: Operation | VariableStep | NumberStep,
+    values: list[Any],
+    variables: Mapping[str, Any],
 ) -> Any:
     """The value of one step."""
-    if isinstance(step, Number):
+    if isinstance(step, NumberStep):
         return step.value
-    if isinstance(step, Variable):
+    if isinstance(step, VariableStep):
         return variables[step.name]
     operands = [values[place] for place in step.operands]
     if all(type(operand) in (bool, int, float) for operand in operands):  # traced ones are NumPy's already
@@ -87,7 +90,7 @@ def _value(
         raise _failed(expression, step, error) from error
 
 
-def _failed(expression: Expression, step: Step, error: Exception) -> CommandError:
+def _failed(expression: ParsedExpression, step: Operation, error: Exception) -> CommandError:
     """A step that could not be computed, with what NumPy or the library says about it."""
     first, *rest = str(error).strip().splitlines() or [type(error).__name__]
     # the library's line about the place in a file means nothing for an expression

@@ -13,7 +13,7 @@ import adjoint as ad
 from .arguments import FORM, Argument, parse_arguments
 from .errors import FAILURE, CommandError, suggestion
 from .evaluation import first_not_finite, function_of
-from .expression import Expression, parse
+from .expression import ParsedExpression, parse
 from .files import is_file, loaded, with_positions
 
 PICTURES = (".svg", ".png", ".pdf", ".dot", ".gv")
@@ -65,7 +65,7 @@ def _check_paths(options: argparse.Namespace) -> None:
             raise CommandError(f"{path} cannot be written: there is no folder {Path(path).parent}")
 
 
-def _check_used(expression: Expression, arguments: Mapping[str, Argument]) -> None:
+def _check_used(expression: ParsedExpression, arguments: Mapping[str, Argument]) -> None:
     """Every value belongs to a variable of the expression; parsing made sure of the converse."""
     used = expression.variables
     if not used and not arguments:

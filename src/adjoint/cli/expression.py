@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .errors import CommandError, sentences, suggestion
-from .functions import ALIASES, COMPARISONS, CONSTANTS, FUNCTIONS, OPERATORS, TRUTHS, array
+from .functions import ALIASES, COMPARISONS, CONSTANTS, FUNCTIONS, OPERATORS, TRUTHS, array, function_named
 from .reading import read
 from .refusals import refusal
 
@@ -25,7 +25,7 @@ AN_INDEX = "an index is a whole number or a slice such as 1:3"
 
 
 @dataclass(frozen=True)
-class Step:
+class Operation:
     """One operation: what is applied to which earlier steps, and the column it is written at."""
 
     name: str
@@ -35,7 +35,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Variable:
+class VariableStep:
     """A step that is a variable's value."""
 
     name: str
@@ -43,7 +43,7 @@ class Variable:
 
 
 @dataclass(frozen=True)
-class Number:
+class NumberStep:
     """A step that is a number."""
 
     value: float
@@ -51,19 +51,19 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Expression:
+class ParsedExpression:
     """An expression as steps; the last one is its result."""
 
     text: str
-    steps: tuple[Step | Variable | Number, ...]
+    steps: tuple[Operation | VariableStep | NumberStep, ...]
 
     @property
     def variables(self) -> list[str]:
         """The names of the variables, in the order they occur."""
-        return [step.name for step in self.steps if isinstance(step, Variable)]
+        return [step.name for step in self.steps if isinstance(step, VariableStep)]
 
 
-def parse(text: str, given: Collection[str] = (), *, tuples: bool = False) -> Expression:
+def parse(text: str, given: Collection[str] = (), *, tuples: bool = False) -> ParsedExpression:
     """The expression that a text stands for.
 
     Parameters
@@ -82,7 +82,7 @@ def parse(text: str, given: Collection[str] = (), *, tuples: bool = False) -> Ex
 
     Examples
     --------
-    >>> [step.name for step in parse("x**2 + exp(x**2)", ["x"]).steps if isinstance(step, Step)]
+    >>> [step.name for step in parse("x**2 + exp(x**2)", ["x"]).steps if isinstance(step, Operation)]
     ['**', 'exp', '+']
     """
     text = text.strip()
@@ -93,7 +93,7 @@ def parse(text: str, given: Collection[str] = (), *, tuples: bool = False) -> Ex
 
 
 @dataclass(frozen=True)
-class _Form:
+class _Shape:
     """What a node of the syntax tree is: which operation on which other nodes, and what makes it equal to another."""
 
     key: Hashable
@@ -109,55 +109,55 @@ class _Builder:
     def __init__(self, text: str, given: Collection[str]) -> None:
         self.text, self.given = text, given
         self.bytes = text.encode()
-        self.steps: list[Step | Variable | Number] = []
+        self.steps: list[Operation | VariableStep | NumberStep] = []
         self.known: dict[Hashable, int] = {}
 
-    def expression(self, root: ast.expr) -> Expression:
+    def expression(self, root: ast.expr) -> ParsedExpression:
         """The steps of a tree, operands before what uses them; a loop, because long sums are deep trees."""
-        pending: list[ast.expr | _Form] = [root]
+        pending: list[ast.expr | _Shape] = [root]
         results: list[int] = []
         while pending:
             item = pending.pop()
-            if isinstance(item, _Form):
+            if isinstance(item, _Shape):
                 count = len(item.operands)
                 operands = tuple(results[len(results) - count :])
                 del results[len(results) - count :]
-                step = Step(item.name, item.apply, operands, item.column)
+                step = Operation(item.name, item.apply, operands, item.column)
                 results.append(self.add((item.key, operands), step))
             elif (leaf := self.leaf(item)) is not None:
-                key = (leaf.name,) if isinstance(leaf, Variable) else (type(leaf.value), repr(leaf.value))
+                key = (leaf.name,) if isinstance(leaf, VariableStep) else (type(leaf.value), repr(leaf.value))
                 results.append(self.add(key, leaf))
             else:
                 form = self.form(item)
                 pending += [form, *reversed(form.operands)]
         self.check_result(root)
-        return Expression(self.text, tuple(self.steps))
+        return ParsedExpression(self.text, tuple(self.steps))
 
-    def add(self, key: Hashable, step: Step | Variable | Number) -> int:
+    def add(self, key: Hashable, step: Operation | VariableStep | NumberStep) -> int:
         """The place of a step: a new one, or that of the equal one that is there."""
         if key not in self.known:
             self.known[key] = len(self.steps)
             self.steps.append(step)
         return self.known[key]
 
-    def leaf(self, node: ast.expr) -> Variable | Number | None:
+    def leaf(self, node: ast.expr) -> VariableStep | NumberStep | None:
         """A name or a number; a minus sign before a number belongs to it, so that x**-1 has a whole exponent."""
         column = self.column(node.col_offset)
         if isinstance(node, ast.Name):
             return self.named(node.id, column)
         if isinstance(node, ast.Constant):
-            return Number(self.number(node), column)
+            return NumberStep(self.number(node), column)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
-            return Number(-self.number(node.operand), column)
+            return NumberStep(-self.number(node.operand), column)
         return None
 
-    def named(self, name: str, column: int) -> Variable | Number:
+    def named(self, name: str, column: int) -> VariableStep | NumberStep:
         """A variable, or a constant that no variable hides."""
         if name in self.given:
-            return Variable(name, column)
+            return VariableStep(name, column)
         if name in CONSTANTS:
-            return Number(CONSTANTS[name], column)
-        if name in FUNCTIONS or name in ALIASES:
+            return NumberStep(CONSTANTS[name], column)
+        if function_named(name) is not None:
             self.fail(f"{name} is a function", column, f"Write  {name}(...).")
         close = suggestion(name, [*self.given, *CONSTANTS])
         given = f"given: {', '.join(self.given)}." if self.given else "given: no variables."
@@ -179,17 +179,17 @@ class _Builder:
             self.fail("the number is too large", column, "The largest is about 1.8e308; infinity is  inf.")
         return value if isinstance(value, int) and value <= LARGEST_EXACT else number
 
-    def form(self, node: ast.expr) -> _Form:
+    def form(self, node: ast.expr) -> _Shape:
         """The operation a node stands for, if it is allowed."""
         column = self.column(node.col_offset)
         match node:
             case ast.BinOp() if type(node.op) in OPERATORS:
                 name, apply = OPERATORS[type(node.op)]
-                return _Form(name, name, apply, (node.left, node.right), self.between(node.left, name))
+                return _Shape(name, name, apply, (node.left, node.right), self.between(node.left, name))
             case ast.UnaryOp(op=ast.USub()):
-                return _Form("minus", "-", lambda value: -value, (node.operand,), column)
+                return _Shape("minus", "-", lambda value: -value, (node.operand,), column)
             case ast.UnaryOp(op=ast.UAdd()):
-                return _Form("plus", "+", lambda value: +value, (node.operand,), column)
+                return _Shape("plus", "+", lambda value: +value, (node.operand,), column)
             case ast.Compare() if all(type(comparison) in COMPARISONS for comparison in node.ops):
                 return self.comparison(node)
             case ast.Call(func=ast.Name(id=called)):
@@ -198,15 +198,15 @@ class _Builder:
                 index = self.index(node.slice)
                 name = self.source(node.slice)
                 column = self.between(node.value, "[")
-                return _Form(("[]", repr(index)), f"[{name}]", lambda value: value[index], (node.value,), column)
+                return _Shape(("[]", repr(index)), f"[{name}]", lambda value: value[index], (node.value,), column)
             case ast.List() if node.elts:
-                return _Form("[", "[...]", array, tuple(node.elts), column)
+                return _Shape("[", "[...]", array, tuple(node.elts), column)
             case ast.List(elts=[]):
                 self.fail("the list is empty", column)
         what, offset, hint = refusal(node, self.source, self.between)
         raise self.failure(what, column if offset is None else offset, hint)
 
-    def comparison(self, node: ast.Compare) -> _Form:
+    def comparison(self, node: ast.Compare) -> _Shape:
         """a < b, or a chain a < b < c, which holds where all its parts do."""
         pairs = [COMPARISONS[type(comparison)] for comparison in node.ops]
         name = " ".join(symbol for symbol, _ in pairs)
@@ -215,13 +215,13 @@ class _Builder:
             truths = [test(left, right) for (_, test), left, right in zip(pairs, values, values[1:], strict=False)]
             return functools.reduce(np.logical_and, truths)
 
-        return _Form(
+        return _Shape(
             ("compare", name), name, compare, (node.left, *node.comparators), self.between(node.left, pairs[0][0])
         )
 
-    def call(self, node: ast.Call, name: str, column: int) -> _Form:
+    def call(self, node: ast.Call, name: str, column: int) -> _Shape:
         """A call of a function of the table, with the right number of arguments."""
-        function = FUNCTIONS.get(ALIASES.get(name, name))
+        function = function_named(name)
         if function is None and (name in self.given or name in CONSTANTS):
             self.fail(f"{name} is a value, not a function", column, f"Write  {name}*(...)  for a product.")
         if function is None:
@@ -242,7 +242,7 @@ class _Builder:
             self.fail(what, column, function.instead)
         apply = function.apply if axis is None else lambda value: function.apply(value, axis=axis)
         key = ("call", ALIASES.get(name, name), axis)
-        return _Form(key, name, apply, tuple(node.args), column)
+        return _Shape(key, name, apply, tuple(node.args), column)
 
     def index(self, node: ast.expr) -> Any:
         """A constant index: a whole number, a slice, or several of them."""

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+import adjoint as ad
+
 
 @dataclass(frozen=True)
-class Function:
+class OfferedFunction:
     """A function of the table: what is called, with how many arguments, and whether it takes `axis=`."""
 
     apply: Callable[..., Any]
@@ -40,48 +42,80 @@ def array(*elements: Any) -> Any:
     return made.astype(float) if made.dtype.kind in "iub" else made
 
 
-ELEMENTWISE = [
-    "abs", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cbrt", "ceil", "cos", "cosh", "exp", "exp2",
-    "expm1", "floor", "log", "log10", "log1p", "log2", "reciprocal", "sign", "sin", "sinh", "sqrt", "square", "tan",
-    "tanh",
-]  # fmt: skip
-"""Functions of one argument that have NumPy's name."""
+def _universal(result: str, nin: int) -> list[str]:
+    """NumPy's universal functions of so many real numbers, by what they give: numbers (d) or truth values (?)."""
+    return sorted(
+        name
+        for name, f in vars(np).items()
+        if isinstance(f, np.ufunc)
+        and name == f.__name__
+        and f.signature is None
+        and f"{'d' * nin}->{result}" in f.types
+    )
 
-OF_TWO = [
-    "arctan2", "dot", "hypot", "logaddexp", "logical_and", "logical_or", "matmul", "maximum", "minimum", "outer",
-    "power",
-]  # fmt: skip
-"""Functions of two arguments that have NumPy's name."""
 
-REDUCTIONS = ["cumsum", "max", "mean", "min", "prod", "std", "sum", "var"]
+ELEMENTWISE = _universal("d", 1)
+"""Functions of one argument."""
+
+OF_TWO = sorted([*_universal("d", 2), "dot", "matmul", "outer"])
+"""Functions of two arguments."""
+
+TRUTHS = [*_universal("?", 1), *_universal("?", 2)]
+"""Functions whose result is a truth value, which has no derivative."""
+
+REDUCTIONS = [f.__name__ for f in (np.cumsum, np.max, np.mean, np.min, np.prod, np.std, np.sum, np.var)]
 """Functions of one array, along an axis if one is given, that have NumPy's name."""
 
-FUNCTIONS: dict[str, Function] = {
-    **{name: Function(getattr(np, name)) for name in ELEMENTWISE},
-    **{name: Function(getattr(np, name), 2) for name in OF_TWO},
-    **{name: Function(getattr(np, name), axis=True) for name in REDUCTIONS},
-    "max": Function(np.max, axis=True, instead="For the larger of two write  maximum(a, b)."),
-    "min": Function(np.min, axis=True, instead="For the smaller of two write  minimum(a, b)."),
-    "sum": Function(np.sum, axis=True, instead="For the sum of two write  a + b."),
-    "log": Function(np.log, instead="For the logarithm to another base write  log(a) / log(b)."),
-    "arctan": Function(np.arctan, instead="For the angle of a point write  arctan2(y, x)."),
-    "norm": Function(np.linalg.norm, axis=True),
-    "logical_not": Function(np.logical_not),
-    "where": Function(np.where, 3),
-    "clip": Function(np.clip, 3),
-    "sigmoid": Function(sigmoid),
+INSTEAD = {
+    np.max: "For the larger of two write  maximum(a, b).",
+    np.min: "For the smaller of two write  minimum(a, b).",
+    np.sum: "For the sum of two write  a + b.",
+    np.log: "For the logarithm to another base write  log(a) / log(b).",
+    np.arctan: "For the angle of a point write  arctan2(y, x).",
 }
-"""Every function an expression may call, by its name."""
+"""What to write for what another number of arguments usually means."""
+
+
+def _numpys(name: str, arguments: int = 1, *, axis: bool = False) -> OfferedFunction:
+    apply = getattr(np, name)
+    return OfferedFunction(apply, arguments, axis, INSTEAD.get(apply, ""))
+
+
+FUNCTIONS: dict[str, OfferedFunction] = {
+    **{name: _numpys(name) for name in ELEMENTWISE},
+    **{name: _numpys(name, 2) for name in OF_TWO},
+    **{name: _numpys(name, getattr(np, name).nin) for name in TRUTHS},
+    **{name: _numpys(name, axis=True) for name in REDUCTIONS},
+    "norm": OfferedFunction(np.linalg.norm, axis=True),
+    "where": OfferedFunction(np.where, 3),
+    "clip": OfferedFunction(np.clip, 3),
+    "sigmoid": OfferedFunction(sigmoid),
+}
+"""The functions of the help, by their names."""
+
+
+def function_named(name: str) -> OfferedFunction | None:
+    """The function of a name: of the help, or another operation that the library knows for each element."""
+    if name in FUNCTIONS or name in ALIASES:
+        return FUNCTIONS[ALIASES.get(name, name)]
+    operation = getattr(ad.numpy, name, None)
+    count = getattr(operation, "nin", None)
+    return None if operation is None or count is None else OfferedFunction(operation, count)
+
 
 ALIASES = {
-    "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan", "atan2": "arctan2",
-    "atanh": "arctanh", "expit": "sigmoid", "ln": "log", "pow": "power", "sigma": "sigmoid",
+    **{
+        name: f.__name__
+        for name, f in vars(np).items()
+        if isinstance(f, np.ufunc) and f.__name__ in ELEMENTWISE + OF_TWO
+    },
+    "expit": "sigmoid",
+    "ln": "log",
+    "sigma": "sigmoid",
     "\N{GREEK SMALL LETTER SIGMA}": "sigmoid",
-}  # fmt: skip
-"""Other names that people write."""
-
-TRUTHS = {"logical_and", "logical_or", "logical_not"}
-"""Functions whose result is a truth value, which has no derivative."""
+}
+"""Other names that people write, and those that NumPy has."""
+ALIASES = {alias: name for alias, name in ALIASES.items() if alias != name}
 
 CONSTANTS = {"pi": np.pi, "e": np.e, "inf": np.inf}
 """Names with a value of their own, unless a variable of that name is given."""
@@ -112,9 +146,10 @@ def table() -> list[tuple[str, str]]:
     """The rows of the help text: a kind of name, and the names of that kind."""
     others = ["where(condition, a, b)", "clip(x, low, high)"]
     return [
-        ("one argument", ", ".join([*ELEMENTWISE, "logical_not", "sigmoid"])),
+        ("one argument", ", ".join([*ELEMENTWISE, "sigmoid"])),
         ("two arguments", ", ".join(OF_TWO)),
         ("three", ", ".join(others)),
+        ("conditions", ", ".join(TRUTHS)),
         ("arrays, axis=", ", ".join(sorted([*REDUCTIONS, "norm"]))),
         ("also known as", ", ".join(f"{alias}={name}" for alias, name in ALIASES.items() if alias.isascii())),
         ("constants", ", ".join(CONSTANTS)),

@@ -179,15 +179,15 @@ def _add_explain(commands: argparse._SubParsersAction[_Parser]) -> None:
     )
     parser.add_argument("values", metavar="NAME=VALUE", nargs="*", help="the point, such as x=1.3 w=-1,1.5,0.5")
 
-    walks = parser.add_argument_group("what is walked").add_mutually_exclusive_group()
-    walks.add_argument(
+    sweeps = parser.add_argument_group("which sweeps are shown").add_mutually_exclusive_group()
+    sweeps.add_argument(
         "--forward",
         dest="mode",
         action="store_const",
         const="forward",
         help="forward mode: tangents instead of adjoints",
     )
-    walks.add_argument("--both", dest="mode", action="store_const", const="both", help="tangents and adjoints")
+    sweeps.add_argument("--both", dest="mode", action="store_const", const="both", help="tangents and adjoints")
     parser.set_defaults(mode="reverse")
 
     files = parser.add_argument_group("files to write")

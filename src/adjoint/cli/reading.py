@@ -78,7 +78,7 @@ def read(text: str) -> ast.expr:
 
 
 def _check_depth(tree: ast.expr, text: str) -> None:
-    """Operations are not nested too deeply for the functions that walk over them; Python's own limit has varied."""
+    """Operations are not nested too deeply for the functions that go over them; Python's own limit has varied."""
     level: list[ast.AST] = [tree]
     for _ in range(DEEPEST_TREE):
         level = [child for node in level for child in ast.iter_child_nodes(node)]

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..ir.interpret import Interpreter, own
+from ..core.entry.moves import identity
+from ..core.values import unshared
+from ..ir.interpret import Interpreter
 from ..ir.passes import without_dead
-from ..ir.program import GUARD, Program, Step, Type, decides
-from ..ir.waiting import look
+from ..ir.program import GUARD, Program, Step, Type, decides, inner_programs
+from ..ir.recording.waiting import look
+from .assembly.emit import Emitter
+from .assembly.instructions import Allocation, Call
+from .assembly.kinds import I8, I32, POINTER, block_of, is_known
+from .assembly.module import Module
+from .assembly.values import Function, Parameter
 from .call.callable import NativeCallable
 from .call.entry import Entry, entry_text
 from .call.signature import Array, NumpyScalar, Output, PythonBool, PythonFloat, PythonInt, Result, Signature, Tuple
-from .classify import is_number, sort_of
-from .emit import Module, is_known
-from .engine import Code, allocator
-from .expand import expanded
-from .kernel import STACK, Kernel
-from .plan import Plan
-from .threads import parallel_symbol
+from .code.kernel_function import Kernel
+from .kernel import kernel_of
+from .program.calls import CALL
+from .program.classify import Sort, sort_of
+from .program.expand import expanded
+from .program.factors import ROUTINES
+from .program.loop_checks import is_number
+from .program.moving import is_view, reads_of
+from .program.pairs import as_pairs
+from .program.plan import Fused, Plan, Whole
+from .runtime.engine import Code, allocator
+from .runtime.threads import parallel_symbol
+from .steps.factors import MIDDLE
+from .steps.product_axes import product_of
+from .steps.tiles import is_for_blas
 
+STACK = 1 << 15
+"""Bytes of memory that are taken from the stack."""
 LONG = 30_000
 """Work, in additions, from which on the GIL is given up: some ten microseconds."""
 STRAIGHT = 8_000
@@ -38,23 +55,37 @@ class Native:
     hosted: tuple[str, ...] = ()
 
     def __init__(
-        self, program: Program, inputs: Sequence[Any] | None = None, sorts: dict[int, str | None] | None = None
+        self,
+        program: Program,
+        strides: dict[int, tuple[int, ...]] | None = None,
+        sorts: dict[int, Sort] | None = None,
+        outside: Program | None = None,
+        donated: Collection[int] = (),
     ) -> None:
+        """`outside` is the program before its complex numbers became pairs: what it takes and gives."""
         self.program = program
+        self._outside = outside = outside or program
         program, turned = _unturned(program)
         self.module = Module()
-        strides = _strides(program, inputs)
-        self.kernel = Kernel(self.module, program, strides, sorts)
+        self._strides = strides = strides if strides is not None else _strides(program, ())
+        self.kernel = kernel_of(self.module, program, strides, sorts, donated=[program.inputs[k] for k in donated])
         self.main = _with_workspace(self.module, self.kernel)
-        self.captured = tuple([program.constants[n] for n in self.kernel.captured])
-        leaves = tuple([_leaf(program.types[n], strides.get(n)) for n in program.inputs])
+        self.captured = tuple([outside.constants.get(n, program.constants[n]) for n in self.kernel.captured])
+        leaves = tuple([_leaf(outside.types[n], strides.get(n)) for n in program.inputs])
+        given = [outside.types[o] for o in outside.outputs]
+        places, over = {n: k for k, n in enumerate(program.inputs)}, self.kernel.plan.over
+        self.over = {
+            k: places[over[o]]
+            for k, o in enumerate(program.outputs)
+            if o in over and k not in turned and outside.types[over[o]] == given[k]
+        }
+        """By number, results that may be written over an input."""
         self.outputs = tuple([
-            _output(program.types[n], k in turned) for k, n in enumerate(program.outputs)
+            _output(program.types[n] if k in turned else given[k], k in turned) for k, n in enumerate(program.outputs)
         ])  # fmt: skip
         self.release_gil = self.kernel.work > LONG
         result = Tuple(tuple([Result(k) for k in range(len(self.outputs))]))
         self.signature = Signature(leaves, self.outputs, result, (), self.captured, (), self.release_gil)
-        self._inputs = inputs
         self.has_entry = False
         """Whether calls have an entry of their own; the one for flat arguments is then made only when it is needed."""
         self.code: Code | None = None
@@ -63,20 +94,21 @@ class Native:
     def finish(self) -> Native:
         """Translate to machine code; entries may be added before."""
         if not self.has_entry:
-            self._wanted = entry_text(self.module, "flat", self.signature, self.main)
+            self._wanted = entry_text(self.module, "flat", self.signature, self.main.symbol)
         text = self.module.text()
         lines = text.count("\n")
         look(len(self.program.steps), expected=PER_LINE * lines)
-        self.code = Code(text, 0 if lines > STRAIGHT else 2 if self.module.wants_vectors else 1)
+        level = 0 if lines > STRAIGHT else 2 if self.module.wants_vectors else 1
+        self.code = Code(text, level, carries=self.module.carries)
         if not self.has_entry:
             self._call = NativeCallable(_not_taken)
             Entry(self.code, "flat", self._wanted).install(self._call)
         return self
 
-    def run(self, inputs: Sequence[Any]) -> list[Any] | None:
+    def run(self, inputs: Sequence[object]) -> list[Any] | None:
         """The outputs, or None if a guard does not hold."""
         if self._call is None:
-            self._call = Native(self.program, self._inputs).finish()._call
+            self._call = Native(self.program, self._strides, outside=self._outside).finish()._call
         assert self._call is not None
         given = [_fitted(x, leaf) for x, leaf in zip(inputs, self.signature.arguments, strict=True)]
         found = self._call(*given)
@@ -93,30 +125,34 @@ class Native:
         found: list[Part] = []
         for unit in plan.units:
             steps = plan.computed_in(unit)
-            if unit.kind == "straight" and found and found[-1][0] == "registers":
+            if isinstance(unit, Fused):
+                found.append(("loop", unit.shape, steps, plan.program))
+            elif isinstance(unit, Whole):
+                found.append((_how(plan, steps[-1]), (), steps, plan.program))
+            elif found and found[-1][0] == "registers":
                 found[-1][2].extend(steps)
-                continue
-            how = {"straight": "registers", "group": "loop"}.get(unit.kind) or _how(plan, steps[-1])
-            found.append((how, unit.shape, steps, plan.program))
+            else:
+                found.append(("registers", (), steps, plan.program))
         return found
 
 
-def _not_taken(*args: Any) -> None:
+def _not_taken(*args: object) -> None:
     return None
 
 
 def _how(plan: Plan, step: Step) -> str:
-    """How a whole operation is done: the code of a product alone, with its operands lying as they do, tells."""
-    if step.primitive.name not in ("matmul", "contract"):
+    """How a whole operation is done: of products, how large they are and how their operands lie decides."""
+    if step.primitive is CALL:
+        return "a loop of NumPy's"
+    if step.primitive in ROUTINES:
+        return "elimination" if plan.types[step.args[0]].shape[-1] <= MIDDLE else "LAPACK"
+    if step.primitive.facts.contracts is None:
         return "loops"
-    strides = {a: place[2] for a in step.args if (place := plan.layout(a)) is not None}
-    alone = Program(plan.types, list(dict.fromkeys(step.args)), {}, [step], list(step.outs))
-    module = Module()
-    Kernel(module, alone, strides)
-    return "BLAS" if any(["gemm" in name for name in module.declarations]) else "loops"
+    strides = [place.strides for place in map(plan.layout, step.args) if place is not None]
+    return "BLAS" if is_for_blas(product_of(plan.types, step, strides)) else "loops"
 
 
-def _fitted(x: Any, leaf: Any) -> Any:
+def _fitted(x: object, leaf: object) -> Any:
     """An argument as the entry wants it."""
     if type(leaf) is NumpyScalar:
         return x if type(x) is leaf.dtype.type else np.asarray(x, leaf.dtype)[()]
@@ -127,13 +163,14 @@ def _fitted(x: Any, leaf: Any) -> Any:
     return np.require(x, leaf.dtype, ("C", "A"))
 
 
-def _strides(program: Program, inputs: Sequence[Any] | None) -> dict[int, tuple[int, ...]]:
+def _strides(program: Program, inputs: Sequence[Any]) -> dict[int, tuple[int, ...]]:
     """How inputs and captured arrays lie in memory, in elements, where that is not row by row."""
-    given = dict(zip(program.inputs, inputs or (), strict=False))
+    given = dict(zip(program.inputs, inputs, strict=False))
     given.update({n: c for n, c in program.constants.items() if not is_number(c)})
     found = {}
     for n, x in given.items():
         if isinstance(x, np.ndarray) and not x.flags.c_contiguous:
+            x = as_pairs(x) if x.dtype.kind == "c" else x
             found[n] = tuple([s // x.itemsize for s in x.strides])
     return found
 
@@ -143,19 +180,22 @@ def _leaf(t: Type, strides: tuple[int, ...] | None) -> Any:
         return {"f": PythonFloat, "i": PythonInt, "b": PythonBool}[t.dtype.kind]()
     if t.shape == ():
         return NumpyScalar(t.dtype)
-    steps = "C" if strides is None else tuple([s * t.dtype.itemsize for s in strides])
+    size = t.dtype.itemsize // 2 if t.dtype.kind == "c" else t.dtype.itemsize
+    steps = "C" if strides is None else tuple([s * size for s in strides[: len(t.shape)]])
     return Array(t.dtype, t.shape, steps)
 
 
 def _unturned(program: Program) -> tuple[Program, set[int]]:
     """Outputs that are transposed give their source, column by column as NumPy's views do; which ones these are."""
-    maker = {s.outs[0]: s for s in program.steps if s.primitive.name == "transpose"}
+    maker = {s.outs[0]: s for s in program.steps if is_view(program.types, s)}
     outputs, turned = list(program.outputs), set()
     for k, o in enumerate(outputs):
         step = maker.get(o)
-        if step is None or step.params["axes"] != tuple(reversed(range(len(program.types[o].shape)))):
+        if step is None or reads_of(program.types, step) != identity(len(program.types[o].shape))[::-1]:
             continue
         source = step.args[0]
+        if program.types[source].shape != program.types[o].shape[::-1]:  # the beginning of it only
+            continue
         if source in program.inputs or source in program.constants or source in outputs or program.types[o].size < 2:
             continue
         outputs[k] = source
@@ -171,23 +211,23 @@ def _output(t: Type, turned: bool = False) -> Output:
     return Output(t.dtype, t.shape, "array" if t.shape else "numpy scalar")
 
 
-def _with_workspace(module: Module, kernel: Kernel) -> str:
+def _with_workspace(module: Module, kernel: Kernel) -> Function:
     """The kernel with memory of its own: from the stack, or kept from one call to the next."""
     if "malloc" in module.declarations:
         allocator()
-    names = [f"%a{k}" for k in range(len(kernel.program.inputs) + len(kernel.captured) + len(kernel.program.outputs))]
-    arguments = ", ".join([f"ptr {n}" for n in names])
-    inner = ", ".join([*[f"ptr {n}" for n in names], "ptr %ws"])
+    count = len(kernel.program.inputs) + len(kernel.captured) + len(kernel.program.outputs)
+    given = [Parameter(f"%a{k}", POINTER) for k in range(count)]
     if "adjoint_parallel" in module.declarations:
         parallel_symbol()
     if kernel.space <= STACK:
-        body = f"  %ws = alloca [{max(kernel.space, 1)} x i8], align 64\n  %r = call i32 @{kernel.name}({inner})\n"
-        return module.function(
-            "main", "internal i32", f"({arguments}) nounwind alwaysinline {{\nentry:\n{body}  ret i32 %r\n}}"
-        )
+        e = Emitter(module)
+        space = e.add(Allocation("%ws", POINTER, block_of(max(kernel.space, 1), I8), flags="align 64"))
+        e.give(e.add(Call("%r", kernel.function, (*given, space))))
+        return e.define("main", given, I32, "nounwind alwaysinline")
     allocator()
-    module.declare("malloc", "noalias ptr {}(i64)")
-    module.declare("free", "void {}(ptr)")
+    module.memory()
+    arguments = ", ".join([p.text() for p in given])
+    inner = ", ".join([*[p.text() for p in given], "ptr %ws"])
     cache = module.fresh("workspace")
     module.functions.append(f"@{cache} = internal global ptr null")
     body = f"""  %kept = atomicrmw xchg ptr @{cache}, ptr null acq_rel
@@ -215,31 +255,36 @@ drop:
 end:
   ret i32 %r
 """
-    return module.function("main", "internal i32", f"({arguments}) nounwind {{\nentry:\n{body}}}")
+    text = f"({arguments}) nounwind {{\nentry:\n{body}}}"
+    return module.function("main", I32, tuple([p.kind for p in given]), text)
 
 
 class Mixed:
     """A program of which NumPy takes some steps: native parts and single steps, one after the other."""
 
-    def __init__(self, program: Program, sorts: list[str | None]) -> None:
+    def __init__(self, program: Program, sorts: list[Sort | None], outside: Program) -> None:
         self.program = program
+        self._outside = outside
         self.hosted = sorted({
             name for s, sort in zip(program.steps, sorts, strict=True) if sort is None for name in _hosted(s)
         })  # fmt: skip
         self._parts = [_part(program, steps, needed) for steps, needed in _segments(program, sorts)]
 
-    def run(self, inputs: Sequence[Any]) -> list[Any] | None:
+    def run(self, inputs: Sequence[object]) -> list[Any] | None:
         """The outputs, or None if a guard does not hold."""
         program = self.program
         values: dict[int, Any] = dict(program.constants)
-        values.update(zip(program.inputs, inputs, strict=True))
+        for n, x in zip(program.inputs, inputs, strict=True):
+            values[n] = x if program.types[n] == self._outside.types[n] else as_pairs(np.asarray(x))
         for part, takes, gives in self._parts:
             found = part.run([values[n] for n in takes])
             if found is None:
                 return None
             values.update(zip(gives, found, strict=True))
 
-        return own([values[o] for o in program.outputs], [*inputs, *program.constants.values()])
+        wanted = [self._outside.types[o] for o in self._outside.outputs]
+        found = [_as_complex(values[o], t) for o, t in zip(program.outputs, wanted, strict=True)]
+        return unshared(found, [*inputs, *program.constants.values()])
 
     def assembly(self) -> str:
         """The machine's instructions of the native parts."""
@@ -256,12 +301,18 @@ class Mixed:
         return found
 
 
+def _as_complex(x: Any, t: Type) -> Any:
+    """A result as its type says."""
+    is_paired = t.dtype.kind == "c" and isinstance(x, np.ndarray) and x.dtype.kind == "f"
+    return x.view(t.dtype)[..., 0] if is_paired else x
+
+
 def _hosted(step: Step) -> list[str]:
     """What NumPy is called for by a step: itself, or the steps inside a loop that have no machine code."""
-    if step.primitive.name != "rolled":
+    if not step.primitive.facts.stands_for_steps:
         return [step.primitive.name]
-    body = expanded(step.params["body"])
-    return [name for s in body.steps if sort_of(body, s) is None for name in _hosted(s)]
+    bodies = [expanded(inner) for inner in inner_programs(step)]
+    return [name for body in bodies for s in body.steps if sort_of(body, s) is None for name in _hosted(s)]
 
 
 def _part(program: Program, steps: list[Step], needed: set[int]) -> tuple[Any, list[int], list[int]]:
@@ -276,7 +327,7 @@ def _part(program: Program, steps: list[Step], needed: set[int]) -> tuple[Any, l
     return Native(expanded(part)).finish(), takes, gives
 
 
-def _segments(program: Program, sorts: list[str | None]) -> list[tuple[list[Step], set[int]]]:
+def _segments(program: Program, sorts: list[Sort | None]) -> list[tuple[list[Step], set[int]]]:
     """The steps in runs of native and of other ones, with as few changes as their dependencies allow.
 
     Guards stay before every step that comes after them and is not native: it might fail on a path not to be taken.
@@ -304,15 +355,16 @@ def _segments(program: Program, sorts: list[str | None]) -> list[tuple[list[Step
     return found
 
 
-def build(program: Program, inputs: Sequence[Any] | None = None) -> Any:
-    """The quickest thing that runs a program."""
-    program = expanded(program)
+def build(program: Program, inputs: Sequence[Any] | None = None, donated: Collection[int] = ()) -> Any:
+    """The quickest thing that runs a program; `donated` are the numbers of inputs that it may write over."""
+    outside, program = program, expanded(program)
     sorts = [sort_of(program, step) for step in program.steps]
     if all([sort is not None for sort in sorts]) and _fits_registers(program):
-        return Native(program, inputs, {id(s): sort for s, sort in zip(program.steps, sorts, strict=True)})
+        known = {id(s): t for s, t in zip(program.steps, sorts, strict=True) if t is not None}
+        return Native(program, _strides(program, inputs or ()), known, outside, donated)
     if not any([sort is not None for sort in sorts]):
         return Interpreter(program)
-    return Mixed(program, sorts)
+    return Mixed(program, sorts, outside)
 
 
 def _fits_registers(program: Program) -> bool:

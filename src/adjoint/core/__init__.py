@@ -1,1 +1,1 @@
-"""How a program is seen and walked: handles, primitives, walks."""
+"""How a program is seen: handles, primitives, rules, and the traces that take its steps."""

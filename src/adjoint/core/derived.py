@@ -16,14 +16,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import ast
 
-_made: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
-"""By name, so that a function that is made twice of the same is the same, as pickle wants it."""
+_made: dict[str, weakref.ref[Any]] = {}
+"""By name, so that a function that is made twice of the same is the same, as pickle wants it, while it is there."""
 
 
 def derived(function: Any, transform: str, fun: Any, **options: Any) -> Any:
-    """The function under its name, `transform(fun, option=...)`; one of the same name if it exists."""
-    name = f"{transform}({reference(fun)}{''.join([f', {key}={value!r}' for key, value in options.items()])})"
-    known = _made.get(name) if "<" not in name else None
+    """The function under its name, `transform(fun, option=...)`, unless usual; one of that name if it exists."""
+    said = ""
+    for key, value in options.items():
+        if value is not USUAL[key] and value != USUAL[key]:
+            said += f", {key}={value!r}"
+    name = f"{transform}({reference(fun)}{said})"
+    known = _made[name]() if name in _made else None
     if known is not None and known.__wrapped__ is fun:
         return known
     function.__name__ = getattr(fun, "__name__", type(fun).__name__)
@@ -32,18 +36,13 @@ def derived(function: Any, transform: str, fun: Any, **options: Any) -> Any:
     function.__qualname__ = name
     function.__wrapped__ = fun
     if "<" not in name:
-        _made[name] = function
+        _made[name] = weakref.ref(function)
     return function
-
-
-def unusual(**options: Any) -> dict[str, Any]:
-    """The options that are not the usual ones."""
-    return {key: value for key, value in options.items() if value is not USUAL[key] and value != USUAL[key]}
 
 
 USUAL: dict[str, Any] = {
     "argnums": 0, "has_aux": False, "argnames": None, "holomorphic": False, "in_axes": 0, "out_axes": 0,
-    "chunk_size": None, "n": 1,
+    "chunk_size": None, "n": 1, "pattern": None, "product": False, "how": None,
 }  # fmt: skip
 """What options are if nothing is said."""
 
@@ -126,7 +125,7 @@ def __getattr__(name: str) -> Callable[..., Any]:
     if "(" not in name or "<" in name:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        known = _made.get(name)
+        known = _made[name]() if name in _made else None
         if known is not None and _is_same(known.__wrapped__, _of(_parsed(name).args[0]), known):
             return known  # type: ignore[no-any-return]
         return found(name)  # type: ignore[no-any-return]

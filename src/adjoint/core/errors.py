@@ -4,7 +4,7 @@
     ├── NotDifferentiableError   (TypeError)       an argument or function has no derivative to give
     ├── DerivativeDroppedError   (TypeError)       a conversion would lose the derivative silently
     ├── InputError               (TypeError)       an argument cannot be differentiated: integer, string, ...
-    ├── OutputError              (TypeError)       the function's result is not what the walk needs
+    ├── OutputError              (TypeError)       the function's result is not what the transformation needs
     ├── TangentError             (ValueError)      a tangent, cotangent or rule's result does not fit its value
     ├── AssignmentError          (ValueError)      an in-place update that cannot be done as NumPy would
     ├── UnsupportedError         (TypeError)       a function, keyword or operation without a rule
@@ -25,7 +25,12 @@ import sys
 from collections.abc import Iterator
 from types import FrameType
 
-from .callsite import is_library
+from .frames.callsite import is_entrance
+from .frames.whose import is_library
+from .frames.whose import is_users_code as is_users_code
+from .hints import keywords as keywords
+from .hints import missing as missing
+from .hints import unknown_keyword as unknown_keyword
 
 __all__ = [
     "AdjointError", "AssignmentError", "BatchError", "BatchSizeError", "DerivativeDroppedError", "GradientCheckError",
@@ -68,15 +73,15 @@ class NotDifferentiableError(AdjointError, TypeError):
 class DerivativeDroppedError(AdjointError, TypeError):
     """A conversion to a plain number or array would lose the derivative silently.
 
-    Wrong: `math.sin` and `float` only take plain numbers; an array made outside the function only stores plain numbers.
+    Wrong: `float` makes a plain number; an array made outside the function only stores plain numbers.
 
-        ad.grad(lambda x: math.sin(x))(1.0)
+        ad.grad(lambda x: float(x) ** 2)(1.0)
         y[0] = x
 
-    Right: use NumPy's function; make the array inside the function, or with `like=`; or say that the derivative is
+    Right: leave the conversion out; make the array inside the function, or with `like=`; or say that the derivative is
     not wanted.
 
-        ad.grad(lambda x: np.sin(x))(1.0)
+        ad.grad(lambda x: x**2)(1.0)
         y = np.empty(3, like=x); y[0] = x
         float(ad.value(x))
     """
@@ -90,7 +95,7 @@ class InputError(AdjointError, TypeError):
 
 
 class OutputError(AdjointError, TypeError):
-    """The function returned something this walk cannot use, for example an array where `grad` needs a number.
+    """The function returned something the transformation cannot use, for example an array where `grad` needs a number.
 
     Wrong: `ad.grad(np.sin)(np.ones(3))`. Right: `ad.jacobian(np.sin)(np.ones(3))`, or sum the result.
     """
@@ -171,34 +176,22 @@ def user_line() -> str:
 
 
 def user_frame() -> FrameType | None:
-    """The frame of the user's code: the innermost one that is not of an installed package, inside what is traced.
+    """The frame of the user's code: the innermost one inside what is traced.
 
-    A function that is traced is the user's, wherever it is installed; what it calls in packages is not.
+    A function that is traced counts as the user's, also if it is one of a compiled package; what it calls there does
+    not.
     """
     first: FrameType | None = None
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        code = frame.f_code
+        if is_users_code(frame):
+            return frame
         if not is_library(frame):
-            if not _is_installed(code.co_filename):
-                return frame
             first = first or frame
-        elif first is not None and code.co_name == "run" and code.co_filename.endswith(TRACING):
+        elif first is not None and is_entrance(frame):
             return first
         frame = frame.f_back
     return first
-
-
-def _is_installed(path: str) -> bool:
-    """Whether code belongs to Python or to a package that was installed."""
-    return "/site-packages/" in path or "/dist-packages/" in path or path.startswith(PYTHON) or path.startswith("<froz")
-
-
-TRACING = os.path.join("transforms", "recording.py")
-"""Where the user's function is called."""
-
-PYTHON = os.path.dirname(os.__file__) + os.sep
-"""Where Python's own modules are."""
 
 
 def user_frames() -> list[FrameType]:

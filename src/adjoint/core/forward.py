@@ -1,4 +1,4 @@
-"""The forward walk: every value is pushed on together with its tangent."""
+"""The forward trace: every value is pushed on together with its tangent."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from .float_warnings import quiet
+from .frames.float_warnings import quiet
 from .primitive import Primitive
 from .reverse import PLAIN
-from .trace import new_level
+from .trace import NO_PARAMS, Trace, new_level
 from .traced import Ended, Traced, snapshot
-from .values import Value, ieee, is_inexact
+from .types import Params
+from .values import ieee, is_inexact
 
 
 class _Met(threading.local):
@@ -19,40 +20,39 @@ class _Met(threading.local):
 
 
 met = _Met()
-"""Whether a tangent that is 0 met an infinite slope in this thread; then the numbers of the walk are in doubt."""
+"""Whether a tangent that is 0 met an infinite slope in this thread; then the tangents are in doubt."""
 
 
-class ForwardTrace:
+class ForwardTrace(Trace):
     """Nothing is stored: the `node` of a handle is its tangent, and None is a tangent that is structurally zero."""
 
     __slots__ = ("level",)
-    lead = 0
-    is_capture = False
 
     def __init__(self) -> None:
         self.level = new_level()
 
-    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        """Evaluate one walk further out, and push the tangents along."""
-        tangents: list[Value | None] = []
-        values: list[Value] = []
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: Params) -> Any:
+        """Evaluate one trace further out, and push the tangents along."""
+        tangents: list[Any] = []
+        values: list[Any] = []
         is_moving = False
         for a in args:
             tangent, kind = None, type(a)
             if kind is Traced or (kind not in PLAIN and isinstance(a, Traced)):
                 a = a if kind is Traced else a.current()
-                if a.walk is self:
+                if a.traced_by is self:
                     tangent, a = a.node, a.value
                     is_moving = is_moving or tangent is not None
                 else:
                     a = snapshot(a)
             tangents.append(tangent)
             values.append(a)
-        if primitive.multiple and (together := getattr(primitive.derivative, "push_together", None)):
-            out, tangent = together(primitive, tangents, values, params)
+        rule = primitive.derivative
+        if rule.pushes_together:
+            out, tangent = rule.push_together(primitive, tangents, values, params)
             return tuple([self._output(o, t) for o, t in zip(out, tangent, strict=True)])
         out = primitive(*values, **params)
-        if not is_moving or primitive.derivative.is_zero:
+        if not is_moving or rule.is_zero:
             return out
         tangent = pushed(primitive, tangents, out, values, params)
         if not primitive.multiple:
@@ -60,10 +60,10 @@ class ForwardTrace:
         return tuple([self._output(o, t) for o, t in zip(out, tangent, strict=True)])
 
     def end(self) -> None:
-        """From now on a handle of this walk is its value."""
-        self.__class__ = EndedForward
+        """From now on a handle of this trace is its value."""
+        self.__class__ = EndedForward  # type: ignore[assignment]
 
-    def _output(self, value: Value, tangent: Value | None) -> Value:
+    def _output(self, value: Any, tangent: Any) -> Any:
         return value if tangent is None or not is_inexact(value) else Traced(value, self, tangent)
 
     def unary(self, primitive: Primitive, x: Traced) -> Any:
@@ -72,17 +72,17 @@ class ForwardTrace:
         out = primitive.evaluate(value) if type(value) in PLAIN else primitive(value)
         if tangent is None:
             return out
-        return Traced(out, self, pushed(primitive, [tangent], out, (value,), {}))
+        return Traced(out, self, pushed(primitive, [tangent], out, (value,), NO_PARAMS))
 
 
-class EndedForward(Ended, ForwardTrace):
-    """A forward walk that has ended."""
+class EndedForward(Ended, ForwardTrace):  # type: ignore[misc]
+    """A forward trace that has ended."""
 
     __slots__ = ()
 
 
 @quiet
-def pushed(primitive: Primitive, tangents: list[Value], out: Value, values: Sequence[Value], params: dict) -> Value:
+def pushed(primitive: Primitive, tangents: Sequence[Any], out: Any, values: Sequence[Any], params: Params) -> Any:
     """The tangent of a step's result; for a step with several results a list of them.
 
     Python's numbers become NumPy's only if they raise: in all other cases they give way to the precision of an array.

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import functools
+import inspect
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 PLAIN = "plain NumPy arrays are differentiated; there is no array type of its own"
 EAGER = "results are computed at once, on this machine; there is nothing to wait for or to move"
@@ -40,14 +46,12 @@ ELSEWHERE: dict[str, str] = {
     "register_dataclass": "not needed: dataclasses are containers by themselves",
     "flatten_util": "ad.tree.ravel",
     "ravel_pytree": "ad.tree.ravel",
-    "eval_shape": "ad.eval_shape",
     "named_call": "ad.block",
     "named_scope": "ad.block",
     "config": "ad.set_threads, ad.set_cache, ad.disable_jit",
     "enable_x64": "not needed: computations are in the precision of the arrays, double by default",
     "check_grads": "ad.testing.check_grads",
     "test_util": "ad.testing.check_grads",
-    "nn": "use NumPy's and SciPy's functions: np.maximum(x, 0), scipy.special.expit, scipy.special.softmax",
     "PRNGKey": "ad.random.key",
     "jnp": "use numpy itself",
     "numpy_grad": "ad.grad",
@@ -57,6 +61,7 @@ ELSEWHERE: dict[str, str] = {
     "xla_computation": "ad.jit(f).lower(x)",
     "debug_nans": "ad.debug.nans",
     "host_callback": "ad.debug.callback",
+    "jet": "ad.taylor",
     "experimental": "ad.explain and ad.tree are not hidden away",
     # PyTorch
     "tensor": PLAIN,
@@ -88,7 +93,14 @@ ELSEWHERE: dict[str, str] = {
     "manual_seed": "ad.random.key(seed)",
     "Generator": "ad.random.key(seed)",
     "cuda": EAGER,
-    "optim": "use scipy.optimize with jac=ad.grad(f), or the update written in NumPy",
+    "Module": "ad.nn.layer, or a frozen dataclass with a call",
+    "Linear": "ad.nn.Dense",
+    "DataLoader": "ad.data.batches",
+    "Trainer": "ad.train",
+    "fit": "ad.train",
+    "evaluate": "ad.losses.empirical_risk",
+    "save": "pickle; ad.train with checkpoint= keeps the state of a run",
+    "load": "pickle; ad.train with checkpoint= goes on with a run",
     # HIPS autograd, TensorFlow and others
     "elementwise_grad": "ad.derivative, which takes arrays element by element",
     "egrad": "ad.derivative, which takes arrays element by element",
@@ -133,8 +145,6 @@ ELSEWHERE: dict[str, str] = {
     "foreach": "ad.scan",
     "if_else": "ad.cond",
     "jvps": "ad.vmap of ad.jvp",
-    "taylor": "ad.derivative(f, n)",
-    "jet": "ad.derivative(f, n)",
 }
 """Names that people know from elsewhere, to what does the same here."""
 
@@ -146,14 +156,52 @@ def hint(name: str, known: Sequence[str], place: str = "ad") -> str:
         return f": use  {instead}" if instead.startswith(("ad.", "np.")) else f": {instead}"
     import difflib
 
-    close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.7)
-    return f": did you mean  {place}.{close[0]}?" if close else ""
+    lowered = {k.lower(): k for k in known}
+    close = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.7)
+    return f": did you mean  {place}.{lowered[close[0]]}?" if close else ""
 
 
-def missing(place: str, names: Sequence[str]) -> Callable[[str], Any]:
-    """The `__getattr__` of one of the modules that users see, as `ad.tree`: it says what may have been meant."""
+def missing(place: str, names: Sequence[str], elsewhere: Mapping[str, str] | None = None) -> Callable[[str], Any]:
+    """The `__getattr__` of one of the modules that users see, as `ad.tree`: it says what may have been meant.
+
+    `elsewhere` has names of other libraries, to what does the same here.
+    """
 
     def find(name: str) -> Any:
-        raise AttributeError(f"module {place!r} has no attribute {name!r}{hint(name, names, place)}")
+        known = (elsewhere or {}).get(name)
+        end = hint(name, names, place.removeprefix("adjoint.")) if known is None else f": use  {known}"
+        raise AttributeError(f"module {place!r} has no attribute {name!r}{end}")
 
     return find
+
+
+def keywords(**elsewhere: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A decorator: keywords that a function does not have are answered with what to write, as `lr="rate="`."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        known = frozenset(inspect.signature(function).parameters)
+
+        explained = unknown_keyword
+
+        def called(*args: P.args, **options: P.kwargs) -> R:
+            if not options.keys() <= known:
+                raise TypeError(explained(function.__name__, options, known, elsewhere))
+            return function(*args, **options)
+
+        # in the module of the function itself, where doctest looks for examples
+        own: Any = types.FunctionType(called.__code__, function.__globals__, closure=called.__closure__)
+        return functools.update_wrapper(own, function)
+
+    return decorate
+
+
+def unknown_keyword(owner: str, given: Iterable[str], known: Iterable[str], elsewhere: Mapping[str, str]) -> str:
+    """The message for the first keyword that is not known."""
+    import difflib
+
+    wanted = [name for name in known if name != "self"]
+    name = next(name for name in given if name not in wanted)
+    close = difflib.get_close_matches(name, wanted, n=1, cutoff=0.6)
+    end = f": did you mean  {close[0]}=?" if close else ""
+    end = f": use  {elsewhere[name]}" if name in elsewhere else end
+    return f"{owner}() got an unexpected keyword argument {name!r}{end}"

@@ -1,4 +1,4 @@
-"""The walk that looks for nans, the outermost one: where the first nan of a result comes from.
+"""The trace that looks for nans, the outermost one: where the first nan of a result comes from.
 
 Every step of a function and of the rules of its derivatives reaches it with plain
 values. With each value that holds a nan it keeps the step that made the nan out of numbers.
@@ -14,9 +14,10 @@ import numpy as np
 
 from .errors import NanError, message, user_line
 from .primitive import Primitive
-from .trace import new_level, peel
-from .traced import LOCAL, Ended, Traced
+from .trace import Trace, new_level
+from .traced import LOCAL, Ended, Traced, is_of, peel
 from .tree import flatten
+from .types import Params
 from .values import describe, is_inexact
 
 
@@ -41,12 +42,10 @@ class Node(NamedTuple):
     origin: Origin | None
 
 
-class NanTrace:
-    """The walk that looks at every value."""
+class NanTrace(Trace):
+    """The trace that looks at every value."""
 
     __slots__ = ("level", "start")
-    lead = 0
-    is_capture = False
 
     def __init__(self) -> None:
         self.level = new_level()
@@ -58,9 +57,9 @@ class NanTrace:
         origin = Origin("", self.start, f"{describe(x)} {where}") if _has_nan(x) else None
         return Traced(x, self, Node(self.start, origin))
 
-    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: Params) -> Any:
         """Evaluate, and see whether a nan was made."""
-        nodes = [a.node for a in args if isinstance(a, Traced) and a.walk is self]
+        nodes = [a.node for a in args if is_of(a, self)]
         out = primitive(*[peel(self, a) for a in args], **params)
         line = user_line()
         if line == self.start:  # a rule is at work, for a step of the function
@@ -72,7 +71,7 @@ class NanTrace:
                 return value
             origin = inherited
             if _has_nan(value):
-                operands = ", ".join([_shown(peel(self, a)) for a in args])
+                operands = ", ".join([shown(peel(self, a)) for a in args])
                 origin = origin or Origin(primitive.name, line, operands)
             else:
                 origin = None
@@ -80,42 +79,38 @@ class NanTrace:
 
         return tuple([handle(o) for o in out]) if primitive.multiple else handle(out)
 
-    def unary(self, primitive: Primitive, x: Traced) -> Any:
-        """`process`, under the name the operators use."""
-        return self.process(primitive, (x,), {})
-
     def end(self) -> None:
-        """From now on a handle of this walk is its value."""
-        self.__class__ = EndedNans
+        """From now on a handle of this trace is its value."""
+        self.__class__ = EndedNans  # type: ignore[assignment]
 
 
-class EndedNans(Ended, NanTrace):
-    """A walk that looked for nans and has ended."""
+class EndedNans(Ended, NanTrace):  # type: ignore[misc]
+    """A trace that looked for nans and has ended."""
 
     __slots__ = ()
 
 
 def looking_for_nans(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of a call, unless it has a nan."""
-    walk = NanTrace()
+    trace = NanTrace()
     leaves, rebuild = flatten((args, kwargs))
-    handles = [_input(walk, x) for x in leaves]
+    handles = [_input(trace, x) for x in leaves]
     result: Any = None
     with _not_again():
         words = rebuild(handles)
         try:
             result = function(*words[0], **words[1])
-            return _unwrapped(walk, result)
+            return _unwrapped(trace, result)
         finally:
             if not any([_is_later(x) for x in flatten(result)[0]]):
-                walk.end()
+                trace.end()
 
 
-def _input(walk: NanTrace, x: Any) -> Any:
+def _input(trace: NanTrace, x: Any) -> Any:
     is_plain = type(x) in (float, complex) or (isinstance(x, (np.ndarray, np.generic)) and not isinstance(x, Traced))
     if not is_plain or not is_inexact(x):
         return x
-    return walk.input(x, "among the arguments")
+    return trace.input(x, "among the arguments")
 
 
 @contextlib.contextmanager
@@ -127,13 +122,13 @@ def _not_again() -> Iterator[None]:
         look_for(before)
 
 
-def _unwrapped(walk: NanTrace, result: Any) -> Any:
+def _unwrapped(trace: NanTrace, result: Any) -> Any:
     leaves, rebuild = flatten(result)
-    return rebuild([_checked(walk, x) for x in leaves])
+    return rebuild([_checked(trace, x) for x in leaves])
 
 
-def _checked(walk: NanTrace, x: Any) -> Any:
-    if isinstance(x, Traced) and x.walk is walk:
+def _checked(trace: NanTrace, x: Any) -> Any:
+    if is_of(x, trace):
         origin = x.node.origin
         if origin is not None:
             what = f"The first nan was made by {origin.step}." if origin.step else "A nan was there from the start."
@@ -143,7 +138,7 @@ def _checked(walk: NanTrace, x: Any) -> Any:
 
         def later(*args: Any, **kwargs: Any) -> Any:
             with _not_again():
-                return _unwrapped(walk, x(*args, **kwargs))
+                return _unwrapped(trace, x(*args, **kwargs))
 
         return later
     return x
@@ -158,7 +153,7 @@ def _has_nan(x: Any) -> bool:
     return bool(np.any(np.isnan(x)))
 
 
-def _shown(x: Any) -> str:
+def shown(x: Any) -> str:
     """An operand, with its numbers where they are few."""
     text = describe(x)
     if isinstance(x, (np.ndarray, np.generic)) and np.size(x) <= 8:

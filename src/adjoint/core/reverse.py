@@ -1,153 +1,103 @@
-"""The reverse walk: record every step with its values, then pull cotangents back from the last step to the first."""
+"""The reverse trace: record every step with its values, then sweep back, from the last step to the first.
+
+`process` is the way there and `pull` the way back; both leave all mathematics to the rules. Short-cuts for the steps
+that are met most often stand in `quick/`.
+"""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
-from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
-from .primitive import Primitive
-from .trace import new_level
-from .traced import FLOAT64, Ended, Traced, snapshot
-from .values import LARGE, NUMPYS, Value, fit, is_inexact, is_python, raw
+from .primitive import Marker, Primitive
+from .quick.accumulator import Accumulator, accumulated
+from .quick.number_kinds import is_python_at, with_precision
+from .trace import NO_PARAMS, Trace, new_level
+from .traced import Ended, Traced, snapshot
+from .types import Numeric, Params, Places
+from .values import LARGE, decidable, fit, is_inexact
 
-Node = tuple[Any, Sequence[int | None], Sequence[Value], Value, dict[str, Any]]
+Node = tuple[Primitive, Places, Sequence[Any], Any, Params]
 """(primitive, places of the arguments in the trace, their values, the result, parameters)."""
 
+Seeds = Sequence[tuple[int, Any]]
+"""Cotangents to begin with, at places of a trace."""
 
-class ReverseTrace(list[Node]):
-    """The evaluation trace: one node per step, in the order of execution, so walking back is counting down.
+
+class ReverseTrace(list[Node], Trace):
+    """The evaluation trace: one node per step, in the order of execution, so sweeping back is counting down.
 
     Nodes name their arguments by place, so a long program is a flat list and nothing here recurses.
     """
 
     __slots__ = ("has_numpys", "is_numpy", "jumps", "kinds", "level")
-    lead = 0
-    is_capture = False
 
     def __init__(self) -> None:
         self.level = new_level()
-        self.jumps: list[tuple[Primitive, Sequence[Value], dict[str, Any]]] = []
+        self.jumps: list[tuple[Primitive, Sequence[Any], Params]] = []
         """Steps whose results are constant in pieces, as signs are: they are no nodes, but near a point may jump."""
         self.is_numpy = False
-        """Whether no input is a Python number. Then traced numbers, which are Python floats here because those are
-        quicker, stand for NumPy's, which do not give way to the precision of an array."""
+        """Whether no input is a Python number: then all stand for NumPy's (`quick/number_kinds.py`)."""
         self.has_numpys = False
         """Whether any number may be NumPy's; if not, every number is Python's."""
         self.kinds: dict[int, bool] = {}
-        """Whether the number at a place is Python's, as far as it is known: see `is_python_at`."""
+        """Whether the number at a place is Python's, as far as it is known."""
 
-    def input(self, value: Value) -> Traced:
+    def input(self, value: Numeric) -> Traced:
         """A fresh independent variable."""
         self.append((INPUT, (), (), value, NO_PARAMS))
         return Traced(value, self, len(self) - 1)
 
-    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        """Evaluate one walk further out, and record the step."""
-        derivative = primitive.derivative
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: Params) -> Any:
+        """Evaluate one trace further out, and record the step."""
         first = args[0]
-        if len(args) == 1 and type(first) is Traced and first.walk is self:
-            value = first.value
-            parents: list[int | None] = [first.node]
-            values = [value]
-            if type(value) in PLAIN:
-                out = primitive.evaluate(value, **params)
-            elif type(value) is Traced and value.walk.level:
-                out = value.walk.process(primitive, (value,), params)
-            else:
-                out = primitive(value, **params)
+        if len(args) == 1 and type(first) is Traced and first.traced_by is self:
+            parents: Places = (first.node,)
+            values: Sequence[Any] = (first.value,)
+            is_plain = type(first.value) in PLAIN
         else:
-            parents, values, outermost = self._peeled(args)
-            out = primitive.evaluate(*values, **params) if outermost else primitive(*values, **params)
-        if derivative.is_zero:
-            if not primitive.multiple and is_inexact(raw(out)):
+            parents, values, is_plain = self._peeled(args)
+        out = primitive.evaluate(*values, **params) if is_plain else primitive(*values, **params)
+        rule = primitive.derivative
+        if rule.is_zero:
+            if not primitive.multiple and is_inexact(decidable(out)):
                 self.jumps.append((primitive, values, params))
             return out
         if type(out) is FLOAT:
             out = float(out)
             self.has_numpys = True
-        kept, kept_out = derivative.keep(primitive, parents, values, out)
+        kept, kept_out = rule.keep(primitive, parents, values, out)
         self.append((primitive, parents, kept, kept_out, params))
         place = len(self) - 1
         if not primitive.multiple:
             return Traced(out, self, place)
         return tuple([self._output(place, k, o) for k, o in enumerate(out)])
 
-    def _peeled(self, args: tuple[Any, ...]) -> tuple[list[int | None], list[Value], bool]:
+    def _peeled(self, args: tuple[Any, ...]) -> tuple[list[int | None], list[Any], bool]:
         """Places and values of the arguments of a step, and whether all values are plain."""
         parents: list[int | None] = []
-        values: list[Value] = []
-        outermost, has_number = True, False
+        values: list[Any] = []
+        is_plain, has_number = True, False
         for a in args:
             node, kind = None, type(a)
             if kind is Traced or (kind not in PLAIN and isinstance(a, Traced)):
                 a = a if kind is Traced else a.current()
-                if a.walk is self:
+                if a.traced_by is self:
                     node, a = a.node, a.value
                     has_number = has_number or type(a) is float
                 else:
                     a = snapshot(a)
-                outermost = outermost and (type(a) in PLAIN or not isinstance(a, Traced))
+                is_plain = is_plain and (type(a) in PLAIN or not isinstance(a, Traced))
             parents.append(node)
             values.append(a)
         if has_number and len(values) > 1:
             values = with_precision(self, values, parents)
-        return parents, values, outermost
+        return parents, values, is_plain
 
-    def end(self) -> None:
-        """Forget the steps; from now on a handle of this walk is its value."""
-        self.__class__ = EndedReverse
-        self.clear()
-
-    def handed_over(self) -> ReverseTrace:
-        """The same steps in a walk that nobody has a handle of, to be walked back later; this one has ended."""
-        kept = ReverseTrace()
-        kept.extend(self)
-        kept.jumps = self.jumps
-        self.end()
-        return kept
-
-    def note_kinds(self, given: Sequence[Any]) -> None:
-        """Say what the inputs were given as: NumPy's numbers are Python floats in here."""
-        if len(given) == 1 and type(given[0]) in QUICK_KINDS:  # nothing else is met more often
-            self.is_numpy = self.has_numpys = type(given[0]) is not float
-            return
-        kinds = set(map(type, given))
-        self.is_numpy = float not in kinds and not any([issubclass(kind, Traced) for kind in kinds])
-        self.has_numpys = kinds != PURE
-        if FLOAT in kinds and not self.is_numpy:
-            self.kinds.update({k: False for k, x in enumerate(given) if type(x) is FLOAT})
-
-    def is_python_at(self, place: int) -> bool:
-        """Whether a number is Python's: an input that was one, or what Python's operators made of such numbers.
-
-        Asked for a comparison or a rounding, seldom enough to look it up in what was recorded.
-        """
-        if self.is_numpy or not self.has_numpys:
-            return not self.is_numpy
-        known, waiting = self.kinds, [place]
-        while waiting:
-            k = waiting[-1]
-            primitive, parents, values, out, _ = self[k]
-            if primitive is INPUT:
-                known.setdefault(k, is_python(out))
-            elif primitive is OUTPUT or not primitive.is_operator:
-                known.setdefault(k, False)
-            elif k not in known:
-                unknown = [p for p in parents if p is not None and p not in known]
-                if unknown:
-                    waiting += unknown
-                    continue
-                known[k] = all([
-                    is_python(v) if p is None else known[p] for p, v in zip(parents, values, strict=True)
-                ])  # fmt: skip
-            waiting.pop()
-        return known[place]
-
-    def _output(self, place: int, k: int, value: Value) -> Value:
+    def _output(self, place: int, k: int, value: Any) -> Any:
+        """One of several results, as a node of its own."""
         if not is_inexact(value):
             return value
         if type(value) is FLOAT:
@@ -159,133 +109,50 @@ class ReverseTrace(list[Node]):
     def unary(self, primitive: Primitive, x: Traced) -> Traced:
         """`process` for an elementwise function of one traced argument: the short way."""
         value = x.value
-        out = primitive.on_arrays(value) if type(value) is ARRAY else primitive.evaluate(value)
-        return _recorded(self, primitive, (x.node,), (value,), out)
+        if type(value) is ARRAY:
+            out = primitive.on_arrays(value)
+            if out.size > LARGE:
+                return recorded(self, primitive, (x.node,), (value,), out)
+        else:
+            out = primitive.evaluate(value)
+        self.append((primitive, (x.node,), (value,), out, NO_PARAMS))
+        return Traced(out, self, len(self) - 1)
+
+    def is_python_at(self, node: int) -> bool | None:
+        """Whether the number at a place is one of Python's."""
+        if self.is_numpy or not self.has_numpys:
+            return not self.is_numpy
+        return is_python_at(self, node)
+
+    def end(self) -> None:
+        """Forget the steps; from now on a handle of this trace is its value."""
+        self.__class__ = EndedReverse  # type: ignore[assignment]
+        self.clear()
+
+    def handed_over(self) -> ReverseTrace:
+        """The same steps in a trace that nobody has a handle of, to be swept later; this one has ended."""
+        kept = ReverseTrace()
+        kept.extend(self)
+        kept.jumps = self.jumps
+        self.end()
+        return kept
 
 
-class EndedReverse(Ended, ReverseTrace):
-    """A reverse walk that has ended: an empty trace."""
+class EndedReverse(Ended, ReverseTrace):  # type: ignore[misc]
+    """A reverse trace that has ended: it is empty."""
 
     __slots__ = ()
 
 
-def _recorded(trace: ReverseTrace, primitive: Primitive, parents: Any, values: Any, out: Value) -> Traced:
-    """The handle of a new step; of large arrays only what the walk back needs is kept."""
-    kept, kept_out = values, out
-    if type(out) is ARRAY and out.size > LARGE:
-        kept, kept_out = primitive.derivative.keep(primitive, parents, values, out)
+def recorded(trace: ReverseTrace, primitive: Primitive, parents: Places, values: Sequence[Any], out: Any) -> Traced:
+    """The handle of a new step without parameters on large arrays, of which only what the sweep back needs is kept."""
+    kept, kept_out = primitive.derivative.keep(primitive, parents, values, out)
     place = len(trace)
     trace.append((primitive, parents, kept, kept_out, NO_PARAMS))
     return Traced(out, trace, place)
 
 
-def binary_operators(
-    primitive: Primitive, prepared: Callable[[Any, Any], Any], captured: Callable[[Any, Any, Any], Any]
-) -> tuple[Operator, Operator]:
-    """`x op y` for a traced x, and its reflection: `process`, the short way where the other operand is nothing unusual.
-
-    `prepared` turns an unusual operand into one that the primitive takes, or says `NotImplemented`; `captured` has the
-    last word on a result that belongs to a captured program.
-    """
-    evaluate = primitive.evaluate
-
-    def forward(self: Any, other: Any) -> Any:
-        if type(self) is not Traced:
-            self = self.current()
-        walk, kind = self.walk, type(other)
-        if type(walk) is not ReverseTrace or kind not in QUICK or (kind is Traced and other.walk is not walk):
-            usual = kind is float or (kind is Traced and other.walk is walk)
-            if usual and walk.is_capture and type(self.value) in QUICK_KINDS:
-                found = walk.process(primitive, (self, other), NO_PARAMS)
-                return captured(found, self, other) if type(self.value) is float else found
-            other = prepared(other, self)
-            if other is NotImplemented:
-                return other
-            found = primitive(self, other)
-            return captured(found, self, other) if walk.is_capture else found
-        if kind is ARRAY:
-            return walk.process(primitive, (self, other), NO_PARAMS)
-        x, y, node = self.value, other, None
-        if kind is Traced:
-            node, y = other.node, other.value
-            if type(x) is not type(y):
-                x, y = with_precision(walk, [x, y], (self.node, node))
-        out = evaluate(x, y)
-        return _recorded(walk, primitive, (self.node, node), (x, y), out)
-
-    def reflected(self: Any, other: Any) -> Any:
-        if type(self) is not Traced:
-            self = self.current()
-        walk = self.walk
-        if type(walk) is not ReverseTrace or type(other) not in NUMBERS:
-            if walk.is_capture and type(self.value) in QUICK_KINDS and type(other) is float:
-                found = walk.process(primitive, (other, self), NO_PARAMS)
-                return captured(found, self, other) if type(self.value) is float else found
-            other = prepared(other, self)
-            if other is NotImplemented:
-                return other
-            found = primitive(other, self)
-            return captured(found, self, other) if walk.is_capture else found
-        y = self.value
-        out = evaluate(other, y)
-        return _recorded(walk, primitive, (None, self.node), (other, y), out)
-
-    return forward, reflected
-
-
-def comparison(python: Callable[[Any, Any], Any], general: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """`x < y` for a traced x, the short way for one number beside a plain one: Python's truth value, or NumPy's."""
-
-    def compare(self: Any, other: Any) -> Any:
-        if type(self) is Traced and type(other) in NUMBERS:
-            walk, x = self.walk, self.value
-            if type(x) is float and type(walk) is ReverseTrace:
-                found = python(x, other)
-                return found if walk.is_python_at(self.node) else np.bool(found)
-        return general(self, other)
-
-    return compare
-
-
-def with_precision(trace: ReverseTrace, values: list[Value], parents: Sequence[int | None]) -> list[Value]:
-    """The values with traced numbers as NumPy's, where they are, if they meet an array of lower precision."""
-    for v in values:
-        if type(v) is not float and getattr(v, "dtype", FLOAT64) is not FLOAT64 and v.dtype in LOW:
-            break
-    else:
-        return values
-    return [
-        FLOAT(v) if type(v) is float and p is not None and not trace.is_python_at(p) else v
-        for v, p in zip(values, parents, strict=True)
-    ]
-
-
-LOW = frozenset(map(np.dtype, ("float16", "float32", "complex64")))
-NUMBERS = frozenset((float, int, bool))
-FLOAT = np.float64
-ARRAY = np.ndarray
-Operator = Callable[[Any, Any], Any]
-PURE = frozenset((float,))
-QUICK_KINDS = NUMPYS | PURE
-PLAIN = frozenset((float, np.ndarray))
-QUICK = frozenset((Traced, float, int, bool, np.ndarray))
-NO_PARAMS: dict[str, Any] = {}
-
-
-class _Marker:
-    """Stands where a primitive stands in a node that is not a step: an input, or one of several results."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
-INPUT: Any = _Marker("input")
-OUTPUT: Any = _Marker("output")
-
-
-def pull(trace: ReverseTrace, seeds: list[tuple[int, Value]], count: int) -> list[Value | None]:
+def pull(trace: ReverseTrace, seeds: Seeds, count: int) -> list[Any]:  # noqa: C901 - calls cost more than steps do
     """Pull cotangents, given at some places of the trace, back to its first places; None means a structural zero."""
     cotangents: list[Any] = [None] * len(trace)
     last = -1
@@ -297,50 +164,54 @@ def pull(trace: ReverseTrace, seeds: list[tuple[int, Value]], count: int) -> lis
         g = cotangents[place]
         if g is None:
             continue
-        primitive, parents, args, out, params = trace[place]
+        primitive, parents, args, out, params = node = trace[place]
         if primitive is INPUT:
             continue
         cotangents[place] = None
         if primitive is OUTPUT:
-            slots = cotangents[parents[0]]  # type: ignore[index]
-            if slots is None:
-                slots = cotangents[parents[0]] = [None] * len(trace[parents[0]][3])  # type: ignore[index]
-            slots[params["k"]] = g
+            _slots_of(trace, cotangents, parents[0])[params["k"]] = g.total if type(g) is Accumulator else g
             continue
-        derivative = primitive.derivative
-        if params and derivative.pull_into is not None and derivative.pull_into(cotangents, parents, g, args, params):
+        rule = primitive.derivative
+        if params and rule.in_place is not None and rule.in_place(cotangents, g, node):
             continue
-        rules = derivative.vjps
-        together = rules is None  # one rule for all arguments, which gives their cotangents
-        if together:
-            rules = derivative.pull(primitive, g, out, args, params, [p is not None for p in parents])
-        for parent, rule, value in zip(parents, rules, args):  # noqa: B905  (arguments without a rule come last)
-            if parent is None:
-                continue
-            if together:
-                c = rule
-                if c is None:
-                    continue
-            elif params:
-                c = rule(g, out, *args, **params)
-            else:
-                c = rule(g, out, *args)
-            if type(c) is ARRAY:
-                if type(value) is not ARRAY or c.shape != value.shape or c.dtype is not value.dtype:
-                    c = fit(c, value)
-            elif type(c) is not float or type(value) is not float:
-                c = fit(c, value)
-            had = cotangents[parent]
-            if had is None:
-                cotangents[parent] = c
-            elif (
-                type(had) is ARRAY and had.size > LARGE and type(c) is ARRAY
-                and getrefcount(had) == OWN and had.base is None
-            ):  # fmt: skip
-                np.add(had, c, out=had)  # nobody else sees this array: no new memory for the sum
-            else:
-                cotangents[parent] = had + c
-    return cotangents[:count]
+        if type(g) is Accumulator:
+            g = g.total
+        if len(parents) < 3:  # a list for any number takes longer
+            needed: Any = ONE if len(parents) == 1 else (parents[0] is not None, parents[1] is not None)
+        else:
+            needed = [p is not None for p in parents]
+        found = rule.pull(primitive, g, out, args, params, needed)
+        for parent, c, value in zip(parents, found, args):  # noqa: B905  (arguments without a rule come last)
+            if c is not None and parent is not None:
+                fitted, kind = c, type(c)
+                if kind is not type(value) or (
+                    kind is not float and (kind is not ARRAY or c.shape != value.shape or c.dtype is not value.dtype)
+                ):
+                    fitted = fit(c, value)
+                had = cotangents[parent]
+                if had is None:
+                    cotangents[parent] = fitted
+                elif type(fitted) is ARRAY and fitted.size > LARGE:
+                    cotangents[parent] = accumulated(had, fitted, is_new=rule.makes_new and fitted is c)
+                else:
+                    cotangents[parent] = had + fitted
+    found = cotangents[:count]
+    for place, g in enumerate(found):
+        if type(g) is Accumulator:
+            found[place] = g.total
+    return found
+
+
+def _slots_of(trace: ReverseTrace, cotangents: list[Any], place: Any) -> list[Any]:
+    """The cotangents of a step with several results, of which one has arrived."""
+    if cotangents[place] is None:
+        cotangents[place] = [None] * len(trace[place][3])
+    return cotangents[place]  # type: ignore[no-any-return]
+
+
+ONE = (True,)
+ARRAY, FLOAT = np.ndarray, np.float64  # read often enough to have short names
+PLAIN = frozenset((float, ARRAY))
 
 
 def taken_again(trace: Sequence[Node], inputs: Sequence[Any], take: Callable[[Node, list[Any]], Any]) -> list[Any]:
@@ -358,16 +229,6 @@ def taken_again(trace: Sequence[Node], inputs: Sequence[Any], take: Callable[[No
     return results
 
 
-OWN, PASSED = (3, 4) if sys.version_info < (3, 14) else (0, 0)
-"""References to an array that only `pull` knows (its list, its variable, the argument of getrefcount), and to one that
-it passed on. From 3.14 on Python does not count what stands on its stack, so there nothing is updated in place."""
-
-
-def is_writable(cotangent: Value) -> bool:
-    """Whether a large cotangent may be written to: nobody sees it but `pull`, a variable of the caller and this one."""
-    return (
-        type(cotangent) is ARRAY
-        and cotangent.size > LARGE
-        and getrefcount(cotangent) == PASSED
-        and cotangent.base is None
-    )
+INPUT: Any = Marker("input")
+OUTPUT: Any = Marker("output")
+"""In a node that is not a step: an input, or one of several results."""

@@ -1,49 +1,54 @@
-"""The walks' common ground: a level for each, so that the innermost one is always known."""
+"""`Trace`: what sees the steps of a function. A level for each, so that the innermost one is always known."""
 
 from __future__ import annotations
 
 import itertools
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
 
-from .traced import Traced, snapshot
+if TYPE_CHECKING:
+    from .primitive import Primitive
+    from .traced import Traced
+    from .types import Params
 
 new_level = itertools.count(1).__next__
-"""A number above that of every walk under way: an inner walk starts after the outer one.
+"""A number above that of every trace under way: an inner trace starts after the outer one.
 
-This is all the state there is, so threads, generators and exceptions have nothing to disturb.
+This is all that traces share, so threads, generators and exceptions have nothing to disturb.
 """
 
 
-class Trace(Protocol):
-    """What a walk must be able to do."""
+class Trace(ABC):
+    """Decides what happens at a step of which an argument is its own. The defaults are those of most traces."""
 
+    __slots__ = ()
     level: int
-    lead: int
+    lead: int = 0
     """How many leading axes of a value the user does not see: 1 inside vmap, else 0."""
-    is_capture: bool
+    is_capture: bool = False
     """Whether it writes a program down, so that decisions on its values have to be guarded."""
+    guards_allowed: bool = True
+    """Whether decisions may be taken on its values: not in the body of a loop that is being captured."""
 
-    def process(self, primitive: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        """Apply a primitive to arguments of which at least one belongs to this walk."""
+    @abstractmethod
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: Params) -> Any:
+        """Apply a primitive to arguments of which at least one belongs to this trace."""
 
-    def unary(self, primitive: Any, x: Traced) -> Any:
-        """`process` for an elementwise function of one argument of this walk."""
+    def unary(self, primitive: Primitive, x: Traced) -> Any:
+        """`process` for an elementwise function of one argument of this trace."""
+        return self.process(primitive, (x,), NO_PARAMS)
 
+    @abstractmethod
     def end(self) -> None:
-        """Let go of what was recorded: from now on a handle of this walk is its value (see `Ended`)."""
+        """Let go of what was recorded: from now on a handle of this trace is its value (see `Ended`)."""
+
+    def is_python_at(self, node: Any) -> bool | None:
+        """Whether the number of a handle with this node is one of Python's; None if its value tells."""
+        return None
+
+    def decided(self, x: Traced, why: str = "") -> Any:
+        """The plain value of one of its handles, on which what follows relies."""
+        raise AssertionError("only a trace that writes a program down has decisions to write")
 
 
-def peel(trace: Any, x: Any) -> Any:
-    """The argument as the next walk out should see it."""
-    if isinstance(x, Traced):
-        return x.value if x.walk is trace else snapshot(x)
-    return x
-
-
-def is_differentiated(x: Any) -> bool:
-    """Whether a value belongs to a derivative further out (a batch or a capture alone does not count)."""
-    while isinstance(x, Traced):
-        if x.walk.level and not x.walk.lead and not x.walk.is_capture:
-            return True
-        x = x.value
-    return False
+NO_PARAMS: Params = {}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
+from .trace import Trace
+
 if TYPE_CHECKING:
-    from .trace import Trace
+    from .primitive import Primitive
+    from .types import Params
 
     Array = Any  # for type checkers a handle is whatever it stands for: NumPy's stubs do not know it, and should not
 else:
@@ -32,29 +35,29 @@ LOCAL = Local()
 
 
 class Traced(Array):
-    """A value inside a walk: `value` is what the next walk out sees, `node` is what this walk keeps with it.
+    """A value that is traced: `value` is what the next trace out sees, `node` what the trace keeps with it.
 
-    For the reverse walk `node` is the place in its trace, for the forward walk the tangent, for the batch walk
-    nothing. A handle is mutable, as arrays are: `y[i] = v` gives it a new value and node. Whatever has been
-    recorded keeps values and nodes, never handles, so that updates after use are seen by nobody else.
+    For a reverse trace `node` is a place, for a forward trace the tangent, for a batch nothing. A handle is mutable, as
+    arrays are: `y[i] = v` gives it a new value and node. Whatever has been recorded keeps values and nodes, never
+    handles, so that updates after use are seen by nobody else.
 
     Operators, methods and NumPy's protocols are attached in `adjoint.numpy`.
     """
 
-    __slots__ = ("__weakref__", "node", "value", "walk")
+    __slots__ = ("__weakref__", "node", "traced_by", "value")
     __class__ = property(lambda self: _seen_as(self))  # type: ignore[assignment]
     """What `isinstance` takes it for, so that code written for arrays and numbers goes its usual way."""
 
-    def __init__(self, value: Any, walk: Trace, node: Any) -> None:
+    def __init__(self, value: Any, trace: Trace, node: Any) -> None:
         self.value = value
-        self.walk = walk
+        self.traced_by = trace
         self.node = node
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape the user sees: of one example, inside vmap."""
         value = self.value
-        return () if type(value) in PYTHON else value.shape[self.walk.lead :]
+        return () if type(value) in PYTHON else value.shape[self.traced_by.lead :]
 
     @property
     def dtype(self) -> Any:
@@ -62,44 +65,44 @@ class Traced(Array):
         value = self.value
         return PYTHON.get(type(value)) or value.dtype
 
-    def become(self, other: Any) -> None:
+    def become(self, other: object) -> None:
         """Let this handle stand for another value: the one way in which anything is updated in place."""
         if isinstance(other, Traced):
-            self.value, self.walk, self.node = other.value, other.walk, other.node
+            self.value, self.traced_by, self.node = other.value, other.traced_by, other.node
         else:
-            self.value, self.walk, self.node = other, CONSTANTS, None
+            self.value, self.traced_by, self.node = other, CONSTANTS, None
 
 
-def plain(x: Any) -> Any:
-    """The plain number or array under every walk, for questions of memory, shape and print, never for decisions."""
+def concrete(x: object) -> Any:
+    """The plain number or array under every trace, for questions of memory, shape and print, never for decisions."""
     while isinstance(x, Traced):
         x = x.value
     return x
 
 
-def is_python(x: Any) -> bool:
-    """Whether the value is a number of Python's, not of NumPy's, under every walk.
+def is_python(x: object) -> bool:
+    """Whether the value is a number of Python's, not of NumPy's, under every trace.
 
-    In a reverse walk NumPy's numbers are Python floats too, which are quicker, so it is asked where they come from.
+    In a reverse trace NumPy's numbers are Python floats too, which are quicker, so it is asked where they come from.
     """
-    if type(plain(x)) not in PYTHON:
+    if type(concrete(x)) not in PYTHON:
         return False
     while isinstance(x, Traced):
-        walk: Any = x.walk
-        if walk.level and hasattr(walk, "is_python_at"):
-            return walk.is_python_at(x.node)
+        known = x.traced_by.is_python_at(x.node)
+        if known is not None:
+            return known
         x = x.value
     return True
 
 
-def _seen_as(x: Any) -> type:
+def _seen_as(x: Traced) -> type:
     """`kind_of`, the short way for the usual array: NumPy asks often."""
-    return np.ndarray if type(x.value) is np.ndarray and not x.walk.lead else kind_of(x)
+    return np.ndarray if type(x.value) is np.ndarray and not x.traced_by.lead else kind_of(x)
 
 
-def kind_of(x: Any) -> type:
-    """The type of what the user would have without a walk: of an array, or of one of Python's or NumPy's numbers."""
-    whole = plain(x)
+def kind_of(x: Traced) -> type:
+    """The type of what the user would have without a trace: of an array, or of one of Python's or NumPy's numbers."""
+    whole = concrete(x)
     kind = type(whole)
     if kind in PYTHON:
         return kind if is_python(x) else PYTHON[kind].type
@@ -108,40 +111,37 @@ def kind_of(x: Any) -> type:
     return kind
 
 
-def settled(x: Any) -> Any:
-    """The value without handles that stand for nothing more: buffers, and those of walks that have ended."""
-    while isinstance(x, Traced) and not x.walk.level:
+def settled(x: object) -> Any:
+    """The value without handles that stand for nothing more: buffers, and those of traces that have ended."""
+    while isinstance(x, Traced) and not x.traced_by.level:
         x = x.value
     return x
 
 
-def snapshot(x: Any) -> Any:
+def snapshot(x: object) -> Any:
     """The value as it is now: a later assignment to the handle, or to the plain array, does not reach it."""
     x = settled(x)
-    return Traced(x.value, x.walk, x.node) if isinstance(x, Traced) else x
+    return Traced(x.value, x.traced_by, x.node) if isinstance(x, Traced) else x
 
 
-class Constants:
-    """The walk that does nothing: its handles are arrays that the user made, waiting for an assignment."""
+class Constants(Trace):
+    """The trace that does nothing: its handles are arrays that the user made, waiting for an assignment."""
 
     __slots__ = ()
     level = 0
-    lead = 0
-    is_capture = False
 
-    def process(self, primitive: Any, args: Any, params: Any) -> Any:
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: Params) -> Any:
         """Evaluate without the handles; a new array is the user's to write to, as those it was made of."""
         return primitive(*args, **params)
 
-    def unary(self, primitive: Any, x: Traced) -> Any:
-        """`process`, under the name the operators use."""
-        return self.process(primitive, (x,), {})
+    def end(self) -> None:
+        """It has nothing to end."""
 
 
-CONSTANTS: Any = Constants()
+CONSTANTS = Constants()
 
 
-def owned(x: Any) -> Any:
+def as_buffer(x: object) -> Any:
     """An array of the user's own, which may be assigned to: a handle, if it is a plain array of real numbers."""
     if type(x) is np.ndarray and x.dtype.kind in "fc":
         return Traced(x, CONSTANTS, None)
@@ -149,30 +149,36 @@ def owned(x: Any) -> Any:
 
 
 class Ended(Constants):
-    """What a walk becomes when it has ended, so that a handle somebody has kept is no more than its value.
+    """What a trace becomes when it has ended, so that a handle somebody has kept is no more than its value.
 
-    Each walk has a subclass of its own and of this one, and `end` makes it the walk's class: nothing that a walk under
-    way does has to ask whether it has ended.
+    Each trace has a subclass of its own and of this one, and `end` makes it the trace's class: nothing that a trace
+    under way does has to ask whether it has ended.
     """
 
     __slots__ = ()
+    lead = 0
+    is_capture = False
 
-    def end(self) -> None:
-        """It has ended already."""
+    def unary(self, primitive: Primitive, x: Traced) -> Any:
+        """`process`, whatever the short way of the trace was."""
+        return self.process(primitive, (x,), {})
+
+    def is_python_at(self, node: Any) -> None:
+        """What was recorded is gone: the value tells."""
 
 
 OWN: Any = object()
-"""The node of a handle that was kept from a walk, and whose array is its own by now: see `released`."""
+"""The node of a handle that was kept from a trace, and whose array is its own by now: see `released`."""
 
 
-def is_kept(x: Any) -> bool:
-    """Whether a handle has been kept from a walk that has ended, so that the value under it should be used instead."""
-    walk = x.walk
-    return not walk.level and walk is not CONSTANTS
+def is_kept(x: Traced) -> bool:
+    """Whether a handle has been kept from a trace that has ended, so that the value under it should be used instead."""
+    trace = x.traced_by
+    return not trace.level and trace is not CONSTANTS
 
 
-def released(x: Any) -> Any:
-    """What a handle stands for that was kept from a walk that has ended: its value, or a handle of a walk further out.
+def released(x: Traced) -> Any:
+    """What a handle stands for that was kept from a trace that has ended: its value, or a handle further out.
 
     An array becomes the handle's own, with the first use: a pullback may still rely on the one that was recorded.
     """
@@ -182,3 +188,25 @@ def released(x: Any) -> Any:
         value = snapshot(x)
         x.value, x.node = value.copy() if type(value) is np.ndarray else value, OWN
     return settled(x)
+
+
+def peel(trace: Trace, x: object) -> Any:
+    """The argument as the next trace out should see it."""
+    if isinstance(x, Traced):
+        return x.value if x.traced_by is trace else snapshot(x)
+    return x
+
+
+def is_differentiated(x: object) -> bool:
+    """Whether a value belongs to a derivative further out (a batch or a capture alone does not count)."""
+    while isinstance(x, Traced):
+        trace = x.traced_by
+        if trace.level and not trace.lead and not trace.is_capture:
+            return True
+        x = x.value
+    return False
+
+
+def is_of(x: object, trace: Trace) -> TypeGuard[Traced]:
+    """Whether a value is a handle of the trace."""
+    return isinstance(x, Traced) and x.traced_by is trace

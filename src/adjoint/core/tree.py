@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from .classes import NAMESPACE as NAMESPACE
+from .classes import register_dataclass
 from .traced import Traced
 
 LEAVES = frozenset((float, int, np.ndarray, np.float64, np.float32, complex, Traced))
 """Types that are a leaf for sure, so that the plainest calls need no look at containers (nor an import of optree)."""
-
-SETTINGS = (str, bytes, bool, FunctionType, BuiltinFunctionType, np.ufunc)
-"""Types that are part of a dataclass's structure, as the name of an activation: they are nobody's parameter."""
-
-NAMESPACE = "adjoint"
 
 
 def flatten(tree: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
@@ -32,7 +28,7 @@ def flatten(tree: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
 
     leaves, structure = optree.tree_flatten(tree, namespace=NAMESPACE)
     new = {type(leaf) for leaf in leaves} - LEAVES
-    if any([_register_dataclass(kind) for kind in new]):
+    if any([register_dataclass(kind) for kind in new]):
         return flatten(tree)
     return leaves, lambda new: optree.tree_unflatten(structure, new)
 
@@ -54,6 +50,17 @@ def ways(args: Any) -> list[tuple[Any, ...]]:
     return found
 
 
+def holder(tree: Any, way: Sequence[Any]) -> Any:
+    """The container that holds the leaf at the end of a way; None if its containers cannot be asked by keys."""
+    for key in way[:-1]:
+        by_name = isinstance(key, str) and not isinstance(tree, dict)
+        try:
+            tree = getattr(tree, key) if by_name else tree[key]
+        except (AttributeError, LookupError, TypeError):
+            return None
+    return tree
+
+
 def same_structure(tree: Any, other: Any) -> bool:
     """Whether two trees have the same containers."""
     kind = type(tree)
@@ -72,31 +79,14 @@ def same_structure(tree: Any, other: Any) -> bool:
     return bool(optree.tree_structure(tree, namespace=NAMESPACE) == optree.tree_structure(other, namespace=NAMESPACE))
 
 
-def _register_dataclass(kind: type) -> bool:
-    """Teach optree a dataclass the first time one is met; say whether that was needed."""
-    if not hasattr(kind, "__dataclass_fields__"):
-        return False
-    names = tuple([name for name, field in kind.__dataclass_fields__.items() if field.init])
+def containers(leaves: Sequence[Any], structure: Any) -> list[tuple[type, Any]]:
+    """The class and the settings of every container of a structure that is more than a tuple, a list or a dict."""
+    found: list[tuple[type, Any]] = []
 
-    def split(x: Any) -> tuple[tuple[Any, ...], tuple[tuple[str, Any], ...], tuple[str, ...]]:
-        fields = [(name, getattr(x, name)) for name in names]
-        leaves = [(name, part) for name, part in fields if not isinstance(part, SETTINGS)]
-        settings = tuple([field for field in fields if isinstance(field[1], SETTINGS)])
-        return tuple([part for _, part in leaves]), settings, tuple([name for name, _ in leaves])
+    def note(kind: type, settings: Any, children: Any) -> None:
+        if kind is not tuple and kind is not list and kind is not dict:
+            keyed = issubclass(kind, dict) and isinstance(settings, (list, tuple))  # the factory, if any, and the keys
+            found.append((kind, settings[0] if keyed and isinstance(settings, tuple) else None if keyed else settings))
 
-    def join(settings: Any, parts: Any) -> Any:
-        fixed = dict(settings)
-        free = [name for name in names if name not in fixed]
-        return kind(**fixed, **dict(zip(free, parts, strict=True)))
-
-    register(kind, split, join)
-    return True
-
-
-def register(kind: type, split: Callable[[Any], Any], join: Callable[[Any, Any], Any]) -> None:
-    """Teach optree a class: how its objects are taken apart, and put together; the last word counts."""
-    import optree
-
-    if optree.register_pytree_node.get(kind, namespace=NAMESPACE) is not None:
-        optree.unregister_pytree_node(kind, namespace=NAMESPACE)
-    optree.register_pytree_node(kind, split, join, namespace=NAMESPACE)
+    structure.walk(leaves, note)
+    return found

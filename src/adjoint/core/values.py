@@ -1,73 +1,76 @@
-"""Questions every walk asks of a value, whether it is a Python number, an ndarray or a `Traced`."""
+"""Questions every trace asks of a value, whether it is a Python number, an ndarray or a `Traced`."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from .quick.number_kinds import NUMPYS
 from .traced import FLOAT64, Traced
+from .traced import concrete as concrete
 from .traced import is_python as is_python  # of the same kind, and needed there
-from .traced import plain as plain
+from .types import Mask, Numeric
 
 Value = Any
-"""A Python or NumPy scalar, an ndarray, or a `Traced` of a walk further out."""
+"""A Python or NumPy scalar, an ndarray, or a `Traced` of a trace further out."""
 
 
-def shape_of(x: Value) -> tuple[int, ...]:
+def shape_of(x: object) -> tuple[int, ...]:
     """The shape as NumPy would give it; () for numbers."""
     kind = type(x)
     if kind is Traced or kind is np.ndarray:
-        return x.shape  # type: ignore[no-any-return]
+        return x.shape  # type: ignore[no-any-return, attr-defined]
     if kind is float:
         return ()
     shape = getattr(x, "shape", None)
-    return np.shape(x) if shape is None else shape
+    return np.shape(x) if shape is None else shape  # type: ignore[call-overload, no-any-return]
 
 
-def dtype_of(x: Value) -> np.dtype:
+def dtype_of(x: object) -> np.dtype:
     """The dtype NumPy would store the value with."""
     kind = type(x)
     if kind is np.ndarray or kind is Traced:
-        return x.dtype  # type: ignore[no-any-return]
+        return x.dtype  # type: ignore[no-any-return, attr-defined]
     if kind is float:
         return FLOAT64
     dtype = getattr(x, "dtype", None)
     return np.asarray(x).dtype if dtype is None else dtype
 
 
-def is_inexact(x: Value) -> bool:
+def is_inexact(x: object) -> bool:
     """Whether the value is real or complex floating point, so that it can carry a derivative."""
     return type(x) is float or dtype_of(x).kind in "fc"
 
 
-def raw(x: Value) -> Value:
-    """The number or array under every walk (inside vmap: of the whole batch), to take a decision on.
+def decidable(x: object) -> Any:
+    """The number or array under every trace (inside vmap: of the whole batch), to take a decision on.
 
     While a program is being captured this is still a handle, whose truth value and whose conversions to Python's
     numbers write a guard down: a decision taken on it holds only for as long as the value does.
     """
-    while isinstance(x, Traced) and not x.walk.is_capture:
+    while isinstance(x, Traced) and not x.traced_by.is_capture:
         x = x.value
     return x
 
 
-def may_hold(condition: Value) -> bool:
+def may_hold(condition: Mask) -> bool:
     """Whether any element is true. Where a program must not branch, in a loop, yes: the general form is right."""
     if type(condition) is bool or type(condition) is np.bool:
         return bool(condition)
-    condition = raw(condition)
+    condition = decidable(condition)
     return cannot_branch(condition) or bool(np.any(condition))
 
 
-def cannot_branch(x: Value) -> bool:
+def cannot_branch(x: object) -> bool:
     """Whether a value belongs to a program that must not depend on decisions: the body of a loop."""
-    x = raw(x)
-    return isinstance(x, Traced) and not x.walk.guards_allowed  # type: ignore[attr-defined]
+    x = decidable(x)
+    return isinstance(x, Traced) and not x.traced_by.guards_allowed
 
 
-def describe(x: Value) -> str:
+def describe(x: object) -> str:
     """`float64[3,4]`, for messages."""
     if isinstance(x, (Traced, np.ndarray, np.generic)):
         return f"{dtype_of(x).name}[{','.join(map(str, shape_of(x)))}]"
@@ -85,23 +88,23 @@ def spreads(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     return extra >= 0 and all([n in (1, m) for n, m in zip(shape, wanted[extra:], strict=True)])
 
 
-def spread(x: Value, shape: tuple[int, ...]) -> Value:
+def spread(x: Numeric, shape: tuple[int, ...]) -> Any:
     """`x` broadcast to `shape`; a large result takes no memory of its own, so it is not to be written to."""
     if isinstance(x, Traced):
         return x if x.shape == shape else np.broadcast_to(x, shape)
     if math.prod(shape) > LARGE:
         return np.broadcast_to(x, shape)
-    out = np.empty(shape, dtype_of(x))
+    out = np.empty(shape, FLOAT64 if type(x) is float else dtype_of(x))
     out[...] = x
     return out
 
 
-def ieee(x: Value) -> Value:
+def ieee(x: object) -> Any:
     """A Python float as NumPy's, whose division by zero is infinite instead of an exception."""
     return np.float64(x) if type(x) is float else x
 
 
-def numpy_number(x: Value, inputs: list[Value]) -> Value:
+def numpy_number(x: Any, inputs: Sequence[object]) -> Any:
     """A result of the inputs' kind: Python floats in, Python floats out; else a number is NumPy's."""
     if type(x) in FLOATS:
         for i in inputs:
@@ -111,7 +114,7 @@ def numpy_number(x: Value, inputs: list[Value]) -> Value:
     return x
 
 
-def zeros_for(x: Value) -> Value:
+def zeros_for(x: object) -> Any:
     """A zero of the value's shape and dtype: what a symbolic zero means when it has to be written down."""
     if type(x) is float:
         return 0.0
@@ -119,7 +122,7 @@ def zeros_for(x: Value) -> Value:
     return np.zeros(shape, dtype_of(x)) if shape else dtype_of(x).type(0)
 
 
-def fit(cotangent: Value, value: Value) -> Value:
+def fit(cotangent: Any, value: Any) -> Any:
     """Give a cotangent its value's shape (summing what was broadcast) and dtype (real part, precision).
 
     The one place where broadcasting is undone; no rule does it.
@@ -127,7 +130,7 @@ def fit(cotangent: Value, value: Value) -> Value:
     kind = type(value)
     if kind is float and type(cotangent) in FLOATS:
         return float(cotangent)
-    if kind is Traced and type(cotangent) is Traced and value.walk is cotangent.walk:
+    if kind is Traced and type(cotangent) is Traced and value.traced_by is cotangent.traced_by:
         have, want = cotangent.value, value.value  # as they are while a program is captured
         if type(have) is float and type(want) is float:
             return cotangent
@@ -149,10 +152,7 @@ def fit(cotangent: Value, value: Value) -> Value:
     return cotangent
 
 
-NUMPYS = frozenset((np.float64, np.ndarray))
-
-
-def sum_to(x: Value, shape: tuple[int, ...]) -> Value:
+def sum_to(x: Numeric, shape: tuple[int, ...]) -> Any:
     """Transpose of broadcasting from `shape` to the shape of `x`; `x` may also be smaller (a scalar for an array)."""
     have = shape_of(x)
     if have[1:] == shape:
@@ -169,7 +169,7 @@ def sum_to(x: Value, shape: tuple[int, ...]) -> Value:
     return x if shape_of(x) == shape else spread(x, shape)
 
 
-def cast(x: Value, dtype: np.dtype) -> Value:
+def cast(x: Numeric, dtype: np.dtype) -> Any:
     """`x` as `dtype`, dropping an imaginary part that a real value cannot have."""
     have = dtype_of(x)
     if have == dtype:
@@ -177,3 +177,23 @@ def cast(x: Value, dtype: np.dtype) -> Value:
     if have.kind == "c" and dtype.kind != "c":
         x = np.real(x)
     return x.astype(dtype) if hasattr(x, "astype") else dtype.type(x)
+
+
+def is_captured(x: object) -> bool:
+    """Whether a capturing trace is under this value."""
+    while isinstance(x, Traced):
+        if x.traced_by.is_capture:
+            return True
+        x = x.value
+    return False
+
+
+def unshared(outputs: list[Any], others: Sequence[object]) -> list[Any]:
+    """Results that share memory with nothing else, so that the caller may write to them."""
+    taken = {id(o) for o in others}
+    for k, o in enumerate(outputs):
+        if type(o) is not float and issubclass(type(o), np.ndarray):
+            if o.base is not None or not o.flags.writeable or id(o) in taken:
+                outputs[k] = o = o.copy() if type(o) is np.ndarray else np.array(o)
+            taken.add(id(o))
+    return outputs

@@ -8,12 +8,13 @@ from typing import Any, ParamSpec, overload
 import numpy as np
 
 from ..core.errors import InputError, message
-from ..core.folding import fold
+from ..core.frames.folding import fold
 from ..core.tree import flatten
-from ..transforms.grad import checked_argnums
-from ..transforms.recording import checked_function, own_copy
+from ..transforms.interface.checking import checked_function
+from ..transforms.interface.inputs import checked_argnums
+from ..transforms.interface.presenting import copied
 from .explanation import Explanation
-from .record import record
+from .record.record import record
 
 P = ParamSpec("P")
 MODES = ("reverse", "forward", "both")
@@ -140,7 +141,7 @@ def explain(
 
 def _copied(tree: Any) -> Any:
     leaves, rebuild = flatten(tree)
-    return rebuild([own_copy(x) for x in leaves])
+    return rebuild([copied(x) for x in leaves])
 
 
 def _unknown(what: str, got: Any, known: tuple[str, ...]) -> InputError:

@@ -13,20 +13,20 @@ import numpy as np
 
 from ..core.errors import TangentError, UnsupportedError, message
 from ..core.tree import flatten, same_structure
-from ..core.values import plain, shape_of, zeros_for
-from ..transforms.recording import check_numbers
-from .record import Recorded
-from .rows import Row, View
-from .scalars import unrolled
-from .sweeps import gradients, sweep_back, sweep_forward
-from .table import Table
+from ..core.values import concrete, shape_of, zeros_for
+from ..transforms.interface.checking import check_numbers
+from .record.record import Recorded
+from .record.scalars import unrolled
+from .record.sweeps import gradients, sweep_back, sweep_forward
+from .show.rows import Row, TraceView
+from .show.table import Table
 
 if TYPE_CHECKING:
     from .code.numpy_source import Source
-    from .cost import Cost
-    from .graph import Graph
-    from .programs import Programs
-    from .symbols import Symbolic
+    from .formula.symbolic import Symbolic
+    from .record.programs import Programs
+    from .show.cost import Cost
+    from .show.graph import Graph
 
 
 class Explanation:
@@ -54,7 +54,7 @@ class Explanation:
         """What the function returned."""
         self._view = self._seen(level, collapse)
 
-    def _seen(self, level: str, collapse: bool, mode: str | None = None) -> View:
+    def _seen(self, level: str, collapse: bool, mode: str | None = None) -> TraceView:
         """The rows at a level: each level is recorded, and swept, on its own, to the same end."""
         mode = mode or self._mode
         recorded = unrolled(self._whole) if level == "scalar" else self._whole
@@ -65,7 +65,7 @@ class Explanation:
             backward = sweep_back(recorded, seeds, gradient=gradient)
         if mode != "reverse":
             forward = sweep_forward(recorded, self._direction(recorded))
-        return View(recorded, backward, forward, seeds=seeds, collapse=collapse)
+        return TraceView(recorded, backward, forward, seeds=seeds, collapse=collapse)
 
     @cached_property
     def _gradients(self) -> list[Any]:
@@ -83,8 +83,8 @@ class Explanation:
             if not recorded.is_traced(out):
                 seeds.append(None)
                 continue
-            check_numbers(seed, plain(out), "The cotangent given to explain")
-            if shape_of(seed) != shape_of(plain(out)):
+            check_numbers(seed, concrete(out), "The cotangent given to explain")
+            if shape_of(seed) != shape_of(concrete(out)):
                 raise _mismatch("cotangent", "result")
             seeds.append(np.conjugate(seed) if np.iscomplexobj(seed) else seed)
         return seeds
@@ -103,7 +103,7 @@ class Explanation:
         return {}
 
     @cached_property
-    def _backward(self) -> View:
+    def _backward(self) -> TraceView:
         """A view that has been swept back, whatever is shown."""
         return self._view if self._mode != "forward" else self._seen(self._level, self._collapse, "reverse")
 
@@ -128,7 +128,7 @@ class Explanation:
         is_there = self._mode != "reverse" and self._level == "vector"
         view = self._view if is_there else self._seen("vector", self._collapse, "forward")
         outputs = view.recorded.outputs
-        found = [view.tangent(o.node) if view.recorded.is_traced(o) else zeros_for(plain(o)) for o in outputs]
+        found = [view.tangent(o.node) if view.recorded.is_traced(o) else zeros_for(concrete(o)) for o in outputs]
         return view.recorded.restore(found)
 
     def table(self, *, ascii: bool = False) -> Table:
@@ -195,7 +195,7 @@ class Explanation:
             return
         from rich.console import Console
 
-        from .printing import rich_tables
+        from .show.printing import rich_tables
 
         console, table = Console(), self.table()
         console.print(*rich_tables(table, console.width), sep="")
@@ -221,7 +221,7 @@ class Explanation:
         >>> ad.explain(lambda x: x**2)(3.0).graph().dot.startswith("digraph")
         True
         """
-        from .graph import draw
+        from .show.graph import draw
 
         picture = draw(self._view, self.table())
         if path is not None:
@@ -263,7 +263,7 @@ class Explanation:
                 raise NoScriptError("tangents are shown beside them")
             if any([row.kind in ("block", "loop") for row in self._view.rows]):
                 raise NoScriptError("blocks and loops are folded; collapse=False writes them out")
-            numbers = sum([np.size(plain(node[3])) for node in self._whole.trace if not isinstance(node[3], tuple)])
+            numbers = sum([np.size(concrete(node[3])) for node in self._whole.trace if not isinstance(node[3], tuple)])
             if numbers > MOST_STEPS:  # not to be written out in vain
                 raise NoScriptError(f"the program has {numbers:,} numbers")
             view = self._seen("scalar", collapse=False, mode="reverse")
@@ -292,7 +292,7 @@ class Explanation:
         f = x**2
         df/dx = 2*x
         """
-        from .symbols import symbolic
+        from .formula.symbols import symbolic
 
         return symbolic(self._seen("scalar", collapse=False, mode="reverse"))
 
@@ -351,14 +351,14 @@ class Explanation:
         >>> ad.explain(lambda x: x**2)(3.0).cost().inputs
         1
         """
-        from .cost import cost_of
+        from .show.cost import cost_of
 
         return cost_of(self._view, self.table().called)
 
     @cached_property
     def programs(self) -> Programs | None:
         """For a jitted function, its program as recorded and as it runs, fused into kernels; else None."""
-        from .programs import programs
+        from .record.programs import programs
 
         whole = self._whole
         return programs(self._fun, self._args, self._kwargs, names=whole.names, arrays=whole.arrays)
@@ -374,7 +374,7 @@ class Explanation:
             picture = self.graph().svg
         except UnsupportedError:
             picture = ""
-        from .printing import html_table
+        from .show.printing import html_table
 
         return f"{html_table(self.table())}{picture}"
 

@@ -5,22 +5,11 @@ Elsewhere Python's floats follow NumPy's arithmetic, with infinities and nan, as
 
 from __future__ import annotations
 
-import operator
 import sys
-from collections.abc import Callable
 from typing import Any
 
+from ..core.frames.spoken import awaits
 from ..core.primitive import Primitive
-from ..core.spoken import awaits
-
-OPERATORS: dict[str, Callable[..., Any]] = {
-    "divide": operator.truediv,
-    "floor_divide": operator.floordiv,
-    "remainder": operator.mod,
-    "power": operator.pow,
-    "square": lambda x: x**2,
-}
-"""Steps for which Python has errors that NumPy has not."""
 
 
 def is_spoken_of(root: int) -> bool:
@@ -39,7 +28,8 @@ class Pythons(Primitive):
     __slots__ = ()
 
     def __init__(self, inner: Primitive) -> None:
-        python = OPERATORS[inner.name]
+        python = inner.facts.python
+        assert python is not None
 
         def evaluate(*args: Any) -> Any:
             python(*args)

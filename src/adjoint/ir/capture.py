@@ -1,4 +1,4 @@
-"""The capturing walk: evaluate every step on real values and write it down, with a guard for each decision."""
+"""The capturing trace: evaluate every step on real values and write it down, with a guard for each decision."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ import numpy as np
 
 from ..core.errors import user_line
 from ..core.primitive import Primitive
-from ..core.trace import new_level
+from ..core.trace import Trace, new_level
 from ..core.traced import Ended, Traced, settled, snapshot
-from .arithmetic import OPERATORS, Pythons, is_spoken_of
+from .arithmetic import Pythons, is_spoken_of
 from .bits import same_bits
 from .conditions import Checked, Conditions, Surroundings
 from .counts import Count
-from .failures import Failure, wording
-from .program import GUARD, PYTHON_NUMBERS, Program, Step, type_of
-from .waiting import OFTEN, look
+from .program import GUARD, PYTHON_NUMBERS, Failure, Program, Step, type_of, wording
+from .recording.waiting import OFTEN, look
 
 NUMBERS = (bool, int, float, complex, np.generic)
 _step: Any = tuple.__new__
@@ -25,7 +24,7 @@ _step: Any = tuple.__new__
 
 
 class ForeignValueError(Exception):
-    """The function uses a traced value of another walk, which is not among its arguments."""
+    """The function uses a traced value of another trace, which is not among its arguments."""
 
 
 class GuardRefusedError(Exception):
@@ -36,14 +35,13 @@ class NoStepError(Exception):
     """What was to be a step turned out to be none: nothing is written down."""
 
 
-class CaptureTrace:
-    """The outermost walk of a recording: its handles hold real values, and numbers of a `Program`."""
+class CaptureTrace(Trace):
+    """The outermost trace of a recording: its handles hold real values, and numbers of a `Program`."""
 
     __slots__ = (
         "arrays", "failed", "foreign", "guards_allowed", "has_truth_as_index", "level", "lift", "numbers", "origins",
         "pinned", "plain_truths", "program", "ranges", "root", "surroundings", "under_conditions", "unguarded",
     )  # fmt: skip
-    lead = 0
     is_capture = True
     is_checked = True
     """Whether errors are part of what is written down: steps that raised, and those that have to be able to."""
@@ -58,7 +56,7 @@ class CaptureTrace:
         self.guards_allowed = guards
         self.lift = lift
         self.foreign: list[tuple[Traced, int]] = []
-        """Values of walks further out, and the inputs that stand for them."""
+        """Values of traces further out, and the inputs that stand for them."""
         self.arrays: dict[int, tuple[Any, Any, int]] = {}
         """Plain arrays by identity: the array, a copy as it was when it was used, its number."""
         self.numbers: dict[Any, int] = {}
@@ -84,13 +82,13 @@ class CaptureTrace:
         self.program.inputs.append(number)
         return Traced(value, self, number)
 
-    def count(self, value: Any) -> Count:
+    def count(self, value: object) -> Count:
         """A fresh argument that is one of Python's integers or truth values."""
         number = self.input(value).node
         self.origins[number] = frozenset((number,))
         return Count(value, self, number)
 
-    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    def process(self, primitive: Primitive, args: tuple[object, ...], params: dict[str, Any]) -> Any:
         """Evaluate on the real values, and write the step down."""
         if primitive.inline:
             return primitive.evaluate(*args, **params)
@@ -98,7 +96,7 @@ class CaptureTrace:
             args = Count.meeting(self, primitive, args)
         numbers, values = [], []
         for a in args:
-            if type(a) is Traced and a.walk is self:
+            if type(a) is Traced and a.traced_by is self:
                 numbers.append(a.node)
                 values.append(a.value)
             else:
@@ -109,7 +107,7 @@ class CaptureTrace:
             if isinstance(p, Traced) or (self.origins and type(p) in (tuple, list, slice)):
                 params = {**params, name: self._plain(p)}
         if self.is_checked:
-            are_pythons = primitive.name in OPERATORS and _are_pythons(values)
+            are_pythons = primitive.facts.python is not None and _are_pythons(values)
             conditions = self.surroundings.conditions()
             if conditions is not None and not are_pythons:
                 return self._checked(conditions, primitive, numbers, values, params)
@@ -154,7 +152,7 @@ class CaptureTrace:
             return self.write(primitive, numbers, params, tuple(out))
         return self.write_one(primitive, numbers, params, out)
 
-    def write_one(self, primitive: Any, numbers: list[int], params: dict[str, Any], out: Any) -> Any:
+    def write_one(self, primitive: object, numbers: list[int], params: dict[str, Any], out: object) -> Any:
         """Append a step with one result, as most are."""
         program = self.program
         place = len(program.types)
@@ -180,19 +178,21 @@ class CaptureTrace:
         """`process`, under the name the operators use."""
         return self.process(primitive, (x,), {})
 
-    def write(self, primitive: Any, numbers: list[int], params: dict[str, Any], outs: tuple[Any, ...]) -> tuple:
+    def write(
+        self, primitive: Primitive, numbers: list[int], params: dict[str, Any], outs: tuple[object, ...]
+    ) -> tuple:
         """Append a step; its results as handles."""
         program = self.program
         places = tuple([program.new(type_of(o)) for o in outs])
         program.steps.append(Step(primitive, tuple(numbers), params, places))
         return tuple([Traced(o, self, place) for o, place in zip(outs, places, strict=True)])
 
-    def number_of(self, a: Any) -> tuple[int, Any]:
+    def number_of(self, a: object) -> tuple[int, Any]:
         """The number of an argument in the program, and its real value."""
         if isinstance(a, Traced):
             a = settled(a if type(a) is Traced else a.current())  # type: ignore[attr-defined]
             if isinstance(a, Traced):
-                return (a.node, a.value) if a.walk is self else self._foreign(snapshot(a))
+                return (a.node, a.value) if a.traced_by is self else self._foreign(snapshot(a))
         return self.constant(a), a
 
     def captured(self, array: np.ndarray) -> Traced:
@@ -201,7 +201,7 @@ class CaptureTrace:
         self.program.constants[number] = array
         return Traced(array, self, number)
 
-    def constant(self, a: Any) -> int:
+    def constant(self, a: object) -> int:
         """The number of a plain value: numbers by value, arrays by identity for as long as nobody writes to them."""
         program = self.program
         if isinstance(a, np.ndarray):
@@ -238,7 +238,7 @@ class CaptureTrace:
         if not self.lift:
             raise ForeignValueError
         for known, number in self.foreign:
-            if known.value is a.value and known.walk is a.walk and known.node is a.node:
+            if known.value is a.value and known.traced_by is a.traced_by and known.node is a.node:
                 return number, example(a)
         value = example(a)
         number = self.program.new(type_of(value))
@@ -277,25 +277,16 @@ def _are_pythons(values: list[Any]) -> bool:
     return all([type(v) in PYTHON_NUMBERS for v in values])
 
 
-def frozen(value: Any) -> Any:
+def frozen(value: object) -> Any:
     """A copy that stays as it is."""
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def example(x: Any) -> Any:
-    """The plain value under every walk, of the first example where there is a batch."""
+def example(x: object) -> Any:
+    """The plain value under every trace, of the first example where there is a batch."""
     if not isinstance(x, Traced):
         return x
     inner = example(x.value)
-    if not x.walk.lead:
+    if not x.traced_by.lead:
         return inner
     return inner[0] if len(inner) else np.zeros(inner.shape[1:], inner.dtype)[()]
-
-
-def is_captured(x: Any) -> bool:
-    """Whether a capturing walk is under this value."""
-    while isinstance(x, Traced):
-        if x.walk.is_capture:
-            return True
-        x = x.value
-    return False

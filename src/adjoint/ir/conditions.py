@@ -10,14 +10,19 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.errors import ImpureError, message
-from ..core.float_warnings import words
+from ..core.frames.float_warnings import words
 from ..core.primitive import Primitive
 from ..core.traced import Traced
+
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from ..core.records import NamedTuple
 
 Filter = tuple[str, str, type[Warning]]
 """What is done with warnings of a kind: "error" or "ignore", a pattern for their text, their class."""
@@ -155,8 +160,8 @@ class Checked(Primitive):
         self.inner = inner
         self.conditions = conditions
 
-    def __call__(self, *args: Any, **params: Any) -> Any:
-        """A walk that comes by later sees the step itself, under the same conditions."""
+    def __call__(self, *args: object, **params: object) -> Any:
+        """A trace that comes by later sees the step itself, under the same conditions."""
         if not any([isinstance(a, Traced) for a in args]):
             return self.evaluate(*args, **params)
         with self.conditions.in_force():

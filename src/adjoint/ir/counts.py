@@ -13,6 +13,8 @@ import types
 from collections.abc import Iterable
 from typing import Any
 
+from ..core.primitive import Primitive
+from ..core.trace import Trace
 from ..core.traced import Traced
 
 Range = tuple[int, int]
@@ -32,13 +34,13 @@ class Number(Traced):
     __class__ = property(lambda self: type(self.value))  # type: ignore[assignment]
 
     def current(self) -> Traced:
-        """The handle as the other walks know it: of a number that takes the precision of the array it meets."""
-        return Traced(self.value, self.walk, self.node)
+        """The handle as the other traces know it: of a number that takes the precision of the array it meets."""
+        return Traced(self.value, self.traced_by, self.node)
 
     def __copy__(self) -> Number:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Number:
+    def __deepcopy__(self, memo: object) -> Number:
         return self
 
 
@@ -51,12 +53,12 @@ class Count(Number):
     __slots__ = ()
 
     @staticmethod
-    def meeting(capture: Any, primitive: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    def meeting(capture: Trace, primitive: Primitive, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments of a step, guarded to what the arrays among them can hold; `adjoint.numpy` knows how."""
         return args
 
 
-def is_count(x: Any) -> bool:
+def is_count(x: object) -> bool:
     """Whether a plain number can be one of these handles."""
     return type(x) is bool or (type(x) is int and WORD[0] <= x <= WORD[1])
 

@@ -16,7 +16,7 @@ from ..core.errors import InputError, message
 from ..core.traced import Traced
 from .capture import CaptureTrace, GuardRefusedError, frozen
 from .program import Program
-from .restore import values_in
+from .surroundings.restore import values_in
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -58,7 +58,7 @@ def also_in_failure(record: F) -> F:
     """Decorate what records: the effects of a call that raises are had up to there, as without a recording."""
 
     @functools.wraps(record)
-    def recorded(*args: Any, **kwargs: Any) -> Any:
+    def recorded(*args: object, **kwargs: object) -> Any:
         try:
             return record(*args, **kwargs)
         except Exception:
@@ -81,7 +81,7 @@ def silenced() -> Iterator[None]:
         _local.silent = before
 
 
-def users_own(function: Any) -> Any:
+def users_own(function: object) -> Any:
     """What is to be called, as the user wrote it; refused if it keeps a value of the program that is being captured."""
     for capture, _, restore in reversed(_local.captures):
         if not capture.guards_allowed:
@@ -92,7 +92,7 @@ def users_own(function: Any) -> Any:
     return function
 
 
-def _refuse_values(function: Any) -> None:
+def _refuse_values(function: object) -> None:
     if _local.captures and not _local.silent and any([_is_captured(x) for x in values_in(function)]):
         raise InputError(
             message(
@@ -103,13 +103,13 @@ def _refuse_values(function: Any) -> None:
         )
 
 
-def _is_captured(x: Any) -> bool:
-    while isinstance(x, Traced) and not x.walk.is_capture:
+def _is_captured(x: object) -> bool:
+    while isinstance(x, Traced) and not x.traced_by.is_capture:
         x = x.value
     return isinstance(x, Traced)
 
 
-def perform(call: Callable[[Sequence[Any]], None], leaves: Sequence[Any]) -> None:
+def perform(call: Callable[[Sequence[Any]], None], leaves: Sequence[object]) -> None:
     """Call now, or after every run of the program that is being captured."""
     if _local.silent:
         return
@@ -138,7 +138,7 @@ class Performance:
     def __bool__(self) -> bool:
         return bool(self.calls)
 
-    def __call__(self, found: Sequence[Any]) -> None:
+    def __call__(self, found: Sequence[object]) -> None:
         """Make the calls, given the program's outputs."""
         for call, places in self.calls:
             call([found[k] for k in places])

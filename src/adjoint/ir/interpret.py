@@ -1,4 +1,4 @@
-"""Running a program step by step: with NumPy, or through the walks that its arguments belong to."""
+"""Running a program step by step: with NumPy, or through the traces that its arguments belong to."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.values import LARGE
-from .failures import Failure
-from .program import GUARD, Program, Step, type_of
+from ..core.values import LARGE, unshared
+from .program import GUARD, Failure, Program, Step, inner_programs, type_of
 
 
-def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
+def replay(program: Program, inputs: Sequence[object]) -> list[Any]:
     """Take every step again through its primitive, so that traced inputs are differentiated, batched or captured."""
     values: dict[int, Any] = dict(program.constants)
     values.update(zip(program.inputs, inputs, strict=True))
@@ -36,14 +35,14 @@ class Interpreter:
         self._plan = _planned(program)
         self.hosted = sorted(_names(program))
 
-    def run(self, inputs: Sequence[Any]) -> list[Any] | None:
+    def run(self, inputs: Sequence[object]) -> list[Any] | None:
         """The outputs, or None if a guard does not hold; every output is an array or a number of its own."""
         try:
             return self._run(inputs)
         except GuardFailedError:
             return None
 
-    def _run(self, inputs: Sequence[Any]) -> list[Any] | None:
+    def _run(self, inputs: Sequence[object]) -> list[Any] | None:
         program = self.program
         values: list[Any] = [None] * len(program.types)
         for number, constant in program.constants.items():
@@ -69,32 +68,21 @@ class Interpreter:
                         return None
                 for number in dead:
                     values[number] = None
-        return own([values[o] for o in program.outputs], [*inputs, *program.constants.values()])
+        return unshared([values[o] for o in program.outputs], [*inputs, *program.constants.values()])
 
 
 def _names(program: Program) -> set[str]:
     """The primitives of a program, with those inside its loops."""
     found: set[str] = set()
     for step in program.steps:
-        if step.primitive.name == "rolled":
-            found |= _names(step.params["body"])
+        if step.primitive.facts.stands_for_steps:
+            found.update(*[_names(inner) for inner in inner_programs(step)])
         elif step.primitive is not GUARD:
             found.add(step.primitive.name)
     return found
 
 
-def own(outputs: list[Any], others: Sequence[Any]) -> list[Any]:
-    """Results that share memory with nothing else, so that the caller may write to them."""
-    taken = {id(o) for o in others}
-    for k, o in enumerate(outputs):
-        if type(o) is not float and issubclass(type(o), np.ndarray):
-            if o.base is not None or not o.flags.writeable or id(o) in taken:
-                outputs[k] = o = o.copy() if type(o) is np.ndarray else np.array(o)
-            taken.add(id(o))
-    return outputs
-
-
-def is_met(args: Sequence[Any], expected: Any) -> bool:
+def is_met(args: Sequence[object], expected: object) -> bool:
     """Whether a guard holds: its one argument is as expected, or a step with these arguments raises."""
     return expected.recurs(args) if isinstance(expected, Failure) else holds(args[0], expected)
 
@@ -148,5 +136,5 @@ def _ufunc(program: Program, step: Step) -> Any:
     """The universal function of a large elementwise step."""
     if step.primitive is GUARD or step.params or len(step.outs) != 1 or program.types[step.outs[0]].size <= LARGE:
         return None
-    found = getattr(np, step.primitive.name, None)
-    return found if isinstance(found, np.ufunc) and found.nout == 1 and found.signature is None else None
+    found = step.primitive.facts.ufunc
+    return found if found is not None and found.nout == 1 and found.signature is None else None

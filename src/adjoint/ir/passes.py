@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec
 
 import numpy as np
 
+from ..core.entry.moves import is_same
 from .failures import may_fail
+from .keys import key_of
 from .program import Program, Step
+
+P = ParamSpec("P")
+OBSERVERS: list[Callable[[str, Program], None]] = []
+"""Who is shown each program, with what has made it; nobody, but in tests."""
+
+
+def program_pass(make: Callable[P, Program]) -> Callable[P, Program]:
+    """Mark a function that makes programs, so that observers see them."""
+
+    @functools.wraps(make)
+    def made(*args: P.args, **kwargs: P.kwargs) -> Program:
+        program = make(*args, **kwargs)
+        observe(make.__qualname__, program)
+        return program
+
+    return made
+
+
+def observe(maker: str, program: Program) -> None:
+    """Show a program to all observers."""
+    for look in OBSERVERS:
+        look(maker, program)
 
 
 def simplified(program: Program) -> Program:
@@ -15,6 +41,7 @@ def simplified(program: Program) -> Program:
     return without_dead(without_repeated(program))
 
 
+@program_pass
 def without_repeated(program: Program) -> Program:
     """Steps with the same primitive, arguments and parameters are taken once."""
     first: dict[Any, tuple[int, ...]] = {}
@@ -22,46 +49,47 @@ def without_repeated(program: Program) -> Program:
     steps: list[Step] = []
     for step in program.steps:
         args = tuple([same.get(a, a) for a in step.args])
-        order = sorted(args) if step.primitive.name in COMMUTATIVE else args
-        key = (id(step.primitive), tuple(order), _key(step.params))
+        facts = step.primitive.facts
+        order = sorted(args) if facts.commutative else args
+        key = (id(step.primitive), tuple(order), key_of(step.params))
         known = first.get(key)
         if known is not None:
             same.update(zip(step.outs, known, strict=True))
             continue
-        if (step.primitive.name in NEUTRAL) and (kept := _unchanged(program, step, args)) is not None:
-            same[step.outs[0]] = kept
-            continue
+        if facts.moves is not None or type(facts.neutral) is float:
+            kept = _unchanged(program, step, args)
+            if kept is not None:
+                same[step.outs[0]] = kept
+                continue
         first[key] = step.outs
         steps.append(step if args == step.args else step._replace(args=args))
     return program.with_steps(steps, [same.get(o, o) for o in program.outputs])
 
 
-COMMUTATIVE = ("add", "multiply")
-NEUTRAL = {"multiply": 1.0, "divide": 1.0, "positive": None, "astype": None, "reshape": None, "broadcast_to": None}
-"""Steps that may change nothing: by a neutral number on the right (or left, of a product), or by their type."""
-
-
 def _unchanged(program: Program, step: Step, args: tuple[int, ...]) -> int | None:
     """The argument that is the result already. Signed zeros and nan stay: x + 0.0 is not neutral, x * 1.0 is."""
-    out = program.types[step.outs[0]]
-    neutral = NEUTRAL[step.primitive.name]
-    x = args[0]
-    if neutral is None:
-        have = program.types[x]
-        return x if have.dtype == out.dtype and have.shape == out.shape and have.weak == out.weak else None
-    places = ((0, 1), (1, 0)) if step.primitive.name == "multiply" else ((0, 1),)
+    out, facts = program.types[step.outs[0]], step.primitive.facts
+    if facts.neutral is None:
+        if len(args) != 1 or program.types[args[0]] != out:
+            return None
+        if out.shape == () and facts.addressed is not None:  # x[()] makes a number of an array without axes
+            return None
+        stops = step.primitive.derivative.is_zero and out.dtype.kind in "fc"  # a program may be differentiated
+        return args[0] if not stops and is_same(facts.moves, out.shape, out.dtype.kind, step.params) else None
+    places = ((0, 1), (1, 0)) if facts.commutative else ((0, 1),)
     for kept, other in places:
         value = program.constants.get(args[other])
         if (
             value is not None
             and type(value) in (float, int, np.float64)
-            and value == neutral
+            and value == facts.neutral
             and program.types[args[kept]] == out
         ):
             return args[kept]
     return None
 
 
+@program_pass
 def without_dead(program: Program) -> Program:
     """Steps whose results nobody uses are left out; guards stay, and what may raise, with what they look at."""
     needed = set(program.outputs)
@@ -87,23 +115,4 @@ def _places(program: Program, step: Step) -> Any:
     if not start or len(step.args) <= start:  # all that is not an array in a key was looked at when it was recorded
         return None
     whole = step.params.get("shape", program.types[step.args[0]].shape)
-    return whole, step.args[start:], _key(step.params["template"])
-
-
-def _key(x: Any) -> Any:
-    """Parameters as something that can be compared and hashed."""
-    if isinstance(x, dict):
-        return tuple([(k, _key(v)) for k, v in x.items()])
-    if isinstance(x, (list, tuple)):
-        return (type(x), tuple([_key(v) for v in x]))
-    if isinstance(x, slice):
-        return ("slice", x.start, x.stop, x.step)
-    if isinstance(x, np.ndarray):
-        return (x.shape, x.dtype.str, x.tobytes())
-    if isinstance(x, (float, np.floating)):
-        return (type(x), repr(x))
-    try:
-        hash(x)
-    except TypeError:
-        return id(x)
-    return (type(x), x)
+    return whole, step.args[start:], key_of(step.params["template"])

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.primitive import Marker, Primitive
 from ..core.values import dtype_of, shape_of
+
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from ..core.records import NamedTuple
 
 
 class Type(NamedTuple):
@@ -69,43 +77,65 @@ _doubles: dict[tuple[int, ...], Type] = {}
 class Step(NamedTuple):
     """One operation: results, numbered, of arguments, numbered."""
 
-    primitive: Any
+    primitive: Primitive
     args: tuple[int, ...]
     params: dict[str, Any]
     outs: tuple[int, ...]
     line: str = ""
 
 
-class Guard:
-    """The primitive of a step that computes nothing: it says that its argument has to be the `expected` value.
+GUARD: Any = Marker("guard", multiple=True)
+"""In a step that computes nothing: it says that its argument has to be the `expected` value.
 
-    If a `Failure` is expected, a step with these arguments has to raise.
-    """
+If a `Failure` is expected, a step with these arguments has to raise.
+"""
 
-    name = "guard"
-    multiple = True
+
+class Failure(NamedTuple):
+    """What a guard expects where a step raised and the function caught it: the same step raises the same again."""
+
+    primitive: Primitive
+    params: dict[str, Any]
+    kind: type[Exception]
+    text: str
+    """What the error said, without its numbers: they tell which index was too large."""
+
+    def recurs(self, args: Sequence[object]) -> bool:
+        """Whether the step raises for these arguments what it raised when it was recorded."""
+        try:
+            self.primitive.evaluate(*args, **self.params)
+        except Exception as error:
+            return type(error) is self.kind and wording(error) == self.text
+        return False
 
     def __repr__(self) -> str:
-        return "<guard>"
+        return f"{self.kind.__name__} of {self.primitive.name}"
 
 
-GUARD: Any = Guard()
+def wording(error: Exception) -> str:
+    """What an error says, without numbers."""
+    return re.sub(r"[0-9]+", "0", str(error))
 
 
 def decides(step: Step) -> bool:
     """Whether a step is a guard, or a loop with guards in it."""
     if step.primitive is GUARD:
         return True
-    return step.primitive.name == "rolled" and any([decides(s) for s in step.params["body"].steps])
+    return any([decides(s) for inner in inner_programs(step) for s in inner.steps])
 
 
 def guards_of(step: Step) -> list[str]:
     """The lines of the decisions that a step checks: its own, or one for each time round a loop."""
     if step.primitive is GUARD:
         return [step.line]
-    if step.primitive.name != "rolled":
-        return []
-    return [line for s in step.params["body"].steps for line in guards_of(s)] * step.params["length"]
+    inside = [line for inner in inner_programs(step) for s in inner.steps for line in guards_of(s)]
+    return inside * step.params.get("length", 1)
+
+
+def inner_programs(step: Step) -> list[Program]:
+    """The programs among the parameters of a step: the bodies of a loop, the branches of a choice."""
+    parts = [q for p in step.params.values() for q in (p if isinstance(p, tuple) else (p,))]
+    return [q for q in parts if isinstance(q, Program)]
 
 
 class Program:
@@ -141,6 +171,57 @@ class Program:
         return Program(self.types, self.inputs, self.constants, steps, outputs, self.frozen)
 
     def __str__(self) -> str:
-        from .show import show
-
         return show(self)
+
+
+# As text
+
+
+def show(program: Program) -> str:
+    """The program as a reader wants it: `v3: float64[10] = multiply(v1, 2.0)`."""
+    names = {n: _constant(program, n) for n in program.constants}
+    inputs = ", ".join(f"v{n}: {program.types[n]}" for n in program.inputs)
+    lines = [f"program({inputs}):"]
+    for step in program.steps:
+        args = ", ".join(names.get(a, f"v{a}") for a in step.args)
+        if step.primitive is GUARD:
+            lines.append(f"    guard {_guard(args, step.params['expected'])}    # {step.line}")
+            continue
+        params = "".join(f", {k}={_short(v)}" for k, v in step.params.items())
+        results = ", ".join(f"v{o}: {program.types[o]}" for o in step.outs)
+        if step.primitive.facts.stands_for_steps:
+            lines += _loop(step, args, results)
+            continue
+        lines.append(f"    {results} = {step.primitive.name}({args}{params})")
+    results = ", ".join(names.get(o, f"v{o}") for o in program.outputs)
+    return "\n".join([*lines, f"    return {results}"])
+
+
+def _guard(args: str, expected: object) -> str:
+    if isinstance(expected, Failure):
+        return f"{expected.primitive.name}({args}) raises {expected.kind.__name__}"
+    return f"{args} is {_short(expected)}"
+
+
+def _loop(step: Step, args: str, results: str) -> list[str]:
+    """A loop with its body: what it is given is the same each time, carried along, or taken row by row."""
+    body = step.params["body"]
+    names = iter([f"v{n}" for n in body.inputs])
+    parts = [[next(names) for _ in range(size)] for size in step.params["sizes"]]
+    pairs = zip(("the same", "carried", "row by row"), parts, strict=True)
+    roles = "; ".join(f"{role}: {', '.join(given)}" for role, given in pairs if given)
+    head = f"    {results}{' = ' if results else ''}rolled({args}), {step.params['length']} times  # {roles}"
+    return [head, *["    " + line for line in show(body).splitlines()]]
+
+
+def _constant(program: Program, number: int) -> str:
+    value = program.constants[number]
+    return f"<{program.types[number]}>" if isinstance(value, np.ndarray) and value.size > 4 else _short(value)
+
+
+def _short(value: object) -> str:
+    if isinstance(value, Program):
+        return f"<program of {len(value.steps)} steps>"
+    text = np.array2string(value, separator=",") if isinstance(value, np.ndarray) else repr(value)
+    text = " ".join(text.split())
+    return text if len(text) <= 40 else text[:37] + "..."

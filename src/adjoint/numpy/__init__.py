@@ -1,6 +1,8 @@
 """The NumPy face: plain `np` functions, operators and methods on traced values.
 
-As a module, `adjoint.numpy` is a drop-in for `numpy`: the same names, with array makers that accept traced values.
+As a module, `adjoint.numpy` is a drop-in for `numpy`: the same names, with array makers that accept traced values, and
+the operations on each element that NumPy does not have. Other operations that NumPy does not have are not here: in the
+catalogue they are written for the traces, with axes counted from the end, and users call a function around them.
 """
 
 from __future__ import annotations
@@ -9,21 +11,32 @@ from typing import Any
 
 import numpy as _numpy
 
-from . import assignment, conversions, methods, operators, protocols, reductions, selections, shapes, topics
-from .constructors import MAKERS as _MAKERS
-from .imported import OBJECTS as _OBJECTS
-from .registry import FUNCTIONS as _FUNCTIONS
+from .patching.names import CONVERTERS as _CONVERTERS
+from .patching.names import FILLERS as _FILLERS
+from .patching.names import GRIDS as _GRIDS
+from .patching.names import OBJECTS as _OBJECTS
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MAKERS:
-        return _MAKERS[name]
+    if name in (*_CONVERTERS, *_FILLERS, *_GRIDS):
+        from .patching.constructors import MAKERS
+
+        return MAKERS[name]
     if name in _OBJECTS:
-        from .names import VERSIONS
+        from .patching.index_tricks import VERSIONS
 
         return VERSIONS[name]
+    if name not in vars(_numpy):  # to ask NumPy for what it does not have takes long
+        from ..ops import CATALOGUE
+
+        operation = CATALOGUE.get(name)
+        if operation is not None and operation.nin is not None:
+            return operation
     return getattr(_numpy, name)
 
 
 def __dir__() -> list[str]:
-    return dir(_numpy)
+    from ..ops import CATALOGUE
+
+    own = [name for name, operation in CATALOGUE.items() if operation.nin is not None and name.isidentifier()]
+    return sorted({*dir(_numpy), *own})

@@ -4,33 +4,40 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..core.careful import EVEN, PRODUCT, Slope
+from ..core.entry.facts import CHEAP, MEDIUM, POWER, SIGN, SUM, Form, Kernel
+from ..core.entry.facts import PRODUCT as TIMES
+from ..core.entry.moves import Same
+from ..core.frames.spoken import is_awaited
 from ..core.primitive import Primitive
-from ..core.spoken import is_awaited
+from ..core.singular.slope import EVEN, PRODUCT, Slope
 from ..core.traced import Traced
 from ..core.values import dtype_of
+from ..rules import sides
 from ..rules.linear import Linear
 from ..rules.multilinear import Multilinear
-from ..rules.stacking import aligned
-from .declare import POSITIVE, REAL, UFUNCS, also, declare, elementwise, where
+from . import costs, series
+from .declare import POSITIVE, REAL, also, elementwise, universal, where
 
 NONZERO = (0.25, math.inf)
 
 
-def _linear(ufunc: Any, evaluate: Any, *transposes: Any) -> Primitive:
-    primitive = declare(
-        ufunc.__name__,
-        evaluate,
-        Linear(*transposes, structural=True),
-        stacking=aligned,
-        domain=(REAL,) * len(transposes),
-    )
-    UFUNCS[ufunc] = primitive
-    return primitive
+def _linear(ufunc: Any, evaluate: Any, *transposes: Any, together: Any = None, **facts: Any) -> Primitive:
+    return universal(ufunc, Linear(*transposes, structural=True, together=together), evaluate=evaluate, **facts)
+
+
+def _of_sum(primitive: Primitive, g: Any, out: Any, args: Any, params: Any, needed: Sequence[bool]) -> Sequence[Any]:
+    return g if needed[0] else None, g if needed[1] else None
+
+
+def _of_product(
+    primitive: Primitive, g: Any, out: Any, args: Any, params: Any, needed: Sequence[bool]
+) -> Sequence[Any]:
+    return g * args[1] if needed[0] else None, g * args[0] if needed[1] else None
 
 
 def _divide(x: Any, y: Any) -> Any:
@@ -91,44 +98,114 @@ def _reciprocal(x: Any) -> Any:
     return _divide(1.0, x) if type(x) is float else np.reciprocal(x)
 
 
-add = _linear(np.add, operator.add, lambda g, out, x, y: g, lambda g, out, x, y: g)
-subtract = _linear(np.subtract, operator.sub, lambda g, out, x, y: g, lambda g, out, x, y: -g)
-negative = _linear(np.negative, operator.neg, lambda g, out, x: -g)
-positive = _linear(np.positive, operator.pos, lambda g, out, x: g)
-
-multiply = declare(
-    "multiply",
-    operator.mul,
-    Multilinear(lambda g, out, x, y: g * y, lambda g, out, x, y: g * x, elementwise=True),
-    stacking=aligned,
-    domain=(REAL, REAL),
+add = _linear(
+    np.add,
+    operator.add,
+    lambda g, out, x, y: g,
+    lambda g, out, x, y: g,
+    together=_of_sum,
+    kernel=Kernel("ADD", "fiub", CHEAP),
+    form=Form("+", SUM, logical="logical_or"),
+    commutative=True,
 )
-UFUNCS[np.multiply] = multiply
+subtract = _linear(
+    np.subtract,
+    operator.sub,
+    lambda g, out, x, y: g,
+    lambda g, out, x, y: -g,
+    kernel=Kernel("SUBTRACT", "fiu", CHEAP),
+    form=Form("-", SUM),
+)
+negative = _linear(
+    np.negative,
+    operator.neg,
+    lambda g, out, x: -g,
+    kernel=Kernel("negate", "fiu", CHEAP),
+    form=Form("-", SIGN),
+)
+positive = _linear(
+    np.positive,
+    operator.pos,
+    lambda g, out, x: g,
+    moves=Same(),
+    kernel=Kernel("identity", "fiu", CHEAP),
+    form=Form("+", SIGN),
+)
+
+multiply = universal(
+    np.multiply,
+    Multilinear(lambda g, out, x, y: g * y, lambda g, out, x, y: g * x, elementwise=True, together=_of_product),
+    evaluate=operator.mul,
+    kernel=Kernel("MULTIPLY", "fiub", CHEAP),
+    form=Form("*", TIMES, logical="logical_and"),
+    commutative=True,
+    neutral=1.0,
+)
 
 divide = elementwise(
     np.divide,
     partials=[lambda y: _divide(1.0, y), lambda out, y: _divide(-out, y)],
     evaluate=_divide,
+    neutral=1.0,
     domain=[REAL, NONZERO],
     slope=PRODUCT,
+    kernel=Kernel("DIVIDE", cost=MEDIUM),
+    form=Form("/", TIMES),
+    python=operator.truediv,
+    cost=costs.arithmetic,
+    series=series.quotient,
 )
-square = elementwise(np.square, partials=[lambda x: 2.0 * x], evaluate=_square, slope=EVEN)
-reciprocal = elementwise(np.reciprocal, partials=[lambda out: -out * out], evaluate=_reciprocal, domain=[NONZERO])
+square = elementwise(
+    np.square,
+    partials=[lambda x: 2.0 * x],
+    evaluate=_square,
+    slope=EVEN,
+    scalar=lambda x: x * x,
+    kernel=Kernel("square", "fiub", CHEAP, "squared"),
+    form=Form("**", POWER, source="{0:atom}**2", sympy="x**2"),
+    python=lambda x: x**2,
+    cost=costs.arithmetic,
+    series=series.squared,
+)
+reciprocal = elementwise(
+    np.reciprocal,
+    partials=[lambda out: -out * out],
+    evaluate=_reciprocal,
+    domain=[NONZERO],
+    scalar=lambda x: 1.0 / x,
+    kernel=Kernel("reciprocal", "fiu", MEDIUM),
+    form=Form(hold=TIMES, text="1 / {0:sign}", sympy="1/x"),
+    cost=costs.arithmetic,
+    series=series.reciprocal,
+)
+_OF_POWER: list[Any] = [lambda x, y: _power_in_base(x, y), lambda out, x, y: _power_in_exponent(out, x, y)]
 power = elementwise(
     np.power,
-    partials=[lambda x, y: _power_in_base(x, y), lambda out, x, y: _power_in_exponent(out, x, y)],
+    partials=_OF_POWER,
     evaluate=_power,
     domain=[POSITIVE, REAL],
     vertex=True,
     slope=_slope_of_power,
     note="0 ** 0 has slope 0; x ** y has no slope in y at x = 0 < y",
+    scalar=math.pow,
+    refuses_integers=True,
+    kernel=Kernel("power", "fiu", types="raised"),
+    form=Form("**", POWER, source="{0:atom}**{1:sign}", javascript="power", sympy="x**y"),
+    python=operator.pow,
+    neutral=1.0,
+    series=series.power,
+    sided=sides.power,
 )
 float_power = elementwise(
     np.float_power,
-    partials=power.derivative.partials,
+    partials=_OF_POWER,
     domain=[POSITIVE, REAL],
     vertex=True,
     slope=_slope_of_power,
+    kernel=Kernel("float_power"),
+    form=Form(javascript="power", sympy="x**y"),
+    series=series.power,
+    sided=sides.power,
 )
 sqrt = elementwise(
     np.sqrt,
@@ -137,6 +214,9 @@ sqrt = elementwise(
     domain=[POSITIVE],
     vertex=True,
     note="at 0: inf, or 0 where the inner function has no slope, as in sqrt(x**2)",
+    kernel=Kernel("llvm sqrt", cost=MEDIUM),
+    series=series.root,
+    sided=sides.root,
 )
 cbrt = elementwise(
     np.cbrt,
@@ -144,19 +224,8 @@ cbrt = elementwise(
     domain=[NONZERO],
     vertex=True,
     slope=Slope(steep=True),
+    evaluate=np.cbrt,  # of floats too: another last digit than that of `math`
+    scalar=math.cbrt,
+    form=Form(sympy="sign(x)*Abs(x)**Rational(1, 3)"),
 )
 also(np.true_divide, divide)
-
-__all__ = [
-    "add",
-    "cbrt",
-    "divide",
-    "multiply",
-    "negative",
-    "positive",
-    "power",
-    "reciprocal",
-    "sqrt",
-    "square",
-    "subtract",
-]

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ..core.entry.algebra import Labels, Shape
+from ..core.entry.facts import PRODUCT, Form
 from ..core.traced import Traced
 from ..core.values import shape_of
 from ..rules.multilinear import Multilinear
 from ..rules.stacking import one_by_one, padded
-from .declare import UFUNCS, declare
+from . import costs
+from .declare import declare
 from .shape import flip
 
 
@@ -42,12 +45,26 @@ def _to_second(g: Any, out: Any, x: Any, y: Any) -> Any:
     return _swap(x) @ g
 
 
+def _labels_of_matrices(a: Shape, b: Shape) -> tuple[Labels, Labels, Labels]:
+    """i, k and j for the last axes, as far as they are there, and numbers for those of a stack."""
+    batch = max(len(a), len(b), 2) - 2
+    rows, columns = ["i"] if len(a) > 1 else [], ["j"] if len(b) > 1 else []
+    first = [*range(batch - (len(a) - 2), batch), *rows, "k"]
+    second = [*range(batch - (len(b) - 2), batch), "k", *columns]
+    return first, second, [*range(batch), *rows, *columns]
+
+
 def _stack_matmul(primitive: Any, values: Sequence[Any], batched: Sequence[bool], params: dict, size: int) -> Any:
     x, y = values
     if any(len(shape_of(v)) == b for v, b in zip(values, batched, strict=True)):
         raise ValueError("matmul: an operand does not have enough dimensions (has 0, requires 1)")
     x_is_vector = len(shape_of(x)) - batched[0] == 1
     y_is_vector = len(shape_of(y)) - batched[1] == 1
+    # vectors one below the other are a matrix: one product instead of one for each, which would read the other again
+    if batched[0] and not batched[1] and x_is_vector and len(shape_of(y)) <= 2:
+        return primitive(x, y)
+    if batched[1] and not batched[0] and y_is_vector and len(shape_of(x)) <= 2:
+        return primitive(y, x if x_is_vector else _swap(x))
     x = x[..., None, :] if x_is_vector else x
     y = y[..., :, None] if y_is_vector else y
     rank = max(len(shape_of(v)) - b for v, b in zip((x, y), batched, strict=True))
@@ -59,8 +76,15 @@ def _stack_matmul(primitive: Any, values: Sequence[Any], batched: Sequence[bool]
     return out
 
 
-matmul = declare("matmul", np.matmul, Multilinear(_to_first, _to_second), stacking=_stack_matmul)
-UFUNCS[np.matmul] = matmul
+matmul = declare(
+    "matmul",
+    np.matmul,
+    Multilinear(_to_first, _to_second),
+    stacking=_stack_matmul,
+    form=Form("@", PRODUCT),
+    ufunc=np.matmul,
+    contracts=_labels_of_matrices,
+)
 
 
 def _contract(x: Any, y: Any, *, first: str, second: str, result: str) -> Any:
@@ -105,6 +129,8 @@ contract = declare(
     ),
     stacking=_stack_contract,
     note="no label occurs twice in one operand, and each occurs in two of the three arrays",
+    contracts=lambda x, y, *, first, second, result: (first, second, result),
+    form=Form(source="np.einsum({subscripts}, {0}, {1})"),
 )
 
 
@@ -124,4 +150,6 @@ convolve = declare(
     Multilinear(_all_against, _to_kernel),
     stacking=one_by_one,
     note="of two vectors; the first is the longer one if the mode is valid",
+    form=Form(source="np.convolve({0}, {1}, {mode})"),
+    cost=costs.convolution,
 )

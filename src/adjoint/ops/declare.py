@@ -1,4 +1,4 @@
-"""How an entry of the catalogue is written. From each entry follow dispatch, every walk, the docs row and the laws."""
+"""How an entry of the catalogue is written. From each entry follow dispatch, every trace, the docs row and the laws."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core.careful import UNKNOWN, Slope
+from ..core.entry.facts import NO_FACTS, Facts, Kernel
 from ..core.primitive import Primitive
+from ..core.singular.slope import UNKNOWN, Slope
 from ..core.traced import Traced
+from ..rules.checks import check, check_facts, check_formula, check_kinds, check_listed
 from ..rules.constant import Constant
 from ..rules.elementwise import Elementwise
+from ..rules.partials import arity_of
 from ..rules.selecting import Selecting
 from ..rules.stacking import aligned, leading
 
@@ -38,10 +41,42 @@ class Whole(tuple):
 CONSTANT = Constant()
 
 
-def declare(name: str, evaluate: Callable[..., Any], derivative: Any, **facts: Any) -> Primitive:
-    """Enter a primitive into the catalogue."""
-    facts.setdefault("stacking", leading)
-    primitive = CATALOGUE[name] = Primitive(name, evaluate, derivative=derivative, **facts)
+def declare(
+    name: str,
+    evaluate: Callable[..., Any],
+    derivative: Any,
+    *,
+    stacking: Any = leading,
+    domain: Sequence[Interval] | None = None,
+    multiple: bool = False,
+    note: str = "",
+    on_arrays: Callable[..., Any] | None = None,
+    fails_from: int | None = None,
+    **facts: Any,
+) -> Primitive:
+    """Enter a primitive into the catalogue; `facts` are those of `core/entry/facts.py`, by name."""
+    if name in CATALOGUE:
+        raise ValueError(f"{name} is declared already: an operation has one entry, and a name of its own.")
+    check_kinds(name, facts, declare.__kwdefaults__ or ())
+    check(name, derivative, evaluate, arity_of(facts.get("ufunc", evaluate)))
+    said = Facts(**facts) if facts else NO_FACTS
+    check_facts(name, evaluate, said)
+    if said.formula is not None:
+        check_formula(name, evaluate, said.formula, of_each_element=bool(domain), multiple=multiple)
+    primitive = CATALOGUE[name] = Primitive(
+        name,
+        evaluate,
+        derivative=derivative,
+        stacking=stacking,
+        domain=domain,
+        multiple=multiple,
+        note=note,
+        on_arrays=on_arrays,
+        fails_from=fails_from,
+        facts=said,
+    )
+    if primitive.facts.ufunc is not None:
+        UFUNCS[primitive.facts.ufunc] = primitive
     return primitive
 
 
@@ -55,45 +90,79 @@ def elementwise(
     vertex: bool = False,
     slope: Slope | Callable[..., Slope] = UNKNOWN,
     note: str = "",
+    **facts: Any,
 ) -> Primitive:
-    """A smooth universal function; `scalar` is its quick version for Python floats."""
+    """A smooth universal function; `scalar` is its quick version for Python floats.
+
+    If that is one of `math`, the C library has it under the same name, and machine code calls it there.
+    """
+    check_listed(ufunc.__name__, partials)
     derivative = Elementwise(partials, vertex=vertex, slope=slope)
-    return _universal(ufunc, derivative, len(partials), scalar, evaluate, domain, note)
+    if scalar is not None and scalar.__module__ == "math":
+        facts.setdefault("kernel", Kernel(f"libm {scalar.__name__}"))
+    if evaluate is None and scalar is not None and ufunc.nin == 1:
+        return universal(
+            ufunc, derivative, evaluate=quick(ufunc, scalar), domain=domain, note=note, on_arrays=ufunc, scalar=scalar,
+            **facts,
+        )  # fmt: skip
+    return universal(ufunc, derivative, evaluate=evaluate, domain=domain, note=note, scalar=scalar, **facts)
 
 
-def selecting(ufunc: Any, *weights: Callable[..., Any] | None, note: str = "") -> Primitive:
+def by_formula(
+    name: str,
+    formula: Callable[..., Any],
+    *,
+    partials: Sequence[Callable[..., Any] | None],
+    domain: Sequence[Interval] | None = None,
+    vertex: bool = False,
+    slope: Slope | Callable[..., Slope] = UNKNOWN,
+    **facts: Any,
+) -> Primitive:
+    """A smooth function of each element that is written with others, without a branch, and has slopes of its own.
+
+    Machine code, source, SymPy and JavaScript follow from the formula, as far as `facts` do not say otherwise.
+    """
+    check_listed(name, partials)
+    return declare(
+        name,
+        formula,
+        Elementwise(partials, vertex=vertex, slope=slope),
+        stacking=aligned,
+        domain=tuple(domain or [REAL] * len(partials)),
+        formula=formula,
+        **facts,
+    )
+
+
+def selecting(ufunc: Any, *weights: Callable[..., Any] | None, **facts: Any) -> Primitive:
     """A universal function that picks among its arguments."""
-    return _universal(ufunc, Selecting(*weights), len(weights), None, None, None, note)
+    return universal(ufunc, Selecting(*weights), **facts)
 
 
-def constant(ufunc: Any, *, evaluate: Callable[..., Any] | None = None, note: str = "") -> Primitive:
+def constant(ufunc: Any, **facts: Any) -> Primitive:
     """A universal function without a derivative: piecewise constant, or not real-valued."""
-    return _universal(ufunc, CONSTANT, ufunc.nin, None, evaluate, None, note)
+    return universal(ufunc, CONSTANT, **facts)
 
 
-def _universal(
+def universal(
     ufunc: Any,
     derivative: Any,
-    arity: int,
-    scalar: Callable[..., float] | None,
-    evaluate: Callable[..., Any] | None,
-    domain: Sequence[Interval] | None,
-    note: str,
+    *,
+    evaluate: Callable[..., Any] | None = None,
+    domain: Sequence[Interval] | None = None,
+    **facts: Any,
 ) -> Primitive:
-    if evaluate is None:
-        evaluate = quick(ufunc, scalar) if scalar else ufunc
-    primitive = declare(
+    """A universal function with a rule for its derivative."""
+    return declare(
         ufunc.__name__,
-        evaluate,
+        evaluate or ufunc,
         derivative,
         stacking=aligned,
-        domain=tuple(domain or [REAL] * arity),
+        domain=tuple(domain or [REAL] * ufunc.nin),
         multiple=ufunc.nout > 1,
-        note=note,
-        on_arrays=ufunc if scalar else None,
+        ufunc=ufunc,
+        **facts,
     )
-    UFUNCS[ufunc] = primitive
-    return primitive
 
 
 def quick(ufunc: Any, scalar: Callable[[float], float]) -> Callable[[Any], Any]:
@@ -118,11 +187,12 @@ def also(ufunc: Any, primitive: Primitive) -> None:
 class Composition:
     """A universal function put together from others: it stands where a primitive stands, but records only its parts."""
 
-    __slots__ = ("compose", "multiple", "name")
+    __slots__ = ("compose", "is_exact", "multiple", "name")
     derivative = CONSTANT
     is_smooth = False
 
-    def __init__(self, name: str, compose: Callable[..., Any], *, multiple: bool) -> None:
+    def __init__(self, name: str, compose: Callable[..., Any], *, multiple: bool, is_exact: bool) -> None:
+        self.is_exact = is_exact
         self.name = name
         self.compose = compose
         self.multiple = multiple
@@ -132,11 +202,14 @@ class Composition:
         return self.compose(*args)
 
 
-def composed(ufunc: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register the decorated function as the composition that stands for a universal function."""
+def composed(ufunc: Any, *, is_exact: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register the decorated function as the composition that stands for a universal function.
+
+    `is_exact` says that it gives NumPy's own numbers for integers and truth values too.
+    """
 
     def register(compose: Callable[..., Any]) -> Callable[..., Any]:
-        UFUNCS[ufunc] = Composition(ufunc.__name__, compose, multiple=ufunc.nout > 1)  # type: ignore[assignment]
+        UFUNCS[ufunc] = Composition(ufunc.__name__, compose, multiple=ufunc.nout > 1, is_exact=is_exact)  # type: ignore[assignment]
         return compose
 
     return register
@@ -150,7 +223,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 
 def ratio(x: Any, y: Any) -> Any:
-    """x / y, and 0 where y is 0: the subgradient of a norm at the origin."""
+    """x / y, and 0 where y is 0: the slope given to hypot and arctan2 at the origin; for Kelvin functions a limit."""
     zero = y == 0
     if type(zero) is bool:
         return 0.0 if zero else x / y

@@ -1,17 +1,34 @@
 """Discrete Fourier transforms: linear maps whose matrices are symmetric, so each is its own transpose.
 
-Lengths are those of the operand; `adjoint.numpy.fourier` pads and cuts before it calls these.
+Lengths are those of the operand; `adjoint.numpy.functions.fourier` pads and cuts before it calls these.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..core.entry.facts import Form
+from ..core.entry.moves import Shape
 from ..core.values import shape_of
 from ..rules.linear import Linear
+from . import costs
 from .declare import declare
+
+
+def _text(name: str) -> Callable[[Sequence[Shape], dict[str, Any]], str]:
+    """The call along one axis, or along several."""
+
+    def source(shapes: Sequence[Shape], params: dict[str, Any]) -> str:
+        norm = "" if params["norm"] is None else ", norm={norm}"
+        if len(params["axes"]) == 1:
+            return f"np.fft.{name}({{0}}, axis={params['axes'][0]}{norm})"
+        return f"np.fft.{name}n({{0}}, axes={{axes}}{norm})"
+
+    return source
+
 
 DUAL = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 """The scaling under which a transform and its inverse change places."""
@@ -45,16 +62,28 @@ fft = declare(
     "fft",
     lambda x, *, axes, norm: np.fft.fftn(x, axes=axes, norm=norm),
     Linear(lambda g, out, x, *, axes, norm: fft(g, axes=axes, norm=norm)),
+    form=Form(source=_text("fft")),
+    cost=costs.fourier,
 )
 ifft = declare(
     "ifft",
     lambda x, *, axes, norm: np.fft.ifftn(x, axes=axes, norm=norm),
     Linear(lambda g, out, x, *, axes, norm: ifft(g, axes=axes, norm=norm)),
+    form=Form(source=_text("ifft")),
+    cost=costs.fourier,
 )
-rfft = declare("rfft", lambda x, *, axis, norm: np.fft.rfft(x, axis=axis, norm=norm), Linear(_real_transposed))
+rfft = declare(
+    "rfft",
+    lambda x, *, axis, norm: np.fft.rfft(x, axis=axis, norm=norm),
+    Linear(_real_transposed),
+    form=Form(source="np.fft.rfft({0}, axis={axis}, norm={norm})"),
+    cost=costs.fourier,
+)
 irfft = declare(
     "irfft",
     lambda x, *, n, axis, norm: np.fft.irfft(x, n, axis, norm),
     Linear(_real_inverse_transposed),
     note="the imaginary parts of the first and, for even n, the last frequency do not enter",
+    form=Form(source="np.fft.irfft({0}, {n}, {axis}, {norm})"),
+    cost=costs.fourier,
 )

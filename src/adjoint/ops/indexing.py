@@ -11,31 +11,20 @@ from typing import Any
 
 import numpy as np
 
+from ..core.entry import moves
+from ..core.entry.facts import EMBEDDED, Form
+from ..core.entry.moves import Addressed
 from ..core.errors import BatchError, message
-from ..core.reverse import is_writable
+from ..core.quick.accumulator import Accumulator
+from ..core.reverse import Node
 from ..core.traced import Traced
-from ..core.values import Value, describe, dtype_of, fit, shape_of
+from ..core.values import LARGE, Value, describe, dtype_of, fit, shape_of
 from ..rules.linear import Linear
+from ..rules.residuals import Ghost
 from ..rules.stacking import all_batched, one_by_one, padded, repeated
+from . import costs
 from .declare import CONSTANT, declare
-
-
-class _Hole:
-    """The place of an index array in a template."""
-
-    def __repr__(self) -> str:
-        return "<array>"
-
-
-HOLE: Any = _Hole()
-
-
-def filled(template: tuple[Any, ...], arrays: Sequence[Any]) -> tuple[Any, ...]:
-    """The key: the template with the arrays put back."""
-    if not arrays:
-        return template
-    rest = iter(arrays)
-    return tuple([next(rest) if entry is HOLE else entry for entry in template])
+from .keys import HOLE, addresses_of, along_axis, filled, region_of, seen
 
 
 def _index(x: Any, *arrays: Any, template: tuple[Any, ...]) -> Any:
@@ -91,37 +80,52 @@ def _read_back(g: Any, out: Any, x: Any, v: Any, *arrays: Any, template: tuple[A
     return np.where(last_writes(*arrays, template=template, shape=shape_of(g)), read, 0.0)
 
 
-def _read_into(cotangents: list[Any], parents: Sequence[Any], g: Any, args: Sequence[Any], params: dict) -> bool:
-    """Add what was read to a cotangent that is there already, without a whole array for each element."""
-    if parents[0] is None:
+def _read_into(cotangents: list[Any], g: Any, node: Node) -> bool:
+    """Add what was read to a sum that is there already, without a whole array for each element."""
+    _, (place, *_), (x, *arrays), _, params = node
+    if place is None or any([isinstance(a, Traced) for a in (g, *arrays)]):
         return False
-    whole: Any = cotangents[parents[0]]
-    if not is_writable(whole) or any([isinstance(a, Traced) for a in (g, *args[1:])]):
+    g = g.total if type(g) is Accumulator else g
+    whole = cotangents[place]
+    if whole is None and type(x) is Ghost:
+        whole = cotangents[place] = Accumulator(np.zeros(x.shape, x.dtype))
+    if type(whole) is not Accumulator:
         return False
-    key = filled(params["template"], args[1:])
-    if _is_unique(args[1:]):
-        whole[key] += g
+    key = filled(params["template"], arrays)
+    if _is_unique(arrays):
+        whole.total[key] += g
     else:
-        _add_at(whole, key, g)
+        _add_at(whole.total, key, g)
     return True
 
 
-def _write_into(cotangents: list[Any], parents: Sequence[Any], g: Any, args: Sequence[Any], params: dict) -> bool:
+def _write_into(cotangents: list[Any], g: Any, node: Node) -> bool:
     """Hand out the cotangent of what was written, and pass the rest of the same array on."""
-    if len(args) > 2 or not is_writable(g):
+    _, parents, (_, v, *arrays), _, params = node
+    if arrays:
         return False
+    kept, written = parents
+    if type(g) is not Accumulator:
+        if type(g) is not np.ndarray or g.size <= LARGE:
+            return False
+        g = Accumulator(g.copy())  # once, for all writes to the array
     key = params["template"]
-    if parents[1] is not None:
-        _add(cotangents, parents[1], fit(np.array(g[key]), args[1]))
-    g[key] = 0.0
-    if parents[0] is not None:
-        _add(cotangents, parents[0], g)
+    if written is not None:
+        _add(cotangents, written, fit(np.array(g.total[key]), v))
+    g.total[key] = 0.0
+    if kept is not None:
+        _add(cotangents, kept, g)
     return True
 
 
 def _add(cotangents: list[Any], place: int, c: Any) -> None:
     had = cotangents[place]
-    cotangents[place] = c if had is None else had + c
+    if had is None:
+        cotangents[place] = c
+    elif type(c) is Accumulator:
+        cotangents[place] = c + (had.total if type(had) is Accumulator else had)
+    else:
+        cotangents[place] = had + c
 
 
 def _last_writes(*arrays: Any, template: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
@@ -185,10 +189,12 @@ index = declare(
     Linear(
         lambda g, out, x, *arrays, template: unindex(g, *arrays, template=template, shape=shape_of(x)),
         structural=True,
-        pull_into=_read_into,
+        in_place=_read_into,
     ),
     stacking=_stack_index,
     fails_from=1,
+    moves=moves.View(seen),
+    addressed=Addressed(moves.READS, 1, addresses_of),
 )
 unindex = declare(
     "unindex",
@@ -196,19 +202,31 @@ unindex = declare(
     Linear(lambda g, out, x, *arrays, template, shape: index(g, *arrays, template=template), structural=True),
     stacking=_stack_unindex,
     fails_from=1,
+    moves=moves.Pad(region_of),
+    addressed=Addressed(moves.ADDS, 1, addresses_of),
     note="adds at repeated indices",
 )
 assign = declare(
     "assign",
     _assign,
-    Linear(_erased, _read_back, structural=True, pull_into=_write_into),
+    Linear(_erased, _read_back, structural=True, in_place=_write_into),
     stacking=_stack_assign,
     fails_from=2,
+    moves=moves.Overwrite(region_of),
+    addressed=Addressed(moves.WRITES, 2, addresses_of),
     note="of several writes to one place the last counts",
 )
 
 
-last_writes = declare("last_writes", _last_writes, CONSTANT, stacking=one_by_one, fails_from=0)
+last_writes = declare(
+    "last_writes",
+    _last_writes,
+    CONSTANT,
+    stacking=one_by_one,
+    fails_from=0,
+    addressed=Addressed(moves.MARKS, 0, addresses_of),
+    cost=costs.nothing,
+)
 
 
 def _put_along(g: Value, places: Value, *, axis: int, length: int) -> Value:
@@ -230,6 +248,8 @@ take_along = declare(
     ),
     stacking=all_batched,
     fails_from=1,
+    addressed=Addressed(moves.READS, 1, along_axis),
+    form=Form(source="np.take_along_axis({0}, {1}, {axis})"),
 )
 put_along = declare(
     "put_along",
@@ -237,5 +257,7 @@ put_along = declare(
     Linear(lambda g, out, x, places, *, axis, length: take_along(g, places, axis=axis), structural=True),
     stacking=all_batched,
     fails_from=1,
+    addressed=Addressed(moves.ADDS, 1, along_axis),
     note="adds at repeated indices",
+    form=Form(source=EMBEDDED),
 )

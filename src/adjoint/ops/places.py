@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..core.entry.facts import EMBEDDED, SUM, Form
+from ..core.entry.moves import Shape
 from ..core.errors import BatchError, message
 from ..core.values import describe
 from ..rules.stacking import leading, one_by_one
+from . import costs
 from .declare import CONSTANT, declare
 
 
@@ -44,15 +47,86 @@ def _search(a: Any, v: Any, *sorter: Any, side: str) -> Any:
     return np.searchsorted(a, v, side, *sorter)
 
 
-partition_places = declare("partition_places", _partition_places, CONSTANT, stacking=leading)
+def _search_text(shapes: Sequence[Shape], params: dict[str, Any]) -> str:
+    return "np.searchsorted({0}, {1}, {side}, {2})" if len(shapes) > 2 else "np.searchsorted({0}, {1}, {side})"
+
+
+partition_places = declare(
+    "partition_places",
+    _partition_places,
+    CONSTANT,
+    stacking=leading,
+    form=Form(source=EMBEDDED),
+    cost=costs.sort,
+)
 argpartition = declare(
-    "argpartition", lambda x, *, kth, axis, kind: np.argpartition(x, kth, axis, kind), CONSTANT, stacking=leading
+    "argpartition",
+    lambda x, *, kth, axis, kind: np.argpartition(x, kth, axis, kind),
+    CONSTANT,
+    stacking=leading,
+    form=Form(source="np.argpartition({0}, {kth}, {axis}, {kind})"),
+    cost=costs.each_element,
 )
-lexsort = declare("lexsort", lambda *keys, axis: np.lexsort(keys, axis), CONSTANT, stacking=one_by_one)
-searchsorted = declare("searchsorted", _search, CONSTANT, stacking=one_by_one, fails_from=2)
-isin = declare("isin", lambda x, tests, *, kind: np.isin(x, tests, kind=kind), CONSTANT, stacking=one_by_one)
+lexsort = declare(
+    "lexsort",
+    lambda *keys, axis: np.lexsort(keys, axis),
+    CONSTANT,
+    stacking=one_by_one,
+    form=Form(source="np.lexsort(({all},), {axis})"),
+    cost=costs.sort,
+)
+searchsorted = declare(
+    "searchsorted",
+    _search,
+    CONSTANT,
+    stacking=one_by_one,
+    fails_from=2,
+    form=Form(source=_search_text),
+    cost=costs.search,
+)
+isin = declare(
+    "isin",
+    lambda x, tests, *, kind: np.isin(x, tests, kind=kind),
+    CONSTANT,
+    stacking=one_by_one,
+    form=Form(source="np.isin({0}, {1}, kind={kind})"),
+)
 digitize = declare(
-    "digitize", lambda x, bins, *, right: np.digitize(x, bins, right), CONSTANT, stacking=one_by_one, fails_from=1
+    "digitize",
+    lambda x, bins, *, right: np.digitize(x, bins, right),
+    CONSTANT,
+    stacking=one_by_one,
+    fails_from=1,
+    form=Form(source="np.digitize({0}, {1}, {right})"),
+    cost=costs.search,
 )
-nonzero = declare("nonzero", lambda x: np.stack(np.nonzero(x)), CONSTANT, stacking=_refuse, fails_from=0)
-unique = declare("unique", _unique_places, CONSTANT, stacking=_refuse, multiple=True, fails_from=0)
+nonzero = declare(
+    "nonzero",
+    lambda x: np.stack(np.nonzero(x)),
+    CONSTANT,
+    stacking=_refuse,
+    fails_from=0,
+    form=Form(source="np.stack(np.nonzero({0}))"),
+    cost=costs.nothing,
+    ragged=True,
+)
+unique = declare(
+    "unique",
+    _unique_places,
+    CONSTANT,
+    stacking=_refuse,
+    multiple=True,
+    fails_from=0,
+    form=Form(source=EMBEDDED),
+    cost=costs.sort,
+    ragged=True,
+)
+
+bin_of = declare(
+    "bin_of",
+    lambda x, edges: np.searchsorted(edges, x, side="right") - 1,
+    CONSTANT,
+    stacking=one_by_one,
+    note="which of the bins, of ascending edges, a number is in",
+    form=Form(source="np.searchsorted({1}, {0}, 'right') - 1", hold=SUM),
+)

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.entry.algebra import Monoid
+from ..core.entry.facts import EMBEDDED, Form
 from ..core.forward import ForwardTrace
-from ..core.trace import is_differentiated
-from ..core.traced import Traced
+from ..core.traced import Traced, is_differentiated
 from ..core.values import dtype_of, may_hold, shape_of, zeros_for
 from ..rules.opaque import Opaque
 from ..rules.reducing import widened
@@ -40,6 +41,8 @@ prod = declare(
     lambda x, *, axis, keepdims: np.multiply.reduce(x, axis=axis, keepdims=keepdims),
     Opaque(jvp=_prod_pushed, vjp=_prod_pulled, exact=True),
     note="right at zeros in every order",
+    reduces=Monoid(np.multiply),
+    form=Form(source="np.prod({0}{along})"),
 )
 
 
@@ -55,12 +58,18 @@ def _product_of_others(x: Any, *, axis: Axes) -> Any:
 
 
 def _others_pushed(tangents: Any, out: Any, args: Any, params: dict[str, Any]) -> Any:
-    walk = ForwardTrace()
-    found = others_by_halves(Traced(args[0], walk, tangents[0]), params["axis"])
-    return found.node if isinstance(found, Traced) and found.walk is walk else zeros_for(out)
+    trace = ForwardTrace()
+    found = others_by_halves(Traced(args[0], trace, tangents[0]), params["axis"])
+    return found.node if isinstance(found, Traced) and found.traced_by is trace else zeros_for(out)
 
 
-product_of_others = declare("product_of_others", _product_of_others, Opaque(jvp=_others_pushed, exact=True))
+product_of_others = declare(
+    "product_of_others",
+    _product_of_others,
+    Opaque(jvp=_others_pushed, exact=True),
+    form=Form(source=EMBEDDED),
+    cost=lambda takes, gives, params: 3 * takes[0].size,
+)
 
 
 def others_by_halves(x: Any, axis: Axes) -> Any:

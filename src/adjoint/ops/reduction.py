@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.values import may_hold, raw, shape_of, spread
+from ..core.entry.algebra import Monoid
+from ..core.entry.facts import EMBEDDED, Form
+from ..core.values import decidable, may_hold, shape_of, spread
 from ..rules.linear import Linear
 from ..rules.reducing import Reducing, widened
 from ..rules.stacking import leading
+from . import costs
 from .declare import CONSTANT, declare
 from .shape import flip
 
@@ -25,19 +28,23 @@ sum = declare(
     _sum,
     Linear(lambda g, out, x, *, axis, keepdims: spread(widened(g, x, axis), shape_of(x)), structural=True),
     stacking=leading,
+    reduces=Monoid(np.add),
+    form=Form(source="np.sum({0}{along})"),
 )
 cumsum = declare(
     "cumsum",
     lambda x, *, axis: np.cumsum(x, axis),
     Linear(lambda g, out, x, *, axis: flip(cumsum(flip(g, axis=(axis,)), axis=axis), axis=(axis,)), structural=True),
     stacking=leading,
+    accumulates=Monoid(np.add),
+    form=Form(source="np.cumsum({0}, {axis})"),
 )
 
 
 def _extreme(out: Any, x: Any, *, axis: Axes, keepdims: bool) -> Any:
     best = widened(out, x, axis)
     hit = np.equal(x, best)
-    if type(hit) is np.ndarray and np.count_nonzero(hit) == np.size(out) and not np.isnan(np.sum(raw(out))):
+    if type(hit) is np.ndarray and np.count_nonzero(hit) == np.size(out) and not np.isnan(np.sum(decidable(out))):
         return hit  # no ties and no nan: the mask is the share
     count = sum(hit, axis=axis, keepdims=True)
     if may_hold(count == 0):  # only nan is not equal to itself
@@ -49,16 +56,20 @@ def _extreme(out: Any, x: Any, *, axis: Axes, keepdims: bool) -> Any:
 max = declare(
     "max",
     lambda x, *, axis, keepdims: np.maximum.reduce(x, axis=axis, keepdims=keepdims),
-    Reducing(_extreme),
+    Reducing(_extreme, selects=True),
     stacking=leading,
+    reduces=Monoid(np.maximum),
     note="ties are shared equally",
+    form=Form(source="np.max({0}{along})"),
 )
 min = declare(
     "min",
     lambda x, *, axis, keepdims: np.minimum.reduce(x, axis=axis, keepdims=keepdims),
-    Reducing(_extreme),
+    Reducing(_extreme, selects=True),
     stacking=leading,
+    reduces=Monoid(np.minimum),
     note="ties are shared equally",
+    form=Form(source="np.min({0}{along})"),
 )
 
 
@@ -79,16 +90,72 @@ def _logsumexp(x: Any, *, axis: Axes, keepdims: bool) -> Any:
     return found if keepdims else np.squeeze(found, axis)[()]
 
 
-logsumexp = declare("logsumexp", _logsumexp, Reducing(_share_of_exponential, selects=False), stacking=leading)
+def _logsumexp_in_steps(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    """The same in operations that have machine code; the largest element of nothing is an error, so not for that."""
+    top = max(x, axis=axis, keepdims=True)
+    base = np.where(np.isfinite(top), top, 0.0)
+    found = np.log(sum(np.exp(x - base), axis=axis, keepdims=True)) + base
+    return found if keepdims else np.squeeze(found, axis)
 
-argsort = declare("argsort", lambda x, *, axis: np.argsort(x, axis, kind="stable"), CONSTANT)
+
+def _logsumexp_by_elements(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    powers = np.frompyfunc(np.exp, 1, 1)(x[None])  # with an axis in front these are arrays, whatever is left
+    found = np.frompyfunc(np.log, 1, 1)(np.sum(powers, axis=axis, keepdims=keepdims))
+    np.frompyfunc(lambda e: bool(np.isfinite(e)), 1, 1)(found)  # a guard: elsewhere this formula may overflow
+    return found[0]
+
+
+logsumexp = declare(
+    "logsumexp",
+    _logsumexp,
+    Reducing(_share_of_exponential, selects=False),
+    stacking=leading,
+    form=Form(source=EMBEDDED),
+    composition=_logsumexp_in_steps,
+    cost=lambda takes, gives, params: 4 * takes[0].size + 2 * gives[0].size,
+    by_elements=_logsumexp_by_elements,
+)
+
+argsort = declare(
+    "argsort",
+    lambda x, *, axis: np.argsort(x, axis, kind="stable"),
+    CONSTANT,
+    form=Form(source="np.argsort({0}, {axis}, kind='stable')"),
+    cost=costs.sort,
+)
 argsort_down = declare(
     "argsort_down",
     lambda x, *, axis: np.argsort(x, axis, stable=True, descending=True),  # type: ignore[call-arg,call-overload]
     CONSTANT,
     note="from NumPy 2.5 on",
+    form=Form(source="np.argsort({0}, {axis}, stable=True, descending=True)"),
+    cost=costs.sort,
 )
-argmax = declare("argmax", lambda x, *, axis, keepdims: np.argmax(x, axis, keepdims=keepdims), CONSTANT)
-argmin = declare("argmin", lambda x, *, axis, keepdims: np.argmin(x, axis, keepdims=keepdims), CONSTANT)
-any = declare("any", lambda x, *, axis, keepdims: np.any(x, axis=axis, keepdims=keepdims), CONSTANT)
-all = declare("all", lambda x, *, axis, keepdims: np.all(x, axis=axis, keepdims=keepdims), CONSTANT)
+argmax = declare(
+    "argmax",
+    lambda x, *, axis, keepdims: np.argmax(x, axis, keepdims=keepdims),
+    CONSTANT,
+    form=Form(source="np.argmax({0}{along})"),
+    cost=costs.each_element,
+)
+argmin = declare(
+    "argmin",
+    lambda x, *, axis, keepdims: np.argmin(x, axis, keepdims=keepdims),
+    CONSTANT,
+    form=Form(source="np.argmin({0}{along})"),
+    cost=costs.each_element,
+)
+any = declare(
+    "any",
+    lambda x, *, axis, keepdims: np.any(x, axis=axis, keepdims=keepdims),
+    CONSTANT,
+    reduces=Monoid(np.logical_or),
+    form=Form(source="np.any({0}{along})"),
+)
+all = declare(
+    "all",
+    lambda x, *, axis, keepdims: np.all(x, axis=axis, keepdims=keepdims),
+    CONSTANT,
+    reduces=Monoid(np.logical_and),
+    form=Form(source="np.all({0}{along})"),
+)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
 
-from ..core.careful import KINK
-from ..core.spoken import is_awaited
+from ..core.entry.facts import BOTH, CHEAP, COMPARE, EITHER, EXCLUSIVE, PRODUCT, SHIFT, SIGN, Form, Kernel
+from ..core.frames.spoken import is_awaited
+from ..core.singular.slope import KINK
 from ..core.traced import PYTHON, Traced
 from ..core.values import dtype_of
+from ..rules import sides
 from ..rules.elementwise import Elementwise
 from ..rules.linear import Linear
 from ..rules.selecting import Selecting
 from ..rules.stacking import aligned
+from . import costs
 from .declare import CONSTANT, REAL, UFUNCS, composed, constant, declare, elementwise, ratio, selecting
 from .declare import where as pick
 
@@ -35,10 +39,38 @@ def _fwins(x: Any, y: Any, over: Any) -> Any:
 
 
 TIES = "ties are shared equally; against the number 0 the slope at a tie is 0 (ReLU)"
-maximum = selecting(np.maximum, lambda x, y: _wins(x, y, np.greater), lambda x, y: _wins(y, x, np.greater), note=TIES)
-minimum = selecting(np.minimum, lambda x, y: _wins(x, y, np.less), lambda x, y: _wins(y, x, np.less), note=TIES)
-fmax = selecting(np.fmax, lambda x, y: _fwins(x, y, np.greater), lambda x, y: _fwins(y, x, np.greater), note=TIES)
-fmin = selecting(np.fmin, lambda x, y: _fwins(x, y, np.less), lambda x, y: _fwins(y, x, np.less), note=TIES)
+maximum = selecting(
+    np.maximum,
+    lambda x, y: _wins(x, y, np.greater),
+    lambda x, y: _wins(y, x, np.greater),
+    note=TIES,
+    kernel=Kernel("MAXIMUM", "fiub", CHEAP),
+    form=Form(sympy="Max"),
+)
+minimum = selecting(
+    np.minimum,
+    lambda x, y: _wins(x, y, np.less),
+    lambda x, y: _wins(y, x, np.less),
+    note=TIES,
+    kernel=Kernel("MINIMUM", "fiub", CHEAP),
+    form=Form(sympy="Min"),
+)
+fmax = selecting(
+    np.fmax,
+    lambda x, y: _fwins(x, y, np.greater),
+    lambda x, y: _fwins(y, x, np.greater),
+    note=TIES,
+    kernel=Kernel("FMAX", "fiub", CHEAP),
+    form=Form(sympy="Max"),
+)
+fmin = selecting(
+    np.fmin,
+    lambda x, y: _fwins(x, y, np.less),
+    lambda x, y: _fwins(y, x, np.less),
+    note=TIES,
+    kernel=Kernel("FMIN", "fiub", CHEAP),
+    form=Form(sympy="Min"),
+)
 
 
 def _inside(x: Any, y: Any, z: Any) -> Any:
@@ -56,6 +88,8 @@ clip = declare(
     stacking=aligned,
     domain=(REAL, REAL, REAL),
     note="slope 1 at the bounds themselves",
+    kernel=Kernel("clip", "fiub", CHEAP, "bounded"),
+    form=Form(source="np.clip({0}, {1}, {2})", sympy="Min(Max(x, y), z)"),
 )
 
 
@@ -74,6 +108,9 @@ where = declare(
     ),
     stacking=aligned,
     domain=(REAL, REAL, REAL),
+    scalar=lambda condition, x, y: x if condition else y,
+    kernel=Kernel("where", "fiub", CHEAP, "chosen"),
+    form=Form(source="np.where({0}, {1}, {2})", sympy="chosen"),
 )
 
 
@@ -82,21 +119,46 @@ absolute = elementwise(
     partials=[lambda out, x: ratio(np.conjugate(x), out) if np.iscomplexobj(x) else np.sign(x)],
     evaluate=abs,
     slope=KINK,
+    sided=sides.absolute,
     note="slope 0 at 0",
+    scalar=abs,
+    kernel=Kernel("absolute", "fiub", CHEAP),
+    form=Form(text="abs", source="np.abs({0})", javascript="abs", sympy="Abs"),
+    cost=costs.arithmetic,
 )
-fabs = elementwise(np.fabs, partials=[lambda x: np.sign(x)], scalar=math.fabs, slope=KINK, note="slope 0 at 0")
+fabs = elementwise(
+    np.fabs,
+    partials=[lambda x: np.sign(x)],
+    scalar=math.fabs,
+    slope=KINK,
+    sided=sides.absolute,
+    note="slope 0 at 0",
+    kernel=Kernel("llvm fabs", cost=CHEAP),
+    form=Form(text="abs", javascript="abs", sympy="Abs"),
+    cost=costs.arithmetic,
+)
 copysign = elementwise(
     np.copysign,
     partials=[lambda x, y: np.sign(x) * np.copysign(1.0, y), lambda: 0.0],
     slope=KINK,
     note="slope 0 at 0, as that of the absolute value",
+    scalar=math.copysign,
+    kernel=Kernel("llvm copysign", cost=CHEAP),
+    form=Form(sympy="Piecewise((-Abs(x), y < 0), (Abs(x), True))"),
+    cost=costs.arithmetic,
 )
-heaviside = selecting(np.heaviside, lambda: 0.0, lambda x: pick(x == 0, 1.0, 0.0))
-nextafter = selecting(np.nextafter, lambda: 1.0, lambda: 0.0)
+heaviside = selecting(
+    np.heaviside,
+    lambda: 0.0,
+    lambda x: pick(x == 0, 1.0, 0.0),
+    kernel=Kernel("heaviside", cost=CHEAP),
+    form=Form(sympy="Piecewise((0, x < 0), (y, Eq(x, 0)), (1, True))"),
+)
+nextafter = selecting(np.nextafter, lambda: 1.0, lambda: 0.0, kernel=Kernel("libm nextafter"))
 
 
 def _remainder(x: Any, y: Any) -> Any:
-    """Python's own operator for its numbers, also inside other walks: the same, and a Python number."""
+    """Python's own operator for its numbers, also inside other traces: the same, and a Python number."""
     are_pythons = type(x) in PYTHON and type(y) in PYTHON
     if isinstance(x, Traced) or isinstance(y, Traced) or (are_pythons and (y != 0 or is_awaited())):
         return x % y
@@ -108,16 +170,45 @@ remainder = elementwise(
     partials=[lambda: 1.0, lambda x, y: -np.floor_divide(x, y)],
     evaluate=_remainder,
     domain=[REAL, (0.25, math.inf)],
+    kernel=Kernel("remainder", "fiu"),
+    form=Form("%", PRODUCT, text="remainder", javascript="remainder", sympy="x - y*floor(x/y)"),
+    python=operator.mod,
+    cost=costs.arithmetic,
 )
 fmod = elementwise(
     np.fmod,
     partials=[lambda: 1.0, lambda out, x, y: -np.rint((x - out) / y)],
     domain=[REAL, (0.25, math.inf)],
+    kernel=Kernel("fmod", "fiu"),
+    form=Form(sympy="x - y*sign(x/y)*floor(Abs(x/y))"),
+    cost=costs.arithmetic,
 )
-ldexp = elementwise(np.ldexp, partials=[lambda y: np.ldexp(1.0, y), None])
+ldexp = elementwise(
+    np.ldexp,
+    partials=[lambda y: np.ldexp(1.0, y), None],
+    kernel=Kernel("ldexp", types="scaled"),
+    form=Form(sympy="x*2**y"),
+    cost=costs.arithmetic,
+)
 
-fraction = declare("fraction", lambda x: np.modf(x)[0], Elementwise([lambda: 1.0]), stacking=aligned, domain=(REAL,))
-exponent = declare("exponent", lambda x: np.frexp(x)[1], CONSTANT, stacking=aligned)
+fraction = declare(
+    "fraction",
+    lambda x: np.modf(x)[0],
+    Elementwise([lambda: 1.0]),
+    stacking=aligned,
+    domain=(REAL,),
+    kernel=Kernel("fraction", cost=CHEAP, types=np.modf),
+    form=Form(source="np.modf({0})[0]", sympy="x - sign(x)*floor(Abs(x))"),
+    cost=costs.arithmetic,
+)
+exponent = declare(
+    "exponent",
+    lambda x: np.frexp(x)[1],
+    CONSTANT,
+    stacking=aligned,
+    kernel=Kernel("exponent", types="split"),
+    form=Form(source="np.frexp({0})[1]"),
+)
 
 
 @composed(np.modf)
@@ -142,23 +233,75 @@ def divmod(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 PIECEWISE = "piecewise constant: the derivative is 0"
-_ufunc: Any
-for _ufunc in (np.floor, np.ceil, np.trunc, np.rint, np.sign, np.floor_divide, np.spacing):
-    constant(_ufunc, note=PIECEWISE)
-for _ufunc in (
-    np.isnan, np.isinf, np.isfinite, np.signbit, np.equal, np.not_equal, np.less, np.less_equal, np.greater,
-    np.greater_equal, np.logical_and, np.logical_or, np.logical_not, np.logical_xor, np.bitwise_and, np.bitwise_or,
-    np.bitwise_xor, np.invert, np.left_shift, np.right_shift, np.gcd, np.lcm, np.bitwise_count,
-):  # fmt: skip
-    constant(_ufunc, note="not real-valued")
+NEAREST = (
+    "Piecewise((floor(x), x - floor(x) < Rational(1, 2)), (floor(x) + 1, x - floor(x) > Rational(1, 2)), "
+    "(Piecewise((floor(x), Eq(Mod(floor(x), 2), 0)), (floor(x) + 1, True)), True))"
+)
+"""To the nearest whole number; halves to the even one."""
+constant(np.floor, note=PIECEWISE, kernel=Kernel("llvm floor", "fiub", CHEAP), form=Form(sympy="floor"))
+constant(np.ceil, note=PIECEWISE, kernel=Kernel("llvm ceil", "fiub", CHEAP), form=Form(sympy="ceiling"))
+constant(np.trunc, note=PIECEWISE, kernel=Kernel("llvm trunc", "fiub", CHEAP), form=Form(sympy="sign(x)*floor(Abs(x))"))
+constant(np.rint, note=PIECEWISE, kernel=Kernel("llvm rint", cost=CHEAP), form=Form(sympy=NEAREST))
+constant(np.sign, note=PIECEWISE, kernel=Kernel("sign", "fiu", CHEAP), form=Form(sympy="sign"))
+constant(
+    np.floor_divide,
+    note=PIECEWISE,
+    kernel=Kernel("floor_divide", "fiu"),
+    form=Form("//", PRODUCT, text="floor_divide", javascript="floor_divide", sympy="floor(x/y)"),
+    python=operator.floordiv,
+)
+constant(np.spacing, note=PIECEWISE, kernel=Kernel("spacing"))
+
+
+def _question(ufunc: Any, code: str, kinds: str = "fiub", form: Form = Form(), **facts: Any) -> None:  # noqa: B008  (frozen)
+    """What is asked of numbers or done to bits: nothing that has a slope."""
+    constant(ufunc, note="not real-valued", kernel=Kernel(code, kinds, CHEAP), form=form, **facts)
+
+
+_question(np.equal, "comparison eq", form=Form("==", COMPARE, javascript="equal", sympy="Eq"))
+_question(np.not_equal, "comparison ne", form=Form("!=", COMPARE, javascript="not_equal", sympy="Ne"))
+_question(np.less, "comparison lt", form=Form("<", COMPARE))
+_question(np.less_equal, "comparison le", form=Form("<=", COMPARE))
+_question(np.greater, "comparison gt", form=Form(">", COMPARE))
+_question(np.greater_equal, "comparison ge", form=Form(">=", COMPARE))
+_question(np.isnan, "isnan", scalar=math.isnan, form=Form(sympy="S.false"))
+_question(np.isinf, "isinf", scalar=math.isinf, form=Form(sympy="S.false"))
+_question(np.isfinite, "isfinite", scalar=math.isfinite, form=Form(sympy="S.true"))
+_question(np.signbit, "signbit", "f", form=Form(sympy="x < 0"))
+_question(
+    np.logical_and,
+    "logical and",
+    form=Form(hold=COMPARE, text="{0:sum} and {1:sum}", sympy="And"),
+    commutative=True,
+    neutral=True,
+)
+_question(
+    np.logical_or,
+    "logical or",
+    form=Form(hold=COMPARE, text="{0:sum} or {1:sum}", sympy="Or"),
+    commutative=True,
+    neutral=False,
+)
+_question(np.logical_xor, "logical xor", form=Form(sympy="Xor"))
+_question(np.logical_not, "logical_not", form=Form(sympy="Not"))
+_question(
+    np.bitwise_and, "AND", "iub", Form("&", BOTH, logical="logical_and", sympy="And"), commutative=True, neutral=True
+)
+_question(
+    np.bitwise_or, "OR", "iub", Form("|", EITHER, logical="logical_or", sympy="Or"), commutative=True, neutral=False
+)
+_question(np.bitwise_xor, "XOR", "iub", Form("^", EXCLUSIVE, text="bitwise_xor", logical="logical_xor", sympy="Xor"))
+_question(np.invert, "invert", "iub", Form("~", SIGN, text="invert", logical="logical_not", sympy="Not"))
+_question(np.left_shift, "left_shift", "iu", Form("<<", SHIFT, text="left_shift"))
+_question(np.right_shift, "right_shift", "iu", Form(">>", SHIFT, text="right_shift"))
+_question(np.bitwise_count, "bitwise_count", "iub")
+constant(np.gcd, note="not real-valued")
+constant(np.lcm, note="not real-valued")
 
 _sign = UFUNCS[np.sign]
 
 
-@composed(np.sign)
+@composed(np.sign, is_exact=True)
 def sign(x: Any) -> Any:
     """`np.sign`: piecewise constant for real numbers, x / |x| for complex ones."""
     return ratio(x, np.abs(x)) if np.iscomplexobj(x) else _sign(x)
-
-
-__all__ = ["absolute", "clip", "maximum", "minimum", "where"]

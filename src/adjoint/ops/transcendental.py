@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.entry.facts import EMBEDDED, Form
 from ..rules.opaque import Opaque
-from .declare import declare
+from .declare import CONSTANT, declare
 
 NODES = 64
 """Quadrature nodes in a quarter turn: enough for every argument whose I0 is a finite double."""
@@ -61,22 +62,37 @@ def _i0(x: Any, *, order: int) -> Any:
     return (total / NODES).astype(np.result_type(x))[()]
 
 
-def _family(name: str, evaluate: Any) -> Any:
+def _family(name: str, evaluate: Any, source: str) -> Any:
     def pushed(tangents: Any, out: Any, args: Any, params: dict[str, Any]) -> Any:
         return tangents[0] * primitive(args[0], order=params["order"] + 1)
 
     def pulled(g: Any, out: Any, args: Any, params: dict[str, Any], needed: Any) -> list[Any]:
         return [g * primitive(args[0], order=params["order"] + 1)]
 
-    primitive = declare(name, evaluate, Opaque(jvp=pushed, vjp=pulled))
+    primitive = declare(
+        name,
+        evaluate,
+        Opaque(jvp=pushed, vjp=pulled),
+        by_elements=lambda x, *, order: np.frompyfunc(lambda e: primitive(e, order=order), 1, 1)(x[None])[0],
+        form=Form(source=lambda shapes, params: EMBEDDED if params["order"] else source),
+    )
     return primitive
 
 
-sinc = _family("sinc_derivative", _sinc)
-i0 = _family("i0_derivative", _i0)
+sinc = _family("sinc_derivative", _sinc, "np.sinc({0})")
+i0 = _family("i0_derivative", _i0, "np.i0({0})")
 unwrap = declare(
     "unwrap",
     lambda x, **keywords: np.unwrap(x, **keywords),
     Opaque(jvp=lambda tangents, out, args, params: tangents[0], vjp=lambda g, out, args, params, needed: [g]),
     note="adds multiples of the period, which are piecewise constant",
+    form=Form(source="np.unwrap({all}{named})"),
+)
+
+round_to = declare(
+    "round_to",
+    lambda x, *, decimals: np.round(x, decimals),
+    CONSTANT,
+    note="piecewise constant",
+    form=Form(source="np.round({0}, {decimals})"),
 )

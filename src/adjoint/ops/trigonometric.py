@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.careful import EVEN, KINK
+from ..core.entry.facts import CHEAP, POWER, Form, Kernel
+from ..core.singular.slope import EVEN, KINK
+from ..rules import sides
 from ..rules.elementwise import Elementwise
 from ..rules.stacking import aligned
+from . import costs, series
 from .declare import REAL, SYMMETRIC, also, declare, elementwise, ratio
 
 TURN = math.pi / 180.0
@@ -67,17 +70,27 @@ arctan2 = elementwise(
         lambda x, y: -ratio(ratio(x, np.hypot(x, y)), np.hypot(x, y)),
     ],
     note="arctan2(y, x) has slope 0 at the origin",
+    scalar=math.atan2,
+    series=series.not_at_origin,
 )
 hypot = elementwise(
     np.hypot,
     partials=[lambda out, x: ratio(x, out), lambda out, y: ratio(y, out)],
     slope=KINK,
+    sided=sides.hypotenuse,
     note="slope 0 at the origin",
+    scalar=math.hypot,
+    form=Form(sympy="sqrt(x**2 + y**2)"),
 )
 sinh = elementwise(np.sinh, partials=[lambda x: _cosh(x)], scalar=math.sinh)
 cosh = elementwise(np.cosh, partials=[lambda x: _sinh(x)], scalar=math.cosh, slope=EVEN)
 _sinh, _cosh = sinh.evaluate, cosh.evaluate
-tanh = elementwise(np.tanh, partials=[lambda x: sech_squared(x)], scalar=math.tanh)
+tanh = elementwise(
+    np.tanh,
+    partials=[lambda x: sech_squared(x)],
+    scalar=math.tanh,
+    series=lambda step: series.hyperbolic_tangent(step, sech_squared),
+)
 # 1 - tanh(x)**2 without its cancellation: at x = 20 that difference is 0, the slope is 1.7e-17
 sech_squared = declare(
     "sech_squared",
@@ -85,6 +98,14 @@ sech_squared = declare(
     Elementwise([lambda out, x: -2.0 * np.tanh(x) * out]),
     stacking=aligned,
     domain=(REAL,),
+    kernel=Kernel("sech_squared", types=np.cosh),
+    form=Form(
+        hold=POWER,
+        text="sech² sech2",
+        source="(1.0 / np.cosh({0}))**2",
+        javascript="(1/square(cosh({0})))",
+        sympy="1/cosh(x)**2",
+    ),
 )
 arcsinh = elementwise(np.arcsinh, partials=[lambda x: 1.0 / _root_of_one_plus_square(x)], scalar=math.asinh)
 arccosh = elementwise(
@@ -97,7 +118,21 @@ arccosh = elementwise(
 arctanh = elementwise(
     np.arctanh, partials=[lambda x: _one_over_one_minus_square(x)], scalar=math.atanh, domain=[SYMMETRIC]
 )
-deg2rad = elementwise(np.deg2rad, partials=[lambda: TURN])
-rad2deg = elementwise(np.rad2deg, partials=[lambda: 1.0 / TURN])
+deg2rad = elementwise(
+    np.deg2rad,
+    partials=[lambda: TURN],
+    scalar=math.radians,
+    kernel=Kernel("TO_RADIANS", cost=CHEAP),
+    form=Form(javascript="({0}*PI/180)", sympy="pi*x/180"),
+    cost=costs.arithmetic,
+)
+rad2deg = elementwise(
+    np.rad2deg,
+    partials=[lambda: 1.0 / TURN],
+    scalar=math.degrees,
+    kernel=Kernel("TO_DEGREES", cost=CHEAP),
+    form=Form(javascript="({0}*180/PI)", sympy="180*x/pi"),
+    cost=costs.arithmetic,
+)
 also(np.radians, deg2rad)
 also(np.degrees, rad2deg)

@@ -10,17 +10,17 @@ import numpy as np
 
 from ..core.errors import message
 from ..core.values import describe, dtype_of, shape_of
-from ..numpy.registry import as_value, axis_of, ndim_of
+from ..numpy.dispatch.arguments import as_value, axis_of, ndim_of
 from ..ops.declare import CONSTANT, declare
-from ..rules.stacking import leading, one_by_one
-from .draws import BLOCK, FLOAT64, shape_for, standard_between, standard_exponential, standard_gumbel
+from ..ops.words import words
+from ..rules.stacking import leading, one_by_one, outer_aligned
+from .draws import FLOAT64, open_uniform, shape_for, standard_between, standard_exponential, standard_gumbel
+from .integers import drawn_integers
 from .keys import checked
-from .words import stream, words
 
 Shape = int | tuple[int, ...] | None
 INT64 = np.dtype(np.int64)
-HALF = np.uint64(32)
-LOW_HALF = np.uint64(2**32 - 1)
+ZERO, ONE = np.float64(0.0), np.float64(1.0)
 
 
 def integers(key: Any, low: Any, high: Any = None, shape: Shape = None, dtype: Any = int) -> Any:
@@ -73,7 +73,7 @@ def integers(key: Any, low: Any, high: Any = None, shape: Shape = None, dtype: A
                 fix="Use  ad.random.bernoulli  for truth values and  ad.random.uniform  for real numbers.",
             )
         )
-    return _integers(checked(key), low, high, shape=shape_for(shape, low, high), dtype=dtype)
+    return drawn_integers(checked(key), low, high, shape=shape_for(shape, low, high), dtype=dtype)
 
 
 def bernoulli(key: Any, p: Any = 0.5, shape: Shape = None) -> Any:
@@ -246,7 +246,7 @@ def choice(key: Any, a: Any, shape: Shape = (), replace: bool = True, p: Any = N
             )
         places = _pick(checked(key), p, shape=size, replace=bool(replace))
     elif replace:
-        places = _integers(checked(key), 0, n, shape=size, dtype=INT64)
+        places = drawn_integers(checked(key), 0, n, shape=size, dtype=INT64)
     else:
         places = np.reshape(_order(checked(key), n=n)[:count], size)
     return places if ndim_of(a) == 0 else np.take(a, places, axis)
@@ -264,51 +264,6 @@ def _how_many(n: Any) -> int:
     return int(n)
 
 
-def _draw_integers(key: Any, low: Any, high: Any, *, shape: tuple[int, ...], dtype: np.dtype) -> Any:
-    bounds = np.iinfo(dtype)
-    if np.any(np.asarray(low) >= np.asarray(high)):
-        raise ValueError(
-            message(
-                "There is no whole number between the ends.",
-                got=f"low={low!r}, high={high!r}",
-                fix="low  is included and  high  is not: it has to be larger.",
-            )
-        )
-    if np.any(np.asarray(low) < bounds.min) or np.any(np.asarray(high) - 1 > bounds.max):
-        raise ValueError(
-            message(
-                f"The ends do not fit into {dtype.name}.", got=f"low={low!r}, high={high!r}", fix="Pass another  dtype."
-            )
-        )
-    start, stop = (np.asarray(end).astype(np.uint64) for end in (low, high))  # modulo 2**64, as is all that follows
-    out = np.empty(shape, np.uint64)
-    flat, philox = out.reshape(-1), stream(key)
-    spans = _flat(stop - start, shape)
-    for i in range(0, flat.size, BLOCK):
-        block = flat[i : i + BLOCK]
-        w = philox.random_raw(2 * block.size)
-        block[...] = _scaled(w[0::2], w[1::2], spans[i : i + BLOCK] if spans.ndim else spans)
-    out += start
-    return out.astype(dtype)[()]
-
-
-def _flat(x: Any, shape: tuple[int, ...]) -> Any:
-    return x if x.ndim == 0 else np.broadcast_to(x, shape).reshape(-1)
-
-
-def _scaled(w: Any, extra: Any, span: Any) -> Any:
-    """span * r for a fraction r of 128 bits, rounded down: all results are equally likely but for 2**-64."""
-    carried = _high_product(extra, span)
-    return _high_product(w, span) + (w * span + carried < carried)
-
-
-def _high_product(x: Any, y: Any) -> Any:
-    """The upper 64 of the 128 bits of a product."""
-    x_low, x_high, y_low, y_high = x & LOW_HALF, x >> HALF, y & LOW_HALF, y >> HALF
-    middle = x_high * y_low + (x_low * y_low >> HALF)
-    return x_high * y_high + (middle >> HALF) + (x_low * y_high + (middle & LOW_HALF) >> HALF)
-
-
 def _draw_bernoulli(key: Any, p: Any, *, shape: tuple[int, ...]) -> Any:
     if not np.all((np.asarray(p) >= 0) & (np.asarray(p) <= 1)):
         raise ValueError(
@@ -317,6 +272,11 @@ def _draw_bernoulli(key: Any, p: Any, *, shape: tuple[int, ...]) -> Any:
             )
         )
     return standard_between.evaluate(key, shape=shape, dtype=FLOAT64) < p
+
+
+def _bernoulli_in_steps(key: Any, p: Any, *, shape: tuple[int, ...]) -> Any:
+    w = words(key, math.prod(shape)).reshape((*key.shape[:-1], *shape))
+    return open_uniform(w) < p, np.all((p >= ZERO) & (p <= ONE))
 
 
 def _worst(p: Any) -> str:
@@ -371,8 +331,10 @@ def _by_key(primitive: Any, values: Sequence[Any], batched: Sequence[bool], para
     return (one_by_one if any(batched[1:]) else leading)(primitive, values, batched, params, size)
 
 
-_integers = declare("random_integers", _draw_integers, CONSTANT, stacking=one_by_one, fails_from=1)
-_bernoulli = declare("random_bernoulli", _draw_bernoulli, CONSTANT, stacking=_by_key, fails_from=1)
+_bernoulli = declare(
+    "random_bernoulli", _draw_bernoulli, CONSTANT, stacking=outer_aligned(1, None), fails_from=1,
+    composition=_bernoulli_in_steps,
+)  # fmt: skip
 _categorical = declare("random_categorical", _draw_categorical, CONSTANT, stacking=_by_key, fails_from=1)
 _pick = declare("random_choice", _draw_pick, CONSTANT, stacking=one_by_one, fails_from=1)
 _order = declare("random_order", lambda keys, *, n: np.argsort(words(keys, n)), CONSTANT)

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.errors import message
 from ..core.primitive import Primitive
 from ..core.values import cast
-from ..numpy.registry import as_value
+from ..numpy.dispatch.arguments import as_value
 from . import draws
 from .draws import real_dtype, shape_for
 from .keys import checked

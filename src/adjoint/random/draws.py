@@ -14,10 +14,10 @@ import numpy as np
 
 from ..core.errors import message
 from ..core.primitive import Primitive
-from ..core.values import describe, dtype_of, shape_of
+from ..core.values import cast, describe, dtype_of, shape_of
 from ..ops.declare import CONSTANT, declare
+from ..ops.words import stream, words
 from .keys import checked, count_of
-from .words import stream, words
 
 BLOCK = 8192
 """How many elements are made at a time, so that what is between word and number stays in the cache. Even."""
@@ -56,12 +56,9 @@ def open_uniform(w: Any) -> Any:
 
 def paired_normal(w: Any) -> Any:
     """Box and Muller: two words, the length and the angle, give two normal numbers. The number of words is even."""
-    length = np.sqrt(-2.0 * np.log(open_uniform(w[0::2])))
-    angle = (2.0 * math.pi) * open_uniform(w[1::2])
-    out = np.empty(w.shape)
-    np.multiply(length, np.cos(angle), out=out[0::2])
-    np.multiply(length, np.sin(angle), out=out[1::2])
-    return out
+    length = np.sqrt(-2.0 * np.log(open_uniform(w[..., 0::2])))
+    angle = (2.0 * math.pi) * open_uniform(w[..., 1::2])
+    return np.stack([length * np.cos(angle), length * np.sin(angle)], axis=-1).reshape(w.shape)
 
 
 def _laplace(w: Any) -> Any:
@@ -89,27 +86,47 @@ def _filled(keys: Any, shape: tuple[int, ...], dtype: Any, formula: Callable[[An
     return out[()]
 
 
+def _in_steps(keys: Any, shape: tuple[int, ...], dtype: Any, formula: Callable[[Any], Any]) -> Any:
+    """The same in steps that have machine code: a formula is read off element by element, but for that of pairs."""
+    count = math.prod(shape)
+    full = (*keys.shape[:-1], *shape)
+    if formula is paired_normal:
+        return cast(paired_normal(words(keys, count + count % 2))[..., :count].reshape(full), dtype)
+    return cast(formula(words(keys, count).reshape(full)), dtype)
+
+
 def _standard(name: str, formula: Callable[[Any], Any]) -> Primitive:
     """Enter the draw of a distribution without parameters."""
 
     def evaluate(key: Any, *, shape: tuple[int, ...], dtype: Any) -> Any:
         return _filled(key, shape, dtype, formula)
 
-    return declare(f"random_{name}", evaluate, CONSTANT)
+    def composition(key: Any, *, shape: tuple[int, ...], dtype: Any) -> Any:
+        return _in_steps(key, shape, dtype, formula)
+
+    return declare(f"random_{name}", evaluate, CONSTANT, composition=composition)
 
 
 def _uniform(key: Any, *, shape: tuple[int, ...], dtype: Any) -> Any:
-    if dtype == FLOAT32:
-        return _filled(key, shape, dtype, lambda w: (w >> 40) * 2.0**-24)
-    return _filled(key, shape, dtype, lambda w: (w >> 11) * 2.0**-53)
+    return _filled(key, shape, dtype, UNIFORM[dtype])
+
+
+def _uniform_in_steps(key: Any, *, shape: tuple[int, ...], dtype: Any) -> Any:
+    return _in_steps(key, shape, dtype, UNIFORM[dtype])
+
+
+UNIFORM: dict[np.dtype, Callable[[Any], Any]] = {
+    FLOAT64: lambda w: (w >> 11) * 2.0**-53,
+    FLOAT32: lambda w: (w >> 40).astype(np.int32).astype(FLOAT32) * np.float32(2.0**-24),
+}
 
 
 def _raw(keys: Any, *, shape: tuple[int, ...]) -> Any:
-    return words(keys, math.prod(shape)).reshape(*keys.shape[:-1], *shape)[()]
+    return words(keys, math.prod(shape)).reshape((*keys.shape[:-1], *shape))[()]
 
 
-_bits = declare("random_bits", _raw, CONSTANT)
-standard_uniform = declare("random_uniform", _uniform, CONSTANT)
+_bits = declare("random_bits", _raw, CONSTANT, composition=_raw)
+standard_uniform = declare("random_uniform", _uniform, CONSTANT, composition=_uniform_in_steps)
 standard_between = _standard("open_uniform", open_uniform)
 standard_normal = _standard("normal", paired_normal)
 standard_exponential = _standard("exponential", lambda w: -np.log1p(-((w >> 11) * 2.0**-53)))

@@ -15,14 +15,14 @@ from ..core.errors import message
 from ..core.primitive import Primitive
 from ..core.traced import Traced
 from ..core.values import cast, describe, shape_of
-from ..numpy.registry import as_value, ndim_of
+from ..numpy.dispatch.arguments import as_value, ndim_of
 from ..ops import reduction
 from ..ops.declare import CONSTANT, declare
+from ..ops.words import words
 from ..rules.elementwise import Elementwise
 from ..rules.stacking import aligned, one_by_one
 from .draws import FLOAT64, open_uniform, paired_normal, real_dtype, shape_for, standard_exponential
 from .keys import checked, inner
-from .words import words
 
 Shape = int | tuple[int, ...] | None
 
@@ -204,7 +204,7 @@ CHUNK = 2048
 def slope(a: Any, x: Any) -> Any:
     """dx/da of a gamma number x of shape a >= 1."""
     if isinstance(a, Traced) or isinstance(x, Traced):
-        return _slope(a, x)  # in the walk's own steps, so that it has derivatives too
+        return _slope(a, x)  # in steps that are traced, so that it has derivatives too
     a, x = np.broadcast_arrays(np.asarray(a, FLOAT64), np.asarray(x, FLOAT64))
     shape, a, x = a.shape, a.reshape(-1), x.reshape(-1)
     parts = [_slope(a[i : i + CHUNK], x[i : i + CHUNK]) for i in range(0, a.size, CHUNK)]

@@ -1,6 +1,6 @@
 """Keys: made from a seed, split into independent ones, folded with a number.
 
-New keys are words of the old key's own stream, read in regions of the counter that no draw reads (see `words.py`).
+New keys are words of the old key's own stream, read in regions of the counter that no draw reads (see `ops/words.py`).
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from numpy.random import SeedSequence
 
 from ..core.errors import message
 from ..core.traced import Traced
-from ..core.values import describe, dtype_of, shape_of
+from ..core.values import cast, describe, dtype_of, shape_of, spread
 from ..ops.declare import CONSTANT, declare
-from ..rules.stacking import one_by_one
-from .words import FOLD, INNER, LARGEST, SPLIT, words
+from ..ops.words import FOLD, INNER, LARGEST, SPLIT, words
+from ..rules.stacking import one_by_one, outer_aligned
 
 UINT64 = np.dtype(np.uint64)
 
@@ -189,22 +189,32 @@ def _seed(seed: Any) -> Any:
 
 
 def _split(key: Any, *, n: int, region: int) -> Any:
-    return words(key, 2 * n, region=region).reshape(*key.shape[:-1], n, 2)
+    return words(key, 2 * n, region=region).reshape((*key.shape[:-1], n, 2))
 
 
 def _fold(key: Any, data: Any) -> Any:
-    first = int(data)
-    if not 0 <= first <= LARGEST:
+    numbers = data.reshape(-1).tolist() if np.ndim(data) else [int(data)]
+    unfit = [n for n in numbers if not 0 <= n <= LARGEST]
+    if unfit:
         raise ValueError(
             message(
                 "A key is folded with a number from 0 to 2**64 - 1.",
-                got=describe(first),
+                got=describe(unfit[0]),
                 fix="Count from 0,  or fold in the sign and the size one after the other.",
             )
         )
-    return words(key, 2, region=FOLD, first=first)
+    return words(key, 2, region=FOLD, first=data)
+
+
+def _fold_in_words(key: Any, data: Any) -> Any:
+    outer = np.broadcast_shapes(shape_of(key)[:-1], shape_of(data))
+    first = spread(cast(data, UINT64), outer)
+    found = words(spread(key, (*outer, 2)), 2, region=FOLD, first=first)
+    return found if dtype_of(data).kind == "u" else (found, np.all(data >= np.int64(0)))
 
 
 _seeded = declare("random_key", _seed, CONSTANT, stacking=one_by_one, fails_from=0)
-_derived = declare("random_split", _split, CONSTANT)  # takes arrays of keys, as do the draws without parameters
-_folded = declare("random_fold_in", _fold, CONSTANT, stacking=one_by_one, fails_from=1)
+_derived = declare("random_split", _split, CONSTANT, composition=_split)  # takes arrays of keys, as draws do
+_folded = declare(
+    "random_fold_in", _fold, CONSTANT, stacking=outer_aligned(1, 0), fails_from=1, composition=_fold_in_words
+)

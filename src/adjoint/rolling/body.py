@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..ir.loops import ScanOperands
 from ..ir.program import Program, Step, Type
+from ..ops.arithmetic import float_power, power
 from .loop import rolled
-from .roles import Loop
-from .stacks import Piece, is_number
+from .roles import LoopCandidate
+from .stacks import RowPiece, is_number
+
+if TYPE_CHECKING:
+    from .write import Writer
 
 Values = tuple[int, ...]
 ZEROS = {"b": False, "i": 0, "u": 0, "f": 0.0, "c": 0j}
 
 
-class Body:
+class RolledLoop:
     """One loop in the making."""
 
-    def __init__(self, writer: Any, loop: Loop) -> None:
+    def __init__(self, writer: Writer, loop: LoopCandidate) -> None:
         self.writer, self.loop, self.facts = writer, loop, writer.facts
         self.types: list[Type] = writer.old.types
         self.steps: list[Step] = writer.old.steps[loop.start : loop.start + loop.period]
         self.columns = np.cumsum([0, *[len(s.args) for s in self.steps]]).tolist()
         self.rows = np.cumsum([0, *[len(s.outs) for s in self.steps]])
-        self.pieces: dict[Values, list[Piece]] = {}
+        self.pieces: dict[Values, list[RowPiece]] = {}
         self.program = Program()
         self.consts: dict[int, int] = {}
         """Values of the new program that are the same each time, and their numbers in the body."""
         self.turns: dict[Values, int] = {}
         """Values that are taken in turn, and their number in the body."""
-        self.carries: dict[Any, list[int]] = {}
+        self.carries: dict[tuple[int, Values], list[int]] = {}
         """For a result of the period, how far back it is read and what is read first: numbers in the body."""
         self.local: dict[int, int] = {}
         """Results of the period, and their numbers in the body."""
@@ -51,7 +56,7 @@ class Body:
             if q in loop.fixed or q in loop.taken:
                 continue
             for c in range(self.columns[q], self.columns[q + 1]):
-                if step.primitive.name in LITERAL and self._is_sometimes_known(c):
+                if step.primitive in LITERAL and self._is_sometimes_known(c):
                     return False
                 values = self._in_turn(c)
                 if values is None or values in self.pieces:
@@ -194,8 +199,9 @@ class Body:
         stacks = [writer.stacks.made(values, self.pieces[values]) for values in self.turns]
         body.inputs = [*consts.values(), *slots, *self.turns.values()]
         body.outputs = ends
-        params = {"body": smaller(body), "n_consts": len(consts), "n_carry": len(slots), "length": loop.count}
-        writer.new.steps.append(Step(rolled, (*consts, *starts, *stacks), params, tuple(outs)))
+        operands = ScanOperands(tuple(consts), tuple(starts), tuple(stacks))
+        params = {"body": smaller(body), "sizes": operands.sizes, "length": loop.count}
+        writer.new.steps.append(Step(rolled, tuple(operands.flat()), params, tuple(outs)))
 
     def _zero(self, t: Type) -> int:
         """A value to begin with that nobody reads."""
@@ -203,5 +209,5 @@ class Body:
         return int(self.writer.constant(value, t))
 
 
-LITERAL = ("power", "float_power")
+LITERAL = (power, float_power)
 """Steps that are computed in another way if an operand is known beforehand."""

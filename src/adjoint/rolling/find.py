@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..ir.keys import key_of
 from ..ir.program import GUARD, Program, Step
+from ..ops.indexing import index
 
 FEWEST = 16
 """Repetitions from which on a loop is better than its steps one after the other."""
@@ -76,36 +78,12 @@ def _type_numbers(program: Program) -> list[int]:
 
 def _pattern(step: Step) -> Any:
     """The parameters of a step; where it reads an element, without saying which."""
-    if step.primitive.name == "index" and len(step.args) == 1:
+    if step.primitive is index and len(step.args) == 1:
         key = step.params["template"]
         return (
-            int if len(key) == 1 and type(key[0]) is int else tuple([int if type(e) is int else fact(e) for e in key])
+            int if len(key) == 1 and type(key[0]) is int else tuple([int if type(e) is int else key_of(e) for e in key])
         )
-    return (fact(step.params), step.line) if step.primitive is GUARD else fact(step.params)
-
-
-def fact(x: Any) -> Any:
-    """A parameter as something that can be compared and hashed."""
-    kind = type(x)
-    if kind is int or kind is str:
-        return x
-    if kind is tuple:
-        return x if all([type(v) is int for v in x]) else (tuple, *[fact(v) for v in x])
-    if isinstance(x, dict):
-        return tuple([(k, fact(v)) for k, v in x.items()])
-    if isinstance(x, (list, tuple)):
-        return (kind, *[fact(v) for v in x])
-    if isinstance(x, slice):
-        return ("slice", fact(x.start), fact(x.stop), fact(x.step))
-    if isinstance(x, np.ndarray):
-        return (x.shape, x.dtype.str, x.tobytes())
-    if isinstance(x, (float, complex, np.generic)):
-        return (type(x), repr(x))
-    try:
-        hash(x)
-    except TypeError:
-        return id(x)
-    return (type(x), x)
+    return (key_of(step.params), step.line) if step.primitive is GUARD else key_of(step.params)
 
 
 def _mixed(x: np.ndarray) -> np.ndarray:

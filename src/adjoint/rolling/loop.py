@@ -1,7 +1,6 @@
 """The primitive `rolled`: a loop of Python's that was recorded step by step and found to repeat itself.
 
-Arguments: what is the same each time, what is carried from one time to the next, stacks of what is taken in turn.
-Results: what is carried, and stacks of what is made. It stands in programs that are run, never in a walk.
+Its operands are those of `scan`, in the same record. It stands in programs that are run, never in a trace.
 """
 
 from __future__ import annotations
@@ -9,34 +8,44 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from ..core.primitive import Primitive
+from ..core.entry.facts import Facts
 from ..ir.interpret import GuardFailedError, Interpreter
+from ..ir.loops import LoopPrimitive, ScanOperands
 from ..ir.program import Program
 from ..ops.declare import CONSTANT
 from ..rules.stacking import one_by_one
 
-RUNNERS: list[Callable[[Program], Any]] = [Interpreter]
+
+class Executable(Protocol):
+    """What runs a program."""
+
+    def run(self, inputs: list[Any]) -> list[Any] | None:
+        """The outputs, or None if a guard does not hold."""
+
+
+RUNNERS: list[Callable[[Program], Executable]] = [Interpreter]
 """What makes something that runs a body: the last one does. `jit` adds machine code."""
 MOST = 64
 """Bodies whose executables are kept."""
 
-_executables: OrderedDict[int, tuple[Program, Any]] = OrderedDict()
+_executables: OrderedDict[int, tuple[Program, Executable]] = OrderedDict()
 _lock = threading.Lock()
 
 
-def _evaluate(*args: Any, body: Program, n_consts: int, n_carry: int, length: int) -> tuple[Any, ...]:
+def _evaluate(*args: Any, body: Program, sizes: tuple[int, ...], length: int) -> tuple[Any, ...]:
     """Run the loop with what runs its body: machine code with NumPy's steps in between, or NumPy alone."""
     made = _executable(body)
-    consts, carry = list(args[:n_consts]), list(args[n_consts : n_consts + n_carry])
-    types = [body.types[n] for n in body.inputs[n_consts + n_carry :]]
-    rows = [np.asarray(x).tolist() if t.weak else x for x, t in zip(args[n_consts + n_carry :], types, strict=True)]
+    loop = ScanOperands.cut(args, sizes)
+    of_xs = ScanOperands.cut(body.inputs, sizes).xs
+    rows = [np.asarray(x).tolist() if body.types[n].weak else x for x, n in zip(loop.xs, of_xs, strict=True)]
+    carry, n_carry = list(loop.carry), len(loop.carry)
     ys = [np.empty((length, *body.types[o].shape), body.types[o].dtype) for o in body.outputs[n_carry:]]
     for k in range(length):
-        found = made.run([*consts, *carry, *[x[k] for x in rows]])
+        found = made.run([*loop.consts, *carry, *[x[k] for x in rows]])
         if found is None:
             raise GuardFailedError
         carry = found[:n_carry]
@@ -45,7 +54,7 @@ def _evaluate(*args: Any, body: Program, n_consts: int, n_carry: int, length: in
     return (*carry, *ys)
 
 
-def _executable(body: Program) -> Any:
+def _executable(body: Program) -> Executable:
     """What runs a body; made once."""
     with _lock:
         known = _executables.get(id(body))
@@ -60,4 +69,11 @@ def _executable(body: Program) -> Any:
     return made
 
 
-rolled = Primitive("rolled", _evaluate, derivative=CONSTANT, stacking=one_by_one, multiple=True)
+rolled = LoopPrimitive(
+    "rolled",
+    _evaluate,
+    ScanOperands,
+    derivative=CONSTANT,
+    stacking=one_by_one,
+    facts=Facts(stands_for_steps=True),
+)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ir.passes import simplified, without_dead
+from ..ir.passes import program_pass, simplified, without_dead
 from ..ir.program import Program
 from .find import SHORTEST, Run, runs
 from .places import place_by_place
-from .roles import Facts, Loop, loops_in
+from .roles import LoopCandidate, OperandColumns, loops_in
 from .write import Writer
 
 SMALL = 256
@@ -22,6 +22,7 @@ def smaller(program: Program) -> Program:
     return simplified(program)
 
 
+@program_pass
 def with_equal_constants(program: Program) -> Program:
     """Small arrays that hold the same, and always will, become one: those that a rule makes anew each time."""
     first: dict[Any, int] = {}
@@ -41,9 +42,10 @@ def with_equal_constants(program: Program) -> Program:
     return program.with_steps(steps)
 
 
+@program_pass
 def with_loops(program: Program) -> Program:
     """The program with its repetitions rolled up: the same operations on the same numbers."""
-    facts = Facts(program)
+    facts = OperandColumns(program)
     found = runs(program)
     chosen = _chosen(facts, found)
     if any(loop.fixed for loop in chosen):  # what is the same in one loop may be so in others, which read it
@@ -52,9 +54,9 @@ def with_loops(program: Program) -> Program:
     return Writer(facts, smaller).written(chosen) if chosen else program
 
 
-def _chosen(facts: Facts, found: list[Run]) -> list[Loop]:
+def _chosen(facts: OperandColumns, found: list[Run]) -> list[LoopCandidate]:
     """Loops that do not overlap, the largest first."""
-    chosen: list[Loop] = []
+    chosen: list[LoopCandidate] = []
     for run in found:
         if not any(run.start < loop.end and loop.start < run.start + run.length for loop in chosen):
             chosen += loops_in(facts, run)

@@ -1,6 +1,6 @@
 """Arrays that are written or added to place by place: what is read there is known without the array.
 
-`y[i] = v` makes a new array of all of `y` each time, as far as a program knows, and the walk back one more for each
+`y[i] = v` makes a new array of all of `y` each time, as far as a program knows, and the sweep back one more for each
 `y[i]` that was read. Here a chain of such steps is followed place by place, and the array is put together once, when it
 is asked for as a whole. A sum that adds zeros to all other places makes 0.0 of -0.0 there; so does this pass.
 """
@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from ..ir.passes import program_pass
 from ..ir.program import Program, Step, Type
 from ..ops.arithmetic import add
-from ..ops.indexing import HOLE, assign, index, unindex
+from ..ops.indexing import assign, index, unindex
+from ..ops.keys import HOLE
 from ..ops.shape import astype, stack
 from .stacks import axis_of
 
@@ -58,6 +60,7 @@ class Chain:
         return len(self.links) >= FEWEST and len(self.escapes) <= 2
 
 
+@program_pass
 def place_by_place(program: Program) -> Program:
     """The program without chains of arrays that differ by one place."""
     chains, links, pads = _chains(program)
@@ -97,6 +100,8 @@ def _chains(program: Program) -> tuple[list[Chain], Versions, dict[int, Step]]:
         if primitive is unindex and len(step.args) == 1 and types[step.outs[0]].size > SMALL:
             if types[step.outs[0]].dtype.kind == "f" and _key(program, step, types[step.outs[0]]):
                 pads[step.outs[0]] = step
+            if versions:
+                _noted(program, step, versions)  # its operand may be an array of a chain, which is then asked for
             continue
         link = None
         if primitive is assign and len(step.args) == 2 and types[step.outs[0]].size > SMALL:

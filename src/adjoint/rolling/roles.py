@@ -8,6 +8,7 @@ from itertools import chain
 import numpy as np
 
 from ..ir.program import Program, Step
+from ..ops.indexing import index
 from .find import FEWEST, SHORTEST, Run
 
 LONGEST_LAG = 4
@@ -19,7 +20,7 @@ MANY = 3000
 
 
 @dataclass(slots=True)
-class Loop:
+class LoopCandidate:
     """A run that can be a loop: `count` periods of `period` steps from `start` on.
 
     Operands of one period are numbered by columns, its results by rows: the k-th period has `operands[k]`.
@@ -49,7 +50,7 @@ class Loop:
         return self.start + self.period * self.count
 
 
-class Facts:
+class OperandColumns:
     """A program's operands and results as arrays."""
 
     def __init__(self, program: Program) -> None:
@@ -60,7 +61,7 @@ class Facts:
         """For each value its place among all results; -1 for inputs and constants."""
         self.place[self.outs] = np.arange(len(self.outs))
 
-    def unite(self, loops: list[Loop]) -> None:
+    def unite(self, loops: list[LoopCandidate]) -> None:
         """Let what later steps read of the fixed steps of a loop be what the first of these steps makes."""
         for loop in loops:
             same = np.arange(len(self.program.types))
@@ -80,7 +81,7 @@ def _flat(groups: list[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
     return np.fromiter(chain.from_iterable(groups), np.int64, int(before[-1])), before
 
 
-def loops_in(facts: Facts, run: Run) -> list[Loop]:
+def loops_in(facts: OperandColumns, run: Run) -> list[LoopCandidate]:
     """The loops that a run consists of: one as a rule, several where an operand changes its role on the way."""
     period = run.period
     if _is_better_unrolled(facts.program, run):
@@ -103,7 +104,7 @@ def loops_in(facts: Facts, run: Run) -> list[Loop]:
     return found
 
 
-def _rounds(facts: Facts, run: Run) -> int:
+def _rounds(facts: OperandColumns, run: Run) -> int:
     """After how many periods the operands come from the same places again: the length of a loop inside, perhaps."""
     count = run.length // run.period
     low, high = facts.args_before[[run.start, run.start + run.period * count]]
@@ -127,7 +128,7 @@ def _is_better_unrolled(program: Program, run: Run) -> bool:
     return any(program.types[n].size > WIDE for s in steps for n in s.outs)
 
 
-def _quietest(facts: Facts, run: Run) -> int:
+def _quietest(facts: OperandColumns, run: Run) -> int:
     """Where a period best begins: where the fewest values are handed over to the next one."""
     p = run.period
     start = run.start + (run.length // p // 2) * p
@@ -147,7 +148,7 @@ def _quietest(facts: Facts, run: Run) -> int:
     return int(np.argmin(alive[:p] + alive[p : 2 * p]))
 
 
-def _understood(facts: Facts, start: int, period: int, count: int) -> tuple[int, int, Loop | None]:
+def _understood(facts: OperandColumns, start: int, period: int, count: int) -> tuple[int, int, LoopCandidate | None]:
     """The periods around the middle one whose operands have the same roles, and what these are."""
     low_arg, high_arg = facts.args_before[[start, start + period * count]]
     operands = facts.args[low_arg:high_arg].reshape(count, -1)
@@ -164,8 +165,8 @@ def _understood(facts: Facts, start: int, period: int, count: int) -> tuple[int,
         return low, high, None
     for begin in range(max(low - LONGEST_LAG, 0), low + LONGEST_LAG):
         if high - begin >= FEWEST and roles.hold(begin, high):
-            loop = Loop(start + begin * period, period, high - begin, operands[begin:high], same, since[middle], inner,
-                        results, first + begin * results)  # fmt: skip
+            loop = LoopCandidate(start + begin * period, period, high - begin, operands[begin:high], same,
+                        since[middle], inner, results, first + begin * results)  # fmt: skip
             return begin, high, loop if _sorted_out(facts, loop) else None
     return low, high, None
 
@@ -209,7 +210,7 @@ def _stretch(good: np.ndarray, middle: int) -> tuple[int, int]:
     return int(bad[place - 1]) + 1 if place else 0, int(bad[place]) if place < len(bad) else len(good)
 
 
-def _sorted_out(facts: Facts, loop: Loop) -> bool:
+def _sorted_out(facts: OperandColumns, loop: LoopCandidate) -> bool:
     """Find the steps that need not be in the loop; whether all others are the same each time."""
     steps, column, row = facts.program.steps, 0, 0
     still: set[int] = set()
@@ -218,7 +219,7 @@ def _sorted_out(facts: Facts, loop: Loop) -> bool:
         columns = range(column, column + len(step.args))
         column += len(step.args)
         fixed = all(loop.same[c] or (loop.inner[c] and int(loop.source[c]) in still) for c in columns)
-        if step.primitive.name == "index" and len(step.args) == 1 and not _is_same_key(steps, loop, q):
+        if step.primitive is index and len(step.args) == 1 and not _is_same_key(steps, loop, q):
             if not fixed:
                 return False
             loop.taken.add(q)
@@ -229,7 +230,7 @@ def _sorted_out(facts: Facts, loop: Loop) -> bool:
     return True
 
 
-def _is_same_key(steps: list[Step], loop: Loop, q: int) -> bool:
+def _is_same_key(steps: list[Step], loop: LoopCandidate, q: int) -> bool:
     """Whether a step reads the same place in each period."""
     key = steps[loop.start + q].params["template"]
     return all([steps[k].params["template"] == key for k in range(loop.start + q, loop.end, loop.period)])

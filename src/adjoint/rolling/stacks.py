@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..ir.program import Step, Type
 from ..ops.indexing import assign, index
 from ..ops.shape import concatenate, reshape, stack, transpose
+
+if TYPE_CHECKING:
+    from .write import Writer
 
 SMALL = 256
 """Bytes of a value up to which any number of them may be copied."""
@@ -18,7 +21,7 @@ FEW = 4
 Key = tuple[Any, ...]
 
 
-class Piece(NamedTuple):
+class RowPiece(NamedTuple):
     """Some of the values: read from an array with a slice in the key, or one by one."""
 
     values: list[int]
@@ -31,20 +34,20 @@ class Piece(NamedTuple):
 class Stacks:
     """Makes stacks for a program in the making, each of them once."""
 
-    def __init__(self, writer: Any) -> None:
+    def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._known: dict[tuple[int, ...], int] = {}
 
-    def pieces(self, values: Sequence[int]) -> list[Piece] | None:
+    def pieces(self, values: Sequence[int]) -> list[RowPiece] | None:
         """What a stack of these values consists of; None if too much would have to be copied."""
         t = self._writer.old.types[values[0]]
         found = list(self._split(values))
         copied = sum(len(p.values) for p in found if p.array < 0)
         return None if copied > FEW and t.size * t.dtype.itemsize > SMALL else found
 
-    def _split(self, values: Sequence[int]) -> list[Piece]:
+    def _split(self, values: Sequence[int]) -> list[RowPiece]:
         sources = [self._source(n) for n in values]
-        found: list[Piece] = []
+        found: list[RowPiece] = []
         at = 0
         while at < len(values):
             length, place = _stretch(sources, at)
@@ -54,11 +57,13 @@ class Stacks:
                 stop = key[place] + step * length
                 cut = slice(key[place], None if stop < 0 else stop, step)
                 axis = axis_of(key, place, len(self._writer.new.types[array].shape))
-                found.append(Piece(list(values[at : at + length]), array, (*key[:place], cut, *key[place + 1 :]), axis))
+                found.append(
+                    RowPiece(list(values[at : at + length]), array, (*key[:place], cut, *key[place + 1 :]), axis)
+                )
             elif found and found[-1].array < 0:
                 found[-1].values.append(values[at])
             else:
-                found.append(Piece([values[at]]))
+                found.append(RowPiece([values[at]]))
             at += length
         return found
 
@@ -78,13 +83,13 @@ class Stacks:
             axis += len(shape) - used if entry is Ellipsis else entry is not None
         return array, tuple(whole)
 
-    def made(self, values: tuple[int, ...], pieces: list[Piece]) -> int:
+    def made(self, values: tuple[int, ...], pieces: list[RowPiece]) -> int:
         """The number of the stack of these values."""
         if values not in self._known:
             self._known[values] = self._written(values, pieces)
         return self._known[values]
 
-    def _written(self, values: Sequence[int], pieces: list[Piece]) -> int:
+    def _written(self, values: Sequence[int], pieces: list[RowPiece]) -> int:
         writer = self._writer
         t = writer.old.types[values[0]]._replace(weak=False)
         constants = [writer.new.constants.get(n) for n in values]
@@ -114,13 +119,13 @@ class Stacks:
         if any(writer.old.types[a] != t for a in step.args) or out.dtype != t.dtype:
             return None
         rank, axis = len(t.shape), step.params["axis"] % len(out.shape)
-        if step.primitive.name == "concatenate" and axis:
+        if step.primitive is concatenate and axis:
             return None
         pieces = self._split(step.args)
         if len(pieces) > len(step.args) // 4 or all(p.array < 0 for p in pieces):
             return None
         whole = self.made(step.args, pieces)
-        if step.primitive.name == "concatenate":
+        if step.primitive is concatenate:
             return int(writer.add(reshape, (whole,), out, shape=out.shape))
         if axis == 0 and len(pieces) > 1:
             return whole

@@ -9,19 +9,19 @@ import numpy as np
 
 from ..ir.program import Program, Step, Type
 from ..ops.indexing import index
-from ..ops.shape import item
-from .body import Body
-from .roles import Facts, Loop
+from ..ops.shape import concatenate, item, stack
+from .body import RolledLoop
+from .roles import LoopCandidate, OperandColumns
 from .stacks import Stacks
 
-JOINS = ("stack", "concatenate")
+JOINS = (stack, concatenate)
 LONG_JOIN = 16
 
 
 class Writer:
     """A program in the making: the steps of another one, some of them in loops."""
 
-    def __init__(self, facts: Facts, smaller: Callable[[Program], Program]) -> None:
+    def __init__(self, facts: OperandColumns, smaller: Callable[[Program], Program]) -> None:
         self.facts = facts
         self.old = facts.program
         self.new = Program(
@@ -36,7 +36,7 @@ class Writer:
         """Steps that were left out, as a loop takes what they read in turn."""
         self.stacks = Stacks(self)
 
-    def written(self, loops: Sequence[Loop]) -> Program:
+    def written(self, loops: Sequence[LoopCandidate]) -> Program:
         """The whole program."""
         at = 0
         for loop in sorted(loops, key=lambda loop: loop.start):
@@ -102,17 +102,17 @@ class Writer:
     def _steps(self, start: int, end: int) -> None:
         """Steps as they are, with the numbers that their operands have now."""
         for step in self.old.steps[start:end]:
-            if step.primitive.name in JOINS and len(step.args) >= LONG_JOIN:
+            if step.primitive in JOINS and len(step.args) >= LONG_JOIN:
                 joined = self.stacks.joined(step)
                 if joined is not None:
                     self._now[step.outs[0]] = joined
                     continue
             self.new.steps.append(step._replace(args=tuple([self.value(a) for a in step.args])))
 
-    def _loop(self, loop: Loop) -> bool:
+    def _loop(self, loop: LoopCandidate) -> bool:
         """Write a loop; False if that would need too many copies."""
-        body = Body(self, loop)
-        return body.prepared() and body.written(self._smaller)
+        made = RolledLoop(self, loop)
+        return made.prepared() and made.written(self._smaller)
 
     def is_row(self, n: int, array: int, k: int) -> None:
         """Say that a value of the old program is a row of a stack."""

@@ -1,9 +1,10 @@
 """Derivatives where slopes are 0 and infinite at once: their limits at points nearby, if those agree.
 
-`sqrt(x)**2` at 0 has the slope 0 * inf, and a derivative, 1. It is found by walks along tiny steps (`core/near.py`) to
-four points: two distances in two directions, and opposite to them. If all agree that is the derivative. Opposite sides
-may differ, as those of a norm do at its kink; then their mean counts, which is the documented slope 0. A side outside
-of the domain does not count. What grows without end is infinite, what shrinks is 0, and all else is nan.
+`sqrt(x)**2` at 0 has the slope 0 * inf, and a derivative, 1. It is found by sweeps along tiny steps
+(`core/singular/near.py`) to four points: two distances in two directions, and opposite to them. If all agree that is
+the derivative. Opposite sides may differ, as those of a norm do at its kink; then their mean counts, which is the
+documented slope 0. A side outside of the domain does not count. What grows without end is infinite, what shrinks is 0,
+and all else is nan.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.values import Value, may_hold, shape_of
+from ..core.types import Numeric
+from ..core.values import may_hold, shape_of
 
 DISTANCES = ((2.0**-240, 2.0**-180, 1e-7), (2.0**-60, 2.0**-52, 1e-12), (2.0**-20, 2.0**-16, 1e-13))
 """How far the steps go, and what is the same limit seen from both distances; the next ones where numbers get too small.
@@ -23,14 +25,14 @@ The exponents have many divisors, so that roots of the steps are powers of 2 too
 class Limit(NamedTuple):
     """A derivative found near a point, and where it is the mean of two sides that differ, as at a kink."""
 
-    value: Value
-    is_kink: Value
+    value: Numeric
+    is_kink: Numeric
 
 
 Limits = list[Limit | None]
 
 
-def limits(near: Callable[..., list[Value | None]], count: int, *, has_turns: bool) -> Limits:
+def limits(near: Callable[..., list[Any]], count: int, *, has_turns: bool) -> Limits:
     """The limits of all derivatives, given their values near the point."""
     found: Limits = [Limit(np.nan, False)] * count
     for close, far, tolerance in DISTANCES:
@@ -51,7 +53,7 @@ def limits(near: Callable[..., list[Value | None]], count: int, *, has_turns: bo
     return found
 
 
-def _limit(ahead: Value, behind: Value, *others: Value, tolerance: float) -> Limit:
+def _limit(ahead: Numeric, behind: Numeric, *others: Numeric, tolerance: float) -> Limit:
     """The limit of a slope, given on both sides; then farther away, and in another direction if there is any."""
     only_ahead, only_behind = np.isnan(behind), np.isnan(ahead)
     ahead, behind = np.where(only_behind, behind, ahead), np.where(only_ahead, ahead, behind)
@@ -74,14 +76,14 @@ def _limit(ahead: Value, behind: Value, *others: Value, tolerance: float) -> Lim
     return Limit(found, same & bounded & (np.abs(ahead - behind) > tolerance * size))
 
 
-def _short(x: Value, size: Value) -> Value:
-    """A number without the rounding errors of the walk, if it has few digits: 1 instead of 0.9999999999999998."""
+def _short(x: Numeric, size: Numeric) -> Any:
+    """A number without the rounding errors of the sweep, if it has few digits: 1 instead of 0.9999999999999998."""
     unit = 2.0 ** (np.floor(np.log2(np.where(size == 0, 1.0, size))) - 20.0)
     rounded = np.round(x / unit) * unit
     return np.where(np.abs(x - rounded) <= unit * 2.0**-24, rounded, x)
 
 
-def directions(x: Value, turn: float, number: int) -> Any:
+def directions(x: Numeric, turn: float, number: int) -> Any:
     """Steps that are the same for no two elements, between 1 and 2; the first of the first array is 1.
 
     After a turn the smallest are the largest.
@@ -91,7 +93,7 @@ def directions(x: Value, turn: float, number: int) -> Any:
     return (1.0 + np.abs(2 * turn - parts)).reshape(shape_of(x))
 
 
-def scale(x: Value) -> Value:
+def scale(x: Numeric) -> Any:
     """A step is small beside the number it starts from."""
     size = np.abs(x)
     return np.where(np.equal(size, 0) | ~np.isfinite(size), 1.0, size)

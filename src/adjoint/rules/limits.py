@@ -1,8 +1,8 @@
-"""Derivatives that the numbers of a walk do not tell: 0 * inf, and what is too large or too small for them.
+"""Derivatives that the numbers of a sweep do not tell: 0 * inf, and what is too large or too small for them.
 
 Three things are tried, on plain values, for the elements that are not finite or in doubt:
 
-1. the same walk with numbers of a wider range: 1 / (1 + exp(800)) is no trouble to them (`again.py`);
+1. the same sweep with numbers of a wider range: 1 / (1 + exp(800)) is no trouble to them (`again.py`);
 2. the limit at points nearby, as for sqrt(x)**2 at 0 (`limit_search.py`). It must be what the derivatives at ordinary
    points nearby go to;
 3. nan.
@@ -18,18 +18,19 @@ from typing import Any
 
 import numpy as np
 
-from ..core.careful import either
-from ..core.float_warnings import quiet
-from ..core.near import UnknownValueError
+from ..core.frames.float_warnings import quiet
 from ..core.primitive import Primitive
-from ..core.reverse import INPUT, LOW, OUTPUT, Node, ReverseTrace
-from ..core.trace import is_differentiated
-from ..core.traced import Traced
-from ..core.values import Value, cannot_branch, dtype_of, fit, is_inexact, may_hold, shape_of
-from .again import Run, Walk, are_confirmed
+from ..core.quick.number_kinds import LOW
+from ..core.reverse import Node, ReverseTrace, Seeds
+from ..core.rule import UnknownValueError
+from ..core.singular.masks import either
+from ..core.traced import Traced, is_differentiated
+from ..core.types import Mask, Numeric
+from ..core.values import cannot_branch, dtype_of, fit, is_inexact, may_hold, shape_of
+from .again import Run
 from .elementwise import Elementwise
-from .keeping import near_by_push
 from .limit_search import Limit
+from .nearby import Sweep, are_confirmed
 from .opaque import Opaque
 from .stacking import aligned, one_by_one
 
@@ -38,19 +39,19 @@ FAILURES = (np.linalg.LinAlgError, ZeroDivisionError, OverflowError, RecursionEr
 
 
 def decided(
-    found: list[Value | None],
-    doubts: list[Value | None],
-    walk: type[Walk],
+    found: list[Any],
+    doubts: list[Any],
+    sweep: type[Sweep],
     trace: ReverseTrace,
-    ends: list[tuple[int, Value]],
-    inputs: list[Value],
+    ends: Seeds,
+    inputs: list[Any],
     run: Run,
     *,
     is_large: bool = False,
-) -> list[Value | None]:
+) -> list[Any]:
     """Derivatives with what can be found where they are not finite or in doubt, as 0 * inf is.
 
-    `walk` says which way the trace is walked, from cotangents of some places or to tangents there (`ends`). If the
+    `sweep` says which way the trace is swept, from cotangents of some places or to tangents there (`ends`). If the
     function's value `is_large`, too much for its numbers, the derivative may be wrong without a sign of it.
     """
     unsure = [None if g is None else _is_unsure(g, either(d, is_large)) for g, d in zip(found, doubts, strict=True)]
@@ -61,7 +62,7 @@ def decided(
         return found
     known = [k for k, g in enumerate(found) if g is not None]
     given = [(found[k], unsure[k], False if doubts[k] is None else doubts[k]) for k in known]
-    question = _Question(walk, trace, ends, inputs, known, given, run)
+    question = _Question(sweep, trace, ends, inputs, known, given, run)
     answers = iter(_step(question.answer)(*question.leaves))
     near: list[Any] = [None if g is None else Limit(next(answers), next(answers)) for g in found]
     reached = [*inputs, *[g for _, g in ends]]
@@ -72,16 +73,16 @@ def decided(
     ]
 
 
-def _is_unsure(g: Value, doubt: Value | None) -> Value:
+def _is_unsure(g: Numeric, doubt: Mask | None) -> Any:
     found = either(~np.isfinite(g), doubt)
     return np.full(shape_of(g), found is True)[()] if found is None or found is True else found
 
 
-def _or_nan(g: Value | None, doubt: Value | None) -> Value | None:
+def _or_nan(g: Numeric | None, doubt: Mask | None) -> Any:
     return g if g is None or doubt is None else fit(np.where(doubt, np.nan, g), g)
 
 
-def _replaced(g: Value, near: Limit, unsure: Value, total: Value) -> Value:
+def _replaced(g: Numeric, near: Limit, unsure: Mask, total: Numeric) -> Any:
     """A derivative with its limits. Those are constants to a derivative further out, except at a kink."""
     value = fit(near.value, g)
     is_same = np.equal(g, value) | (np.isfinite(g) & (np.abs(g - value) <= 1e-9 * np.abs(g)))
@@ -93,13 +94,13 @@ class _Question:
     """What is asked about a trace, with the values of a program or batch in it as leaves."""
 
     def __init__(
-        self, walk: type[Walk], trace: ReverseTrace, ends: Any, inputs: Any, known: list[int], given: Any, run: Run
+        self, sweep: type[Sweep], trace: ReverseTrace, ends: Any, inputs: Any, known: list[int], given: Any, run: Run
     ) -> None:
-        self.walk = walk
+        self.sweep = sweep
         self.run = run
         self.known = known
-        """Which of the derivatives of the walk are asked for."""
-        self.leaves: list[Value] = []
+        """Which of the derivatives of the sweep are asked for."""
+        self.leaves: list[Any] = []
         self.places: dict[tuple[int, Any], int] = {}
         self.nodes = [
             (primitive, parents, self._taken(args), self._taken(out), params)
@@ -111,7 +112,7 @@ class _Question:
         self.given = [self._taken(list(g)) for g in given]
 
     @quiet
-    def answer(self, *values: Value) -> tuple[Value, ...]:
+    def answer(self, *values: Any) -> tuple[Any, ...]:
         """The derivatives asked about, and where they are those of a kink."""
         found, unsure, doubts = [list(part) for part in zip(*[self._put(g, values) for g in self.given], strict=True)]
         if not any([np.any(u) for u in unsure]):
@@ -124,16 +125,16 @@ class _Question:
         inputs = [self._put(x, values) for x in self.inputs]
         kinks: list[Any] = [np.zeros(shape_of(g), bool) for g in found]
         limits = [NOTHING] * len(found)
-        undefined: list[Value] = [False] * (max(self.known) + 1)
-        walk = None
+        undefined: list[Any] = [False] * (max(self.known) + 1)
+        sweep = None
         with contextlib.suppress(*FAILURES):
-            walk = self.walk(trace, ends, inputs, self.run)
-            _widen(walk, found, unsure, self.known)
+            sweep = self.sweep(trace, ends, inputs, self.run)
+            _widen(sweep, found, unsure, self.known)
         unsure = [u & (~np.isfinite(g) | d) for u, g, d in zip(unsure, found, doubts, strict=True)]
-        if walk is not None and any([np.any(u) for u in unsure]):
+        if sweep is not None and any([np.any(u) for u in unsure]):
             with contextlib.suppress(*FAILURES):
-                undefined = walk.undefined()
-                every = _limits(walk)
+                undefined = sweep.undefined()
+                every = _limits(sweep)
                 limits = [every[k] for k in self.known]
         for k, limit in enumerate(limits):
             is_sure = np.isinf(found[k]) & ~np.asarray(doubts[k]) & ~np.asarray(undefined[self.known[k]])
@@ -150,13 +151,13 @@ class _Question:
         x = _stripped(x)
         if not isinstance(x, Traced):
             return x
-        key = (id(x.walk), x.node if x.walk.is_capture else id(x.value))
+        key = (id(x.traced_by), x.node if x.traced_by.is_capture else id(x.value))
         if key not in self.places:
             self.places[key] = len(self.leaves)
             self.leaves.append(x)
         return _Leaf(self.places[key])
 
-    def _put(self, x: Any, values: Sequence[Value]) -> Any:
+    def _put(self, x: Any, values: Sequence[Any]) -> Any:
         if isinstance(x, list):
             return tuple([self._put(v, values) for v in x])
         x = values[x.place] if type(x) is _Leaf else x
@@ -164,10 +165,10 @@ class _Question:
         return x.astype(np.float64) if is_low else x
 
 
-def _in_one_step(primitive: Any, values: Sequence[Value], marks: Sequence[bool], params: dict, size: int) -> Any:
+def _in_one_step(primitive: Any, values: Sequence[Any], marks: Sequence[bool], params: dict, size: int) -> Any:
     """The examples of a batch one by one, but in a program as one step."""
 
-    def each(*values: Value) -> Value:
+    def each(*values: Any) -> Any:
         return one_by_one(primitive, values, marks, params, size)
 
     return _step(each)(*values)
@@ -177,10 +178,10 @@ def _step(answer: Callable[..., Any]) -> Primitive:
     return Primitive("limit", answer, derivative=NEVER, stacking=_in_one_step, multiple=True)
 
 
-def _widen(walk: Walk, found: list[Value], unsure: list[Value], known: list[int]) -> None:
+def _widen(sweep: Sweep, found: list[Any], unsure: list[Any], known: list[int]) -> None:
     """Replace what numbers of a wider range tell."""
     try:
-        widely = list(walk.widely())
+        widely = list(sweep.widely())
         for k, (wide, is_sure) in enumerate([widely[k] for k in known]):
             found[k] = np.where(unsure[k] & is_sure, wide, found[k])
             unsure[k] = unsure[k] & ~is_sure
@@ -188,12 +189,12 @@ def _widen(walk: Walk, found: list[Value], unsure: list[Value], known: list[int]
         pass  # numbers of a wider range are not for everything
 
 
-def _limits(walk: Walk) -> list[Limit]:
+def _limits(sweep: Sweep) -> list[Limit]:
     """Limits at points nearby, if there are any and ordinary points confirm them; else nan."""
-    if _jumps(walk.trace) or not _can_be_near(walk.trace):
+    if _jumps(sweep.trace) or not _can_be_near(sweep.trace):
         raise UnknownValueError
-    limits = [NOTHING if found is None else found for found in walk.limits()]
-    confirmed = are_confirmed(walk, [found.value for found in limits])
+    limits = [NOTHING if found is None else found for found in sweep.limits()]
+    confirmed = are_confirmed(sweep, [found.value for found in limits])
     return [
         Limit(np.where(sure, found.value, np.nan), found.is_kink & sure)
         for found, sure in zip(limits, confirmed, strict=True)
@@ -213,17 +214,15 @@ class _Leaf:
 
 
 def _stripped(x: Any) -> Any:
-    if not isinstance(x, Traced) or x.walk.is_capture:
+    if not isinstance(x, Traced) or x.traced_by.is_capture:
         return x
     inner = _stripped(x.value)
-    return Traced(inner, x.walk, x.node) if x.walk.lead else inner
+    return Traced(inner, x.traced_by, x.node) if x.traced_by.lead else inner
 
 
 def _can_be_near(trace: Sequence[Node]) -> bool:
-    """Whether limits are known for a trace: of real numbers, and without loops."""
-    for primitive, _, args, out, _ in trace:
-        if primitive is not INPUT and primitive is not OUTPUT and not hasattr(primitive.derivative, "near"):
-            return False
+    """Whether limits are known for a trace: of real numbers."""
+    for _, _, args, out, _ in trace:
         outs = out if isinstance(out, (tuple, list)) else [out]
         if any([is_inexact(v) and dtype_of(v).kind == "c" for v in (*args, *outs)]):
             return False
@@ -249,20 +248,12 @@ def _never(*_: Any) -> Any:
 NEVER = Opaque(_never)
 
 
-class _Replacing(Elementwise):
-    """The rule of `replaced`; near a point as at it."""
-
-    __slots__ = ()
-    near = near_by_push
-    is_at_point = True
-
-
 replaced = Primitive(
     "replaced",
     lambda x, limit, where, inputs: np.where(where, limit, x),
-    derivative=_Replacing([
+    derivative=Elementwise([
         lambda z: np.where(z, 0.0, 1.0), lambda: 0.0, lambda: 0.0, lambda z: np.where(z, np.nan, 0.0),
-    ]),
+    ], at_point=True),
     stacking=aligned,
 )  # fmt: skip
 """A derivative with limits in some places; there its own derivative with respect to what it depends on is not known."""

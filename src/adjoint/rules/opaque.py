@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, final
 
 import numpy as np
 
-from ..core.careful import Cotangent
+from ..core.primitive import Primitive
 from ..core.reverse import ReverseTrace, pull
-from ..core.traced import Traced
-from ..core.values import Value, zeros_for
-from .keeping import all_kept, like, near_by_push
+from ..core.rule import Needed, Rule, Tangents
+from ..core.traced import is_of
+from ..core.types import Params, Values
+from ..core.values import zeros_for
+from .residuals import like, near_by_push
 
 
-class Opaque:
+@final
+class Opaque(Rule[Any]):
     """A rule written out.
 
     Parameters
@@ -25,15 +28,11 @@ class Opaque:
     """
 
     __slots__ = ("exact", "jvp", "vjp")
-    is_zero = False
-    pull_into = None
-    vjps = None
-    keep = staticmethod(all_kept)
 
     def __init__(
         self,
-        jvp: Callable[..., Value] | None = None,
-        vjp: Callable[..., list[Value]] | None = None,
+        jvp: Callable[..., Any] | None = None,
+        vjp: Callable[..., Sequence[Any]] | None = None,
         *,
         exact: bool = False,
     ) -> None:
@@ -48,9 +47,12 @@ class Opaque:
         """The rules that are not exact near a point decide at it whether there is a derivative."""
         return not self.exact
 
-    def near(
-        self, primitive: Any, moves: Sequence[Value], out: Value, args: Sequence[Value], params: dict
-    ) -> tuple[Value, Value]:
+    @property
+    def takes_wide(self) -> bool:
+        """What is exact is arithmetic alone; all else may be LAPACK's."""
+        return self.exact
+
+    def near(self, primitive: Primitive, moves: Tangents, out: Any, args: Values, params: Params) -> tuple[Any, Any]:
         """As the tangent, and if it is exact where the result is 0, as the result itself."""
         found, move = near_by_push(self, primitive, moves, out, args, params)
         if self.exact:
@@ -58,7 +60,7 @@ class Opaque:
             move = np.where(np.equal(found, 0), whole, move)
         return found, move
 
-    def push(self, primitive: Any, tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
+    def push(self, primitive: Primitive, tangents: Tangents, out: Any, args: Values, params: Params) -> Any:
         """The given JVP, or the transpose of the given VJP."""
         if self.jvp:
             tangent = self.jvp(tangents, out, args, params)
@@ -69,8 +71,8 @@ class Opaque:
         return like(tangent, out)
 
     def pull(
-        self, primitive: Any, g: Value, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]
-    ) -> list[Value | None]:
+        self, primitive: Primitive, g: Any, out: Any, args: Values, params: Params, needed: Needed
+    ) -> Sequence[Any]:
         """The given VJP, or the transpose of the given JVP."""
         if self.vjp:
             return self.vjp(g, out, args, params, needed)
@@ -84,28 +86,20 @@ class Opaque:
             trace.end()
         return [next(found) if need else None for need in needed]
 
-    def pull_careful(
-        self, primitive: Any, g: Cotangent, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]
-    ) -> list[Cotangent | None]:
-        """The VJP of each part of the cotangent."""
-        return g.transposed(lambda part: self.pull(primitive, part, out, args, params, needed), support=False, out=out)
-
-    def _transposed_vjp(
-        self, primitive: Any, tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict
-    ) -> Value:
+    def _transposed_vjp(self, primitive: Primitive, tangents: Tangents, out: Any, args: Values, params: Params) -> Any:
         trace = ReverseTrace()
         outs = out if primitive.multiple else [out]
         g = [trace.input(zeros_for(o)) for o in outs]
         needed = [t is not None for t in tangents]
         try:
             found = self.vjp(list(g) if primitive.multiple else g[0], out, args, params, needed)  # type: ignore[misc]
-            pairs = [(f, t) for f, t in zip(found, tangents, strict=True) if f is not None and t is not None]
-            moved = pull(trace, _seeds(trace, pairs), len(g))
+            moved = pull(trace, _seeds(trace, zip(found, tangents, strict=True)), len(g))
         finally:
             trace.end()
         result = [zeros_for(o) if m is None else m for m, o in zip(moved, outs, strict=True)]
         return result if primitive.multiple else result[0]
 
 
-def _seeds(trace: ReverseTrace, pairs: Any) -> list[tuple[int, Value]]:
-    return [(r.node, c) for r, c in pairs if c is not None and isinstance(r, Traced) and r.walk is trace]
+def _seeds(trace: ReverseTrace, pairs: Iterable[tuple[Any, Any]]) -> list[tuple[int, Any]]:
+    """Where in a trace values are, with their cotangents."""
+    return [(r.node, c) for r, c in pairs if c is not None and is_of(r, trace)]

@@ -3,37 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from ..core.careful import Cotangent
-from ..core.values import Value
-from .compile import compiled_at_first_use, evaluated
-from .keeping import Kept, all_kept, near_by_push, sum_of_tangents
+from ..core.primitive import Primitive
+from ..core.rule import Kept, Needed, Rule, Tangents
+from ..core.types import Numeric, Params, Places, Values
+from .partials import Pull, evaluated, pull_by_partials
+from .residuals import near_by_push, sum_of_tangents
+
+if TYPE_CHECKING:
+    from ..core.series import Expansion, Next
+    from ..core.singular.structural_zeros import Cotangent
 
 
-class Selecting:
+@final
+class Selecting(Rule[Numeric]):
     """d out = sum of weight_k * d arg_k with weights 0, 1 or a share at ties.
 
     A weight of 0 is structural: what was not selected contributes nothing, not even 0 * inf.
     """
 
-    __slots__ = ("vjps", "weights")
-    is_zero = False
-    near = near_by_push
+    __slots__ = ("pull", "weights")
+    makes_new = True
     is_at_point = True  # what is picked, is picked there
-    pull_into = None
+    near = near_by_push
+    pull: Pull  # type: ignore[assignment]  # a function of its own, compiled at its first use
 
-    def __init__(self, *weights: Callable[..., Value] | None) -> None:
+    def __init__(self, *weights: Callable[..., Numeric] | None) -> None:
         self.weights = weights
-        self.vjps = compiled_at_first_use(self, weights)
+        self.pull = pull_by_partials(self, weights)
 
-    def keep(self, primitive: Any, parents: Sequence[int | None], values: Sequence[Value], out: Value) -> Kept:
-        """What the walk back will need; a constant zero is marked."""
-        return all_kept(primitive, parents, _marked(values, parents), out)
+    def keep(self, primitive: Primitive, parents: Places, values: Values, out: Numeric) -> Kept:
+        """What the sweep back will need; a constant zero is marked."""
+        return super().keep(primitive, parents, _marked(values, parents), out)
 
-    def push(self, primitive: Any, tangents: Sequence[Value], out: Value, args: Sequence[Value], params: dict) -> Value:
+    def expand(self, step: Expansion) -> Next:
+        """The coefficients of what is selected at the point."""
+        from . import expanding  # seldom needed, so not when the library is imported
+
+        return expanding.selecting(self, step)
+
+    def push(self, primitive: Primitive, tangents: Tangents, out: Numeric, args: Values, params: Params) -> Any:
         """The tangent of what was selected."""
         args = _marked(args, tangents)
         terms = []
@@ -44,8 +56,8 @@ class Selecting:
         return sum_of_tangents(terms, out)
 
     def pull_careful(
-        self, primitive: Any, g: Cotangent, out: Value, args: Sequence[Value], params: dict, needed: Sequence[bool]
-    ) -> list[Cotangent | None]:
+        self, primitive: Primitive, g: Cotangent, out: Numeric, args: Values, params: Params, needed: Needed
+    ) -> Sequence[Cotangent | None]:
         """Hand the cotangent to the selected, and mark the rest as structurally zero."""
         return [
             g.selected(weight(out, *args)) if need else None
@@ -53,7 +65,7 @@ class Selecting:
         ]
 
 
-def _marked(values: Sequence[Value], moving: Sequence[Any]) -> tuple[Value, ...]:
+def _marked(values: Values, moving: Sequence[object]) -> tuple[Numeric, ...]:
     """Write a constant number 0 as the integer, so that weights can tell `np.maximum(x, 0)` from a tie at 0."""
     return tuple(
         [

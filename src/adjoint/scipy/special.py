@@ -7,25 +7,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.special as sc
 
 from ..core.primitive import Primitive
-from ..numpy.registry import as_value, axes_of, ndim_of
-from ..numpy.replacements import replaces
+from ..numpy.dispatch.arguments import as_value, axes_of, ndim_of
+from ..numpy.patching.replacements import replaces
 from ..ops import reduction, special
 from ..ops.declare import where
+from ..rules.elementwise import Elementwise
 from .options import refuse
 
 special.load()
-from ..ops import special_gamma, special_spherical, special_sums  # noqa: E402  (they import SciPy, which is here by now)
+from ..ops.special import gamma, spherical, sums  # noqa: E402  (they import SciPy, which is here by now)
+from . import special_names  # noqa: E402
 
+NAMES = special_names
 Axis = int | tuple[int, ...] | None
 
 
-@replaces("scipy.special", "logsumexp")
+@replaces("scipy.special", "logsumexp", in_parts=True)
 def logsumexp(a: Any, axis: Axis = None, b: Any = None, keepdims: bool = False, return_sign: bool = False) -> Any:
     """The logarithm of a (weighted) sum of exponentials."""
     a = as_value(a)
@@ -44,16 +47,16 @@ def logsumexp(a: Any, axis: Axis = None, b: Any = None, keepdims: bool = False, 
     return tuple(results) if return_sign else results[0]
 
 
-@replaces("scipy.special", "softmax")
+@replaces("scipy.special", "softmax", in_parts=True)
 def softmax(x: Any, axis: Axis = None) -> Any:
     """Exponentials that sum to one."""
     x = as_value(x)
     axes = axes_of(axis, ndim_of(x))
-    e = np.exp(x - special_sums.peak(x, axis=axes))
+    e = np.exp(x - sums.peak(x, axis=axes))
     return e / np.sum(e, axis=axes, keepdims=True)
 
 
-@replaces("scipy.special", "log_softmax")
+@replaces("scipy.special", "log_softmax", in_parts=True)
 def log_softmax(x: Any, axis: Axis = None) -> Any:
     """The logarithm of softmax, without going through it."""
     x = as_value(x)
@@ -63,7 +66,7 @@ def log_softmax(x: Any, axis: Axis = None) -> Any:
 
 
 def _finite_peak(x: Any, axes: tuple[int, ...]) -> Any:
-    top = special_sums.peak(np.real(x), axis=axes)
+    top = sums.peak(np.real(x), axis=axes)
     return where(np.isfinite(top), top, 0.0)
 
 
@@ -83,20 +86,20 @@ def multigammaln(a: Any, d: int) -> Any:
 @replaces("scipy.special", "polygamma")
 def polygamma(n: Any, x: Any) -> Any:
     """Derivatives of the digamma function."""
-    return special_gamma.polygamma(n, as_value(x))
+    return gamma.polygamma(n, as_value(x))
 
 
 @replaces("scipy.special", "zeta")
 def zeta(x: Any, q: Any = None, out: Any = None) -> Any:
     """Hurwitz's zeta function: a derivative is known in `q` only."""
     refuse("special.zeta", out is not None, "out=")
-    return special_gamma.zeta(as_value(x), 1.0 if q is None else as_value(q))
+    return gamma.zeta(as_value(x), 1.0 if q is None else as_value(q))
 
 
 @replaces("scipy.special", "lambertw")
 def lambertw(z: Any, k: Any = 0, tol: float = 1e-8) -> Any:
     """The inverse of w exp(w)."""
-    return special_sums.lambertw(as_value(z), k, tol)
+    return sums.lambertw(as_value(z), k, tol)
 
 
 @replaces("scipy.special", "factorial")
@@ -137,18 +140,19 @@ def diric(x: Any, n: Any) -> Any:
 def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, *, diff_n: int = 0) -> Any:
     """Spherical harmonics."""
     refuse("special.sph_harm_y", diff_n != 0, "diff_n")
-    return special_sums.sph_harm_y(as_value(n), as_value(m), as_value(theta), as_value(phi))
+    return sums.sph_harm_y(as_value(n), as_value(m), as_value(theta), as_value(phi))
 
 
 def _spherical(primitive: Primitive) -> Callable[..., Any]:
     """A spherical Bessel function, whose slope is that of the primitive."""
+    slope: Any = cast("Elementwise", primitive.derivative).partials[1]
 
     def function(n: Any, z: Any, derivative: bool = False) -> Any:
         n, z = as_value(n), as_value(z)
-        return primitive.derivative.partials[1](n, z) if derivative else primitive(n, z)
+        return slope(n, z) if derivative else primitive(n, z)
 
     return function
 
 
-for _name in ("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"):
-    replaces("scipy.special", _name)(_spherical(getattr(special_spherical, _name)))
+for _bessel in (spherical.spherical_jn, spherical.spherical_yn, spherical.spherical_in, spherical.spherical_kn):
+    replaces("scipy.special", _bessel.name)(_spherical(_bessel))

@@ -10,8 +10,8 @@ import numpy as np
 from ..core.errors import GradientCheckError, InputError, message
 from ..core.tree import flatten
 from ..core.values import describe, dtype_of
+from ..transforms.interface.checking import checked_inputs
 from ..transforms.jvp import jvp
-from ..transforms.recording import checked_inputs
 from ..transforms.vjp import vjp
 
 MODES = ("forward", "reverse")

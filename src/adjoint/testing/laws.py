@@ -13,6 +13,7 @@ from ..core.tree import flatten
 from ..core.values import describe
 from ..transforms.grad import grad
 from ..transforms.jvp import jvp, linearize
+from ..transforms.taylor.expansion import expanded
 from ..transforms.vjp import vjp
 from ..transforms.vmap import vmap
 from .check import _difference, inner, moved_along, random_like
@@ -71,13 +72,13 @@ class Case:
 
 
 def value_law(case: Case) -> None:
-    """Inside every walk the value is NumPy's, with its dtype and shape."""
+    """Inside every trace the value is NumPy's, with its dtype and shape."""
     plain = _arrays(case.function(*case.args))
-    for walked in (
+    for traced in (
         vjp(case.function, *case.args)[0],
         jvp(case.function, case.args, random_like(case.args, _rng()))[0],
     ):
-        for want, got in zip(plain, _arrays(walked), strict=True):
+        for want, got in zip(plain, _arrays(traced), strict=True):
             assert got.shape == want.shape, f"shape {got.shape} instead of {want.shape}"
             assert got.dtype == want.dtype, f"dtype {got.dtype} instead of {want.dtype}"
             np.testing.assert_allclose(got, want, rtol=1e-13, atol=1e-13 * (1 + np.max(np.abs(want), initial=0.0)))
@@ -105,7 +106,7 @@ def adjoint_law(case: Case) -> None:
 
 
 def linearize_law(case: Case) -> None:
-    """A recorded trace, walked forward, pushes a tangent to the same numbers as the walk along with the values."""
+    """A recorded trace, swept forward, pushes a tangent to the same numbers as the one along with the values."""
     t = random_like(case.args, _rng())
     tangent = jvp(case.function, case.args, t)[1]
     pushed = linearize(case.function, *case.args)[1](*t)
@@ -163,7 +164,7 @@ def stacking_law(case: Case) -> None:
 
 
 def precision_law(case: Case) -> None:
-    """float32 in, float32 out: value, tangent and gradient."""
+    """float32 in, float32 out: value, tangent, gradient and Taylor coefficients."""
     args = case.at(np.float32)
     with np.errstate(invalid="ignore"):  # some kernels of BLAS raise the flag for lanes that they do not use
         plain = _arrays(case.function(*args))
@@ -171,6 +172,9 @@ def precision_law(case: Case) -> None:
     for want, got, moved in zip(plain, _arrays(value), _arrays(tangent), strict=True):
         assert got.dtype == want.dtype, f"value of {got.dtype} instead of {want.dtype}"
         assert moved.dtype == want.dtype, f"tangent of {moved.dtype} for a value of {want.dtype}"
+    for coefficient in expanded(lambda x: case.function(*x), args, random_like(args, _rng()), 3, "taylor"):
+        for want, got in zip(plain, _arrays(coefficient), strict=True):
+            assert got.dtype == want.dtype, f"Taylor coefficient of {got.dtype} for a value of {want.dtype}"
     value, pullback = vjp(case.function, *args)
     exact = vjp(case.function, *case.at(np.float64))[1]
     g = random_like(value, _rng())
@@ -180,6 +184,32 @@ def precision_law(case: Case) -> None:
         np.testing.assert_allclose(got, want, rtol=2e-3, atol=2e-3 * (1 + np.max(np.abs(want), initial=0.0)))
 
 
+def taylor_law(case: Case) -> None:
+    """Taylor coefficients are nested derivatives along the direction, over factorials.
+
+    From the third order on, of which nested derivatives take long, they are derivatives of the coefficient before.
+    """
+    t = random_like(case.args, _rng())
+
+    def coefficient(order: int) -> Callable[..., Any]:
+        return lambda *args: expanded(lambda x: case.function(*x), args, t, order, "taylor")[order]
+
+    found = expanded(lambda x: case.function(*x), case.args, t, 4, "taylor")
+    nested: Callable[..., Any] = case.function
+    for order, got in enumerate(found):
+        if order:
+            nested = _along(nested if order < 3 else coefficient(order - 1), t)
+        scale = (1, 1, 2, 3, 4)[order]
+        for a, b, value in zip(_arrays(got), _arrays(nested(*case.args)), _arrays(found[0]), strict=True):
+            assert a.dtype == value.dtype, f"coefficient {order} of {a.dtype} for a value of {value.dtype}"
+            atol = 1e-8 * (1 + np.max(np.abs(b / scale), initial=0.0))
+            np.testing.assert_allclose(a, b / scale, rtol=1e-7, atol=atol, err_msg=f"order {order}")
+
+
+def _along(function: Callable[..., Any], t: Any) -> Callable[..., Any]:
+    return lambda *args: jvp(function, args, t)[1]
+
+
 LAWS: dict[str, Callable[[Case], None]] = {
     "value": value_law,
     "tangent": tangent_law,
@@ -187,6 +217,7 @@ LAWS: dict[str, Callable[[Case], None]] = {
     "linearize": linearize_law,
     "orders": orders_law,
     "stacking": stacking_law,
+    "taylor": taylor_law,
     "precision": precision_law,
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.errors import InputError, OutputError, message
 from ..core.tree import flatten, same_structure
 from ..core.values import Value, describe, shape_of
-from ..transforms.recording import checked_function
+from ..transforms.interface.checking import checked_function
 
 Rows = list[Value]
 """The leaves of the elements, each with the scanned axis in front."""

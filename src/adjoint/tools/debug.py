@@ -16,9 +16,9 @@ from ..core.hints import missing
 from ..core.nans import look_for
 from ..core.traced import Traced
 from ..core.tree import flatten
-from ..core.values import describe, plain
+from ..core.values import concrete, describe
 from ..ir.effects import perform, users_own
-from ..ir.handed import takes_an_effect
+from ..ir.surroundings.handed import takes_an_effect
 from ..transforms.settings import disable_jit
 
 __all__ = ["callback", "nans", "print"]
@@ -73,16 +73,16 @@ def callback(function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     function = users_own(function)
     leaves, rebuild = flatten((args, kwargs))
     places = [k for k, x in enumerate(leaves) if isinstance(x, NUMBERS)]
-    bare = [_under_walks(leaves[k]) for k in places]
-    batches = sorted({walk for _, walks in bare for walk in walks}, key=lambda walk: walk.level)
+    bare = [_under_traces(leaves[k]) for k in places]
+    batches = sorted({trace for _, traces in bare for trace in traces}, key=lambda trace: trace.level)
 
     def call(values: Sequence[Any]) -> None:
-        for example in itertools.product(*[range(walk.size) for walk in batches]):
+        for example in itertools.product(*[range(trace.size) for trace in batches]):
             at = dict(zip(batches, example, strict=True))
             given = list(leaves)
-            for k, value, (_, walks) in zip(places, values, bare, strict=True):
-                value = plain(value)
-                given[k] = value[tuple([at[walk] for walk in walks])] if walks else _own(value)
+            for k, value, (_, traces) in zip(places, values, bare, strict=True):
+                value = concrete(value)
+                given[k] = value[tuple([at[trace] for trace in traces])] if traces else _own(value)
             words = rebuild(given)
             function(*words[0], **words[1])
 
@@ -190,14 +190,14 @@ class nans:  # noqa: N801  (used as a function)
         self._jit.__exit__(*error)
 
 
-def _under_walks(x: Any) -> tuple[Any, tuple[Any, ...]]:
+def _under_traces(x: Any) -> tuple[Any, tuple[Any, ...]]:
     """A value without its derivatives (a captured program's stays one), and the batches it is in, outermost first."""
-    walks: list[Any] = []
-    while isinstance(x, Traced) and not x.walk.is_capture:
-        if x.walk.lead:
-            walks.insert(0, x.walk)
+    traces: list[Any] = []
+    while isinstance(x, Traced) and not x.traced_by.is_capture:
+        if x.traced_by.lead:
+            traces.insert(0, x.traced_by)
         x = x.value
-    return x, tuple(walks)
+    return x, tuple(traces)
 
 
 def _own(x: Any) -> Any:

@@ -12,7 +12,8 @@ from ..core.errors import BatchError, InputError, message
 from ..core.traced import Traced, settled
 from ..core.tree import flatten
 from ..core.values import dtype_of, shape_of
-from ..transforms.recording import checked_function, output_leaves, run
+from ..transforms.interface.checking import checked_function, output_leaves
+from ..transforms.recording import run
 
 
 class Shape:
@@ -67,9 +68,9 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     {'y': float64[100000], 'norm': float64[]}
     """
     checked_function(fun, "eval_shape", "ad.eval_shape(f, x)")
-    walk = BatchTrace(0)
+    trace = BatchTrace(0)
     leaves, rebuild = flatten((args, kwargs))
-    args, kwargs = rebuild([_without_examples(x, walk) for x in leaves])
+    args, kwargs = rebuild([_without_examples(x, trace) for x in leaves])
     try:
         result = run(fun, args, kwargs)
     except BatchError as error:
@@ -83,14 +84,14 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         outputs, shape = output_leaves(result, "eval_shape")
         return shape([_shape(x) for x in outputs])
     finally:
-        walk.end()
+        trace.end()
 
 
-def _without_examples(x: Any, walk: BatchTrace) -> Any:
+def _without_examples(x: Any, trace: BatchTrace) -> Any:
     """A handle of the same shape and dtype in a batch that holds no example of it."""
     if not hasattr(x, "shape") or not hasattr(x, "dtype"):
         return x
-    return Traced(np.zeros((0, *x.shape), x.dtype), walk, None)
+    return Traced(np.zeros((0, *x.shape), x.dtype), trace, None)
 
 
 def _shape(x: Any) -> Shape:

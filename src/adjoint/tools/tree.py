@@ -7,24 +7,45 @@ everything else is a leaf. These are the containers that every function of the l
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar, overload
 
 import numpy as np
+import optree
 
 from ..core import tree as _tree
 from ..core.errors import InputError, message
 from ..core.hints import missing
 from ..core.values import describe, dtype_of, shape_of
+from .classes import register as register
+from .classes import static as static
 
+K = TypeVar("K")
 T = TypeVar("T")
-__all__ = ["flatten", "leaves", "map", "map_with_path", "paths", "ravel", "register", "structure", "unflatten"]
+__all__ = [
+    "flatten",
+    "leaves",
+    "map",
+    "map_with_path",
+    "paths",
+    "ravel",
+    "register",
+    "static",
+    "structure",
+    "unflatten",
+]
 
 
 def __dir__() -> list[str]:
     return __all__
 
 
+@overload
+def map(fun: Callable[..., Any], tree: dict[K, Any], *others: Any) -> dict[K, Any]: ...
+@overload
+def map(fun: Callable[..., Any], tree: list[Any], *others: Any) -> list[Any]: ...
+@overload
+def map(fun: Callable[..., Any], tree: T, *others: Any) -> T: ...
 def map(fun: Callable[..., Any], tree: Any, *others: Any) -> Any:
     """`fun` of each leaf, in the containers of the tree; with several trees, of their leaves at the same places.
 
@@ -61,6 +82,12 @@ def map(fun: Callable[..., Any], tree: Any, *others: Any) -> Any:
     return rebuild([fun(*at) for at in zip(own, *[_leaves_of(other, tree) for other in others], strict=True)])
 
 
+@overload
+def map_with_path(fun: Callable[..., Any], tree: dict[K, Any], *others: Any) -> dict[K, Any]: ...
+@overload
+def map_with_path(fun: Callable[..., Any], tree: list[Any], *others: Any) -> list[Any]: ...
+@overload
+def map_with_path(fun: Callable[..., Any], tree: T, *others: Any) -> T: ...
 def map_with_path(fun: Callable[..., Any], tree: Any, *others: Any) -> Any:
     """As `map`, with the path of the leaf, as `paths` gives it, in front of the leaves.
 
@@ -130,8 +157,6 @@ def paths(tree: Any) -> list[str]:
     ['layers.0.bias', 'layers.0.weight', 'scale']
     """
     leaves(tree)  # dataclasses become known
-    import optree
-
     ways = optree.tree_accessors(tree, namespace=_tree.NAMESPACE)
     return [".".join([str(getattr(step, "field", step.entry)) for step in way]) for way in ways]
 
@@ -180,8 +205,6 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
     >>> ad.tree.unflatten(structure, [2 * x for x in leaves])
     {'a': 2.0, 'b': (4.0, 6.0)}
     """
-    import optree
-
     _tree.flatten(tree)  # dataclasses become known
     found, form = optree.tree_flatten(tree, namespace=_tree.NAMESPACE)
     return found, form
@@ -213,8 +236,6 @@ def unflatten(structure: Any, leaves: Iterable[Any]) -> Any:
     >>> ad.tree.unflatten(ad.tree.structure({"a": 1.0, "b": 2.0}), [3.0, 4.0])
     {'a': 3.0, 'b': 4.0}
     """
-    import optree
-
     if not isinstance(structure, optree.PyTreeSpec) or not isinstance(leaves, (list, tuple, Iterator)):
         raise InputError(
             message(
@@ -240,7 +261,7 @@ def ravel(tree: T) -> tuple[Any, Callable[[Any], T]]:
 
     The way from parameters in containers to code that wants one array, as SciPy's optimisers do. It can be
     differentiated in both directions. The vector has the dtype that NumPy gives to all leaves together; on the way back
-    every leaf has its own again.
+    every leaf has its own dtype again, and a Python number comes back as one of NumPy's.
 
     Parameters
     ----------
@@ -298,79 +319,6 @@ def ravel(tree: T) -> tuple[Any, Callable[[Any], T]]:
         return rebuild(parts)
 
     return vector, unravel
-
-
-def register(
-    kind: type | None = None,
-    flatten: Callable[[Any], tuple[Iterable[Any], Any]] | None = None,
-    unflatten: Callable[[Any, Sequence[Any]], Any] | None = None,
-    *,
-    fields: Sequence[str] = (),
-) -> Any:
-    """Make a class of your own a container: its objects are taken apart and put together like dicts and lists.
-
-    Dataclasses need no registration. Either name the attributes that are inner trees (all others are settings, which
-    stay as they are and have to be equal for two objects to have the same structure), also as a decorator, or give the
-    two functions.
-
-    Parameters
-    ----------
-    kind : type, optional
-        The class. Without it, the result is a decorator.
-    flatten : callable, optional
-        `object -> (parts, settings)`, where settings can be hashed.
-    unflatten : callable, optional
-        `(settings, parts) -> object`.
-    fields : sequence of str, optional
-        The attributes that are parts. Objects are put together without calling `__init__`.
-
-    Returns
-    -------
-    type
-        The class.
-
-    Examples
-    --------
-    >>> import numpy as np, adjoint as ad
-    >>> @ad.tree.register(fields=("scale",))
-    ... class Gain:
-    ...     def __init__(self, scale, name):
-    ...         self.scale, self.name = scale, name
-    >>> g = ad.grad(lambda gain: np.sum(gain.scale**2))(Gain(np.array([1.0, 2.0]), "left"))
-    >>> g.scale, g.name
-    (array([2., 4.]), 'left')
-    """
-    if kind is None:
-        return lambda kind: register(kind, flatten, unflatten, fields=fields)
-    if not isinstance(kind, type):
-        raise InputError(message("register needs a class.", got=describe(kind), fix="Write  ad.tree.register(Class)."))
-    if (flatten is None) != (unflatten is None) or (flatten is None) == (not fields):
-        raise InputError(
-            message(
-                "register needs either the names of the fields, or flatten and unflatten together.",
-                fix='Write  ad.tree.register(Class, fields=("weight", "bias")).',
-            )
-        )
-    if flatten is None or unflatten is None:
-        flatten, unflatten = _by_fields(kind, tuple(fields))
-    _tree.register(kind, flatten, unflatten)
-    return kind
-
-
-def _by_fields(kind: type, fields: tuple[str, ...]) -> tuple[Any, Any]:
-    slots = [name for base in kind.__mro__ for name in getattr(base, "__slots__", ())]
-
-    def split(x: Any) -> tuple[list[Any], tuple[tuple[str, Any], ...], tuple[str, ...]]:
-        names = [*getattr(x, "__dict__", ()), *[name for name in slots if hasattr(x, name)]]
-        return [getattr(x, f) for f in fields], tuple([(n, getattr(x, n)) for n in names if n not in fields]), fields
-
-    def join(settings: Any, parts: Sequence[Any]) -> Any:
-        made: Any = object.__new__(kind)
-        for name, value in (*settings, *zip(fields, parts, strict=True)):
-            object.__setattr__(made, name, value)
-        return made
-
-    return split, join
 
 
 def _leaves_of(other: Any, tree: Any) -> list[Any]:

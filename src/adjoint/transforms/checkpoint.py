@@ -12,8 +12,8 @@ from ..core.derived import derived
 from ..core.tree import flatten
 from ..core.values import Value, is_inexact, zeros_for
 from ..rules.opaque import Opaque
+from .interface.checking import checked_function
 from .jvp import jvp as push_forward
-from .recording import checked_function
 from .step import all_at_once, call_as_step, conjugated
 from .vjp import vjp_inside as pull_back
 

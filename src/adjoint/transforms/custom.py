@@ -12,7 +12,8 @@ from ..core.errors import TangentError, UnsupportedError, message
 from ..core.tree import flatten
 from ..core.values import Value, describe, is_inexact, shape_of, zeros_for
 from ..rules.opaque import Opaque
-from .recording import checked_function, run
+from .interface.checking import checked_function
+from .recording import run
 from .step import Rebuild, call_as_step, conjugated, one_by_one
 
 P = ParamSpec("P")
@@ -84,7 +85,7 @@ class CustomRule(Generic[P, R]):
         return rule
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Evaluate; a walk that passes uses the rules instead of looking inside."""
+        """Evaluate; a trace that passes uses the rules instead of looking inside."""
         if self.jvp_rule is None and self.vjp_rule is None:
             raise UnsupportedError(
                 message(

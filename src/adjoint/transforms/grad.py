@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
-from ..core.derived import derived, unusual
-from ..core.errors import InputError, OutputError, message
+from ..core.derived import derived
+from ..core.errors import OutputError, message
 from ..core.reverse import ReverseTrace
-from ..core.traced import Traced, settled
-from ..core.tree import LEAVES, flatten
-from ..core.values import describe, dtype_of, numpy_number, plain, shape_of
-from .recording import (
-    Evaluation,
-    checked_function,
-    checked_input,
-    checked_inputs,
-    entrance,
-    finished,
-    of_kind,
-    pair,
-    presented,
-    pulled_back,
-    run,
-)
+from ..core.traced import Traced
+from ..core.values import FLOATS, concrete, describe, dtype_of, numpy_number, shape_of
+from .interface.checking import checked_function, pair
+from .interface.inputs import checked_argnums, in_containers, traced_inputs
+from .interface.presenting import finished, of_kind, without_handles
+from .recording import Evaluation, entrance, run
+from .sweeps.back import pulled_back
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Names = str | Sequence[str] | None
+"""Arguments by name."""
 
 
 @overload
@@ -94,13 +87,10 @@ def grad(
     """
     checked_function(fun, "grad")
     both = _value_and_gradient(fun, argnums, has_aux, argnames, holomorphic)
-    gradient = entrance(both, _gradient_and_aux if has_aux else _gradient)
-    options = unusual(argnums=argnums, has_aux=has_aux, argnames=argnames, holomorphic=holomorphic)
-    return derived(gradient, "grad", fun, **options)  # type: ignore[no-any-return]
-
-
-def _gradient(found: tuple[Any, Any]) -> Any:
-    return found[1]
+    gradient = entrance(both, _gradient_and_aux if has_aux else itemgetter(1))
+    return derived(  # type: ignore[no-any-return]
+        gradient, "grad", fun, argnums=argnums, has_aux=has_aux, argnames=argnames, holomorphic=holomorphic
+    )
 
 
 def _gradient_and_aux(found: tuple[tuple[Any, Any], Any]) -> Any:
@@ -158,120 +148,69 @@ def value_and_grad(
     """
     checked_function(fun, "value_and_grad")
     both = entrance(_value_and_gradient(fun, argnums, has_aux, argnames, holomorphic))
-    options = unusual(argnums=argnums, has_aux=has_aux, argnames=argnames, holomorphic=holomorphic)
-    return derived(both, "value_and_grad", fun, **options)  # type: ignore[no-any-return]
+    return derived(  # type: ignore[no-any-return]
+        both, "value_and_grad", fun, argnums=argnums, has_aux=has_aux, argnames=argnames, holomorphic=holomorphic
+    )
 
 
 def _value_and_gradient(
-    fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, argnames: Any, holomorphic: bool
+    fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, argnames: Names, holomorphic: bool
 ) -> Evaluation:
-    if argnames is not None:
-        from .named import by_name  # seldom needed, so not when the library is imported
-
-        return by_name(lambda f, n: value_and_grad(f, n, has_aux, holomorphic=holomorphic), fun, argnums, argnames)
-    argnums = checked_argnums(argnums)
-    if holomorphic:
-        from .holomorphic import (
-            holomorphic as holomorphic_derivative,  # seldom needed, so not when the library is imported
-        )
-
-        return holomorphic_derivative(fun, argnums, has_aux, _chosen, _replaced)
-    place = argnums if isinstance(argnums, int) and argnums >= 0 else sys.maxsize
+    """One sweep forward, which records, and one back."""
+    if argnames is not None or holomorphic:
+        return _seldom(fun, argnums, has_aux, argnames, holomorphic)
+    places = checked_argnums(argnums)
 
     def value_and_gradient(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         trace = ReverseTrace()
         try:
-            if place < len(args) and type(args[place]) in LEAVES:
-                x = args[place]
-                given, rebuild = [settled(x) if type(x) is Traced else x], None
-                inputs = [checked_input(given[0], "grad")]
-                call = list(args)
-                call[place] = trace.input(inputs[0])
-            else:
-                chosen = _chosen(args, argnums)
-                leaves, rebuild = flatten(chosen)
-                given = [settled(x) for x in leaves]
-                inputs = checked_inputs(given, (chosen,) if isinstance(argnums, int) else chosen, "grad")
-                call = _replaced(args, argnums, rebuild([trace.input(x) for x in inputs]))
-            if rebuild is not None or type(given[0]) is not float:
-                trace.note_kinds(given)
+            given, inputs, call, rebuild = traced_inputs(trace, args, places)
             out = run(fun, call, kwargs)
-            if has_aux:
-                out, aux = pair(out)
-            if isinstance(out, Traced) and out.walk is trace:
-                seeds, value = [(out.node, 1.0)], out.value
-            else:
-                seeds, value = [], finished(_number(out), trace)
-            if type(value) is not float:
-                _check_scalar(value)
-            elif rebuild is not None or type(inputs[0]) is not float:
-                value = numpy_number(value, inputs)
-            if isinstance(value, Traced) and all([type(plain(x)) in (float, np.float64) for x in inputs]):
-                value = of_kind(value, 0.0)
+            out, aux = pair(out) if has_aux else (out, None)
+            value, seeds = _value_and_seeds(out, trace, inputs)
             found = pulled_back(trace, seeds, inputs)
-            if has_aux:
-                leaves, unflatten = flatten(aux)
-                aux = unflatten([finished(leaf, trace) for leaf in leaves])
+            aux = without_handles(aux, trace) if has_aux else None
         finally:
             trace.end()
-        if rebuild is None:
-            g = presented(found[0], given[0])
-        else:
-            g = rebuild([presented(c, x) for c, x in zip(found, given, strict=True)])
-        return ((value, aux), g) if has_aux else (value, g)
+        gradient = in_containers(found, given, rebuild)
+        return ((value, aux), gradient) if has_aux else (value, gradient)
 
     return value_and_gradient
 
 
-def checked_argnums(argnums: Any, walk: str = "grad") -> int | tuple[int, ...]:
-    """Which arguments to differentiate with respect to: one number, or a tuple of different ones."""
-    if _is_place(argnums):
-        return int(argnums)
-    if isinstance(argnums, Sequence) and all(map(_is_place, argnums)) and len(set(argnums)) == len(argnums):
-        return tuple([int(n) for n in argnums])
-    raise InputError(
-        message(
-            "argnums has to be an integer or a tuple of different integers.",
-            got=describe(argnums),
-            fix=f"Pass the point to {'the gradient itself' if walk == 'grad' else 'what it returns'}:  "
-            f"ad.{walk}(f)(x),  or  ad.{walk}(f, argnums=(0, 1))(x, y).",
-        )
-    )
-
-
-def _is_place(n: Any) -> bool:
-    return isinstance(n, (int, np.integer)) and not isinstance(n, bool)
-
-
-def check_places(args: tuple[Any, ...], argnums: int | Sequence[int]) -> None:
-    """Raise if an argument is chosen that was not given."""
-    for n in (argnums,) if isinstance(argnums, int) else argnums:
-        if not -len(args) <= n < len(args):
-            raise InputError(
-                message(
-                    f"There is no positional argument number {n} to differentiate with respect to.",
-                    got=f"{len(args)} positional arguments",
-                    fix="Pass the argument by position, and choose it with  argnums.",
-                )
-            )
-
-
-def _chosen(args: tuple[Any, ...], argnums: int | Sequence[int]) -> Any:
-    check_places(args, argnums)
-    return args[argnums] if isinstance(argnums, int) else tuple([args[n] for n in argnums])
-
-
-def _replaced(args: tuple[Any, ...], argnums: int | Sequence[int], new: Any) -> list[Any]:
-    call = list(args)
-    if isinstance(argnums, int):
-        call[argnums] = new
+def _value_and_seeds(out: object, trace: ReverseTrace, inputs: list[Any]) -> tuple[Any, list[tuple[int, float]]]:
+    """The function's value, one real number; and where the sweep back begins, which is nowhere for a constant."""
+    if isinstance(out, Traced) and out.traced_by is trace:
+        value, seeds = out.value, [(out.node, 1.0)]
     else:
-        for n, x in zip(argnums, new, strict=True):
-            call[n] = x
-    return call
+        value, seeds = finished(_number(out), trace), []
+    if type(value) is float:
+        if len(inputs) != 1:
+            value = numpy_number(value, inputs)
+        elif type(inputs[0]) is not float:
+            value = np.float64(value)
+        return value, seeds
+    _check_scalar(value)
+    if isinstance(value, Traced) and all([type(concrete(x)) in FLOATS for x in inputs]):
+        value = of_kind(value, 0.0)
+    return value, seeds
 
 
-def _number(result: Any) -> Any:
+def _seldom(
+    fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, argnames: Names, holomorphic: bool
+) -> Evaluation:
+    """Arguments chosen by name, and derivatives of holomorphic functions."""
+    if argnames is not None:
+        from .named import by_name  # seldom needed, so not when the library is imported
+
+        return by_name(lambda f, n: value_and_grad(f, n, has_aux, holomorphic=holomorphic), fun, argnums, argnames)
+    from . import holomorphic as complex_numbers
+
+    return complex_numbers.holomorphic(fun, checked_argnums(argnums), has_aux)
+
+
+def _number(result: object) -> Any:
+    """Refuse a result that is no number at all."""
     if isinstance(result, (Traced, np.ndarray, np.generic, float, int)):
         return result
     raise OutputError(
@@ -283,9 +222,8 @@ def _number(result: Any) -> Any:
     )
 
 
-def _check_scalar(value: Any) -> None:
-    if type(value) is float:
-        return
+def _check_scalar(value: object) -> None:
+    """Refuse arrays and complex numbers."""
     if shape_of(value) != () or dtype_of(value).kind == "c":
         raise OutputError(
             message(

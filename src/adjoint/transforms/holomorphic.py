@@ -9,17 +9,13 @@ import numpy as np
 
 from ..core.errors import InputError, NotDifferentiableError, OutputError, message
 from ..core.tree import flatten
-from ..core.values import cannot_branch, describe, dtype_of, raw, shape_of
+from ..core.values import cannot_branch, decidable, describe, dtype_of, shape_of
+from .interface.inputs import chosen, replaced
 from .recording import Evaluation
 from .vjp import vjp
 
-Choose = Callable[[tuple[Any, ...], int | Sequence[int]], Any]
-Replace = Callable[[tuple[Any, ...], int | Sequence[int], Any], list[Any]]
 
-
-def holomorphic(
-    fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, choose: Choose, replace: Replace
-) -> Evaluation:
+def holomorphic(fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool) -> Evaluation:
     """The function that gives (value, df/dz), as `value_and_grad` does.
 
     The pullback of a holomorphic function is multiplication by the conjugate of df/dz. That holds for it in the
@@ -27,8 +23,8 @@ def holomorphic(
     """
 
     def value_and_derivative(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        chosen = choose(args, argnums)
-        for leaf in flatten(chosen)[0]:
+        wanted = chosen(args, argnums)
+        for leaf in flatten(wanted)[0]:
             if dtype_of(leaf).kind != "c":
                 raise InputError(
                     message(
@@ -37,7 +33,7 @@ def holomorphic(
                         fix="Pass  complex(x)  or  x.astype(complex).",
                     )
                 )
-        found = vjp(lambda z: fun(*replace(args, argnums, z), **kwargs), chosen, has_aux=has_aux)
+        found = vjp(lambda z: fun(*replaced(args, argnums, z), **kwargs), wanted, has_aux=has_aux)
         value, pullback = found[:2]
         if shape_of(value) != () or dtype_of(value).kind != "c":
             raise OutputError(
@@ -61,7 +57,7 @@ def _check(along: Any, turned: Any) -> None:
     """Refuse a function whose derivative in the direction i is not i times that in the direction 1."""
     if cannot_branch(along):
         return
-    if not np.allclose(raw(turned), 1j * raw(along), rtol=1e-5, atol=1e-8, equal_nan=True):
+    if not np.allclose(decidable(turned), 1j * decidable(along), rtol=1e-5, atol=1e-8, equal_nan=True):
         raise NotDifferentiableError(
             message(
                 "The function is not holomorphic here, so there is no df/dz.",

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, overload
 
 import numpy as np
 
-from ..core.derived import derived, unusual
-from ..core.errors import InputError, NotDifferentiableError, message
-from ..core.traced import Traced
+from ..core.derived import derived
 from ..core.tree import flatten
-from ..core.values import Value, describe, dtype_of, raw, shape_of
-from .grad import _chosen, _replaced, checked_argnums, grad
-from .jvp import check_tuples, jvp, push
-from .recording import checked_function, entrance
-from .vjp import Recording
-from .vmap import vmap
+from ..core.values import dtype_of
+from .grad import grad
+from .interface.checking import check_tuples, checked_function
+from .interface.inputs import checked_argnums, chosen, replaced
+from .jvp import jvp
+from .recording import entrance
+from .sweeps.blocks import check_complex, columns, prefers_columns, rows
+from .vjp import TraceAtPoint
 
 P = ParamSpec("P")
 
@@ -245,118 +244,40 @@ def _jacobian(
         named = by_name(
             lambda f, n: _jacobian(f, n, has_aux, chunk_size, forward, None, holomorphic), fun, argnums, argnames
         )
-        how = unusual(has_aux=has_aux, chunk_size=chunk_size, argnames=argnames, holomorphic=holomorphic)
-        return derived(entrance(named), transform, fun, **how)  # type: ignore[no-any-return]
+        return derived(  # type: ignore[no-any-return]
+            entrance(named),
+            transform,
+            fun,
+            has_aux=has_aux,
+            chunk_size=chunk_size,
+            argnames=argnames,
+            holomorphic=holomorphic,
+        )
     argnums = checked_argnums(argnums)
 
     def matrix(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        chosen = _chosen(args, argnums)
+        wanted = chosen(args, argnums)
 
-        def of_chosen(x: Any) -> Any:
-            return fun(*_replaced(args, argnums, x), **kwargs)
+        def of_wanted(x: Any) -> Any:
+            return fun(*replaced(args, argnums, x), **kwargs)
 
-        recording = Recording(of_chosen, (chosen,), has_aux, "jacobian")
+        recording = TraceAtPoint(of_wanted, (wanted,), has_aux, "jacobian")
         if holomorphic:
-            _check_complex(recording)
-        by_columns = _prefers_columns(recording) if forward is None else forward
+            check_complex(recording)
+        by_columns = prefers_columns(recording) if forward is None else forward
         if any(dtype_of(y).kind == "c" for y in recording.values):
             by_columns = True  # a complex result has two directions, a column has both
-        blocks = _columns(recording, chunk_size) if by_columns else _rows(recording, chunk_size)
-        _, rebuild = flatten(chosen)
+        blocks = columns(recording, chunk_size) if by_columns else rows(recording, chunk_size)
+        _, rebuild = flatten(wanted)
         found = recording.shape([rebuild(row) for row in blocks])
         return (found, recording.aux) if has_aux else found
 
-    options = unusual(argnums=argnums, has_aux=has_aux, chunk_size=chunk_size, holomorphic=holomorphic)
-    return derived(entrance(matrix), transform, fun, **options)  # type: ignore[no-any-return]
-
-
-def _check_complex(recording: Recording) -> None:
-    for kind, found in (("arguments", recording.inputs), ("results", recording.values)):
-        for x in found:
-            if dtype_of(x).kind != "c":
-                raise InputError(
-                    message(
-                        f"holomorphic=True needs complex {kind}.",
-                        got=describe(x),
-                        fix="Pass  x.astype(complex),  or leave  holomorphic  out.",
-                    )
-                )
-
-
-def _prefers_columns(recording: Recording) -> bool:
-    return sum(map(_size, recording.inputs)) < sum(map(_size, recording.values))
-
-
-def _columns(recording: Recording, chunk_size: int | None) -> list[list[Value]]:
-    """blocks[i][j] = d out_i / d in_j, from tangents."""
-    by_input = []
-    for j, x in enumerate(recording.inputs):
-        found = _pushed(recording, j, _basis(x), chunk_size)
-        if dtype_of(x).kind == "c":
-            found = _with_turned(found, _pushed(recording, j, 1j * _basis(x), chunk_size))
-        by_input.append([_block(f, y, x) for f, y in zip(found, recording.values, strict=True)])
-    return [[by_input[j][i] for j in range(len(recording.inputs))] for i in range(len(recording.values))]
-
-
-def _pushed(recording: Recording, j: int, basis: Value, chunk_size: int | None) -> Any:
-    def column(t: Value) -> tuple[Value, ...]:
-        return tuple(push(recording, [t if k == j else _zero(y) for k, y in enumerate(recording.inputs)]))
-
-    return vmap(column, out_axes=-1, chunk_size=chunk_size)(basis)
-
-
-def _with_turned(along: Any, turned: Any) -> list[Value]:
-    """Put the derivatives along 1 and along i of a complex argument together."""
-    found = []
-    for d, e in zip(along, turned, strict=True):
-        if dtype_of(d).kind != "c":
-            found.append(d + 1j * e)  # of a real result: df/dx + i df/dy, as for grad
-        elif np.allclose(raw(e), 1j * raw(d), rtol=1e-5, atol=1e-8):
-            found.append(d)
-        else:
-            raise NotDifferentiableError(
-                message(
-                    "A complex result has a Jacobian with respect to a complex argument only if it is holomorphic.",
-                    fix="Take the Jacobian of  np.real  and  np.imag  of the result one after the other.",
-                )
-            )
-    return found
-
-
-def _rows(recording: Recording, chunk_size: int | None) -> list[list[Value]]:
-    """blocks[i][j] = d out_i / d in_j, from cotangents."""
-    blocks = []
-    for i, y in enumerate(recording.values):
-
-        def row(g: Value, i: int = i) -> tuple[Value, ...]:
-            return tuple(recording.pull([g if k == i else _zero(v) for k, v in enumerate(recording.values)]))
-
-        found = vmap(row, chunk_size=chunk_size)(_basis(y))
-        blocks.append([_block(_conjugated(f), y, x) for f, x in zip(found, recording.inputs, strict=True)])
-    return blocks
-
-
-def _conjugated(x: Value) -> Value:
-    return np.conjugate(x) if dtype_of(x).kind == "c" else x
-
-
-def _block(x: Value, out: Value, given: Value) -> Value:
-    """One block of the Jacobian; the derivative of a number by a number is a number."""
-    shape = shape_of(out) + shape_of(given)
-    x = np.reshape(x, shape)
-    if shape == () and type(given) is float and not isinstance(x, Traced):
-        return float(x)
-    return x
-
-
-def _size(x: Value) -> int:
-    return math.prod(shape_of(x))
-
-
-def _basis(x: Value) -> Value:
-    size = _size(x)
-    return np.reshape(np.eye(size, dtype=dtype_of(x)), (size, *shape_of(x)))
-
-
-def _zero(x: Value) -> Value:
-    return np.zeros(shape_of(x), dtype_of(x))
+    return derived(  # type: ignore[no-any-return]
+        entrance(matrix),
+        transform,
+        fun,
+        argnums=argnums,
+        has_aux=has_aux,
+        chunk_size=chunk_size,
+        holomorphic=holomorphic,
+    )

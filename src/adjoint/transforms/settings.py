@@ -7,6 +7,8 @@ import weakref
 from types import TracebackType
 from typing import Any
 
+from .compiler import can_compile
+
 
 def set_threads(n: int | None) -> None:
     """Let large loops of compiled code use `n` threads.
@@ -23,10 +25,8 @@ def set_threads(n: int | None) -> None:
     >>> ad.set_threads(1)
     >>> ad.set_threads(None)
     """
-    from .jit_native import can_compile
-
     if can_compile():
-        from ..compile.threads import set_threads as use
+        from ..compile.runtime.threads import set_threads as use
 
         use(n)
 
@@ -38,7 +38,7 @@ def set_cache(folder: str | os.PathLike[str] | None) -> None:
     ----------
     folder : str, path or None
         Created if it is missing. What is in it is run as it is, so it must not be writable by others. None keeps code
-        in memory only, which is the default; the environment variable `ADJOINT_CACHE` sets a folder too.
+        in memory only, which is the default; the environment variable `ADJOINT_CACHE` sets one too (0 or off: none).
 
     Examples
     --------
@@ -49,7 +49,7 @@ def set_cache(folder: str | os.PathLike[str] | None) -> None:
     ...     ad.set_cache(None)
     2.0
     """
-    from ..compile.cache import set_cache as use
+    from ..compile.runtime.cache import set_cache as use
 
     use(folder)
 
@@ -116,7 +116,7 @@ def clear_caches() -> None:
     >>> f.stats()["recordings"]
     0
     """
-    from .loop_capture import forget
+    from .loops.capture import forget
 
     for jitted in list(JITTED):
         jitted.clear()

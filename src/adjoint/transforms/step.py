@@ -12,10 +12,10 @@ from ..core.errors import DerivativeDroppedError, message
 from ..core.primitive import Primitive
 from ..core.traced import Traced, settled
 from ..core.tree import flatten
-from ..core.values import Value, dtype_of, plain
-from ..numpy.views import own_copy
+from ..core.values import Value, concrete, dtype_of
+from ..numpy.dispatch.views import fresh_handle
 from ..rules.opaque import Opaque
-from .recording import output_leaves
+from .interface.checking import output_leaves
 from .stop import read_only
 from .vmap import vmap
 
@@ -50,7 +50,7 @@ def call_as_step(
     def flat(*values: Value) -> tuple[Value, ...]:
         outputs, shape = output_leaves(fun(*rebuild([read_only(v) for v in values])), name)
         shapes.append(shape)
-        own = {id(walk) for v in values for walk in _walks(v)}
+        own = {id(trace) for v in values for trace in _traces(v)}
         return tuple([writable(_without_strangers(o, own, name)) for o in outputs])
 
     found = _step(name, flat, rules(rebuild, lambda parts: shapes[-1](parts)), mapping)(*leaves)
@@ -58,16 +58,16 @@ def call_as_step(
 
 
 def conjugated(c: Value) -> Value:
-    """Walks use plain transposes; users see conjugated ones."""
+    """Sweeps use plain transposes; users see conjugated ones."""
     return np.conjugate(c) if dtype_of(c).kind == "c" else c
 
 
 def writable(x: Value) -> Value:
     """A result that the caller may write to, also if the function returned an argument."""
-    whole = plain(x)
+    whole = concrete(x)
     if not isinstance(whole, np.ndarray) or whole.flags.writeable:
         return x
-    return own_copy(x) if isinstance(x, Traced) else np.array(x)
+    return fresh_handle(x) if isinstance(x, Traced) else np.array(x)
 
 
 def all_at_once(flat: Flat, in_axes: tuple[int | None, ...], size: int) -> Flat:
@@ -127,19 +127,19 @@ def _spread_tangents(tangents: Sequence[Value], batched: Sequence[bool], size: i
     return tuple([t if t is None or b else repeated(t, size) for t, b in zip(tangents, batched, strict=True)])
 
 
-def _walks(x: Value) -> list[Any]:
+def _traces(x: Value) -> list[Any]:
     found = []
     while isinstance(x, Traced):
-        if x.walk.level:
-            found.append(x.walk)
+        if x.traced_by.level:
+            found.append(x.traced_by)
         x = x.value
     return found
 
 
 def _without_strangers(x: Value, own: set[int], name: str) -> Value:
-    """A result that depends on walks other than those of the arguments has used a traced value from outside."""
+    """A result that depends on traces other than those of the arguments has used a traced value from outside."""
     x = settled(x)
-    if all(id(walk) in own for walk in _walks(x)):
+    if all(id(trace) in own for trace in _traces(x)):
         return x
     raise DerivativeDroppedError(
         message(

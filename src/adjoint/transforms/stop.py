@@ -8,12 +8,10 @@ import numpy as np
 
 from ..core.traced import Traced
 from ..core.tree import flatten
-from ..core.values import raw
-from ..ops.declare import CONSTANT, declare
+from ..core.values import decidable
+from ..ops.shape import stopped
 
 T = TypeVar("T")
-
-_stop = declare("stop_gradient", lambda x: x, CONSTANT, note="a constant by request")
 
 
 def stop_gradient(x: T) -> T:
@@ -36,7 +34,7 @@ def stop_gradient(x: T) -> T:
     3.0
     """
     leaves, rebuild = flatten(x)
-    return rebuild([_stop(leaf) if isinstance(leaf, Traced) else leaf for leaf in leaves])
+    return rebuild([stopped(leaf) if isinstance(leaf, Traced) else leaf for leaf in leaves])
 
 
 def value(x: T) -> T:
@@ -60,13 +58,13 @@ def value(x: T) -> T:
     (6.0, [3.0])
     """
     leaves, rebuild = flatten(x)
-    return rebuild([read_only(raw(leaf)) if isinstance(leaf, Traced) else leaf for leaf in leaves])
+    return rebuild([read_only(decidable(leaf)) if isinstance(leaf, Traced) else leaf for leaf in leaves])
 
 
 def read_only(x: Any) -> Any:
     """The same numbers, not to be written to."""
     if isinstance(x, Traced):
-        return Traced(read_only(x.value), x.walk, x.node)
+        return Traced(read_only(x.value), x.traced_by, x.node)
     if not isinstance(x, np.ndarray):
         return x
     view = x.view()

@@ -2,64 +2,51 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 
 from ..core.errors import TangentError, message
-from ..core.folding import fold
+from ..core.frames.folding import FOLDING
+from ..core.quick.number_kinds import note_kinds
 from ..core.reverse import ReverseTrace
-from ..core.traced import LOCAL, Traced, settled
+from ..core.traced import is_of, settled
 from ..core.tree import flatten, same_structure
 from ..core.values import Value, dtype_of, numpy_number, shape_of
-from .recording import (
-    checked_cotangent,
-    checked_function,
-    checked_inputs,
-    finished,
-    looking_for_nans,
-    output_leaves,
-    own_copy,
-    pair,
-    presented,
-    pulled_back,
-    released,
-    run,
-)
+from .interface.checking import checked_cotangent, checked_function, checked_inputs, note_one_tuple, output_leaves, pair
+from .interface.presenting import copied, presented, released, without_handles
+from .recording import entered, run
+from .sweeps.back import pulled_back
 
 R = TypeVar("R")
 
 
-class Recording:
-    """A function's trace at one point: walked back with cotangents, or forward with tangents, as often as wanted."""
+class TraceAtPoint:
+    """A function's trace at one point: swept back with cotangents, or forward with tangents, as often as wanted."""
 
     __slots__ = ("aux", "given", "inputs", "places", "rebuild", "shape", "trace", "values")
 
-    def __init__(self, fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, walk: str) -> None:
+    def __init__(self, fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, transform: str) -> None:
         trace = ReverseTrace()
         leaves, self.rebuild = flatten(primals)
         self.given = [settled(x) for x in leaves]
-        trace.note_kinds(self.given)
-        self.inputs = [own_copy(x) for x in checked_inputs(self.given, primals, walk)]
+        note_kinds(trace, self.given)
+        self.inputs = [copied(x) for x in checked_inputs(self.given, primals, transform)]
         try:
             result = run(fun, self.rebuild([trace.input(x) for x in self.inputs]), {})
-            self.aux = None
-            if has_aux:
-                result, aux = pair(result)
-                leaves, unflatten = flatten(aux)
-                self.aux = unflatten([finished(leaf, trace) for leaf in leaves])
-            outputs, self.shape = output_leaves(result, walk)
+            result, aux = pair(result) if has_aux else (result, None)
+            self.aux = without_handles(aux, trace) if has_aux else None
+            outputs, self.shape = output_leaves(result, transform)
             self.values = [numpy_number(released(o, trace), self.inputs) for o in outputs]
-            self.places = [o.node if isinstance(o, Traced) and o.walk is trace else None for o in outputs]
+            self.places = [o.node if is_of(o, trace) else None for o in outputs]
             """Where in the trace each leaf of the result is; None for one that does not depend on the inputs."""
         finally:
             self.trace = trace.handed_over()
 
     def value(self) -> Any:
         """What the function returned; a copy, as the trace keeps the original."""
-        return self.shape([own_copy(v) for v in self.values])
+        return self.shape([copied(v) for v in self.values])
 
     def pull(self, cotangents: list[Value], *, is_inside: bool = False) -> list[Value]:
         """The cotangents of the input leaves, given those of the output leaves."""
@@ -84,7 +71,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     fun : callable
         The function; its arguments and result may be any containers.
     *primals : any containers
-        Where to evaluate.
+        Where to evaluate: the arguments of `fun`, one by one.
     has_aux : bool, default False
         Whether `fun` returns a pair (value, anything).
 
@@ -98,7 +85,8 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     InputError
         If a primal cannot be differentiated, such as an integer.
     TangentError
-        When the pullback is called with a cotangent that does not have the structure, shape or dtype of the result.
+        When the pullback is called with a cotangent that does not have the structure or the shapes of the result, or
+        is not made of numbers. Numbers of another dtype are converted to that of the result.
 
     Examples
     --------
@@ -109,13 +97,16 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     (array([[5., 6.],
            [0., 0.]]), array([1., 2.]))
     """
-    if LOCAL.seeks_nans:
-        return looking_for_nans(functools.partial(vjp, fun, has_aux=has_aux), primals, {})
+    checked_function(fun, "vjp", "ad.vjp(f, x)")
+    with FOLDING:
+        return entered(_vjp, (fun, has_aux), primals)
+
+
+def _vjp(fun: Callable[..., Any], has_aux: bool, *primals: Any) -> Any:
     try:
-        checked_function(fun, "vjp", "ad.vjp(f, x)")
         value, pullback, aux = _pullback(fun, primals, has_aux, is_inside=False)
-    except Exception as error:
-        fold(error)
+    except TypeError as error:
+        note_one_tuple(error, primals, "vjp")
         raise
     return (value, pullback, aux) if has_aux else (value, pullback)
 
@@ -126,7 +117,7 @@ def vjp_inside(fun: Callable[..., Any], *primals: Any) -> Any:
 
 
 def _pullback(fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, *, is_inside: bool) -> Any:
-    recording = Recording(fun, primals, has_aux, "vjp")
+    recording = TraceAtPoint(fun, primals, has_aux, "vjp")
     value = recording.value()
 
     def pullback(cotangent: Any) -> Any:

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..core.batch import BatchTrace
-from ..core.derived import derived, unusual
+from ..core.derived import derived
 from ..core.errors import BatchError, BatchSizeError, InputError, message
 from ..core.traced import Traced, snapshot
 from ..core.tree import flatten, paths
 from ..core.values import Value, describe, shape_of, spread
-from .recording import checked_function, entrance, output_leaves, run
+from .interface.checking import checked_function, output_leaves
+from .recording import entrance, run
 
 
 def vmap(
@@ -85,32 +86,33 @@ def vmap(
         ]
         return _joined(chunks, out_axes)
 
-    options = unusual(in_axes=in_axes, out_axes=out_axes, chunk_size=chunk_size)
-    return derived(entrance(mapped), "vmap", fun, **options)  # type: ignore[no-any-return]
+    return derived(  # type: ignore[no-any-return]
+        entrance(mapped), "vmap", fun, in_axes=in_axes, out_axes=out_axes, chunk_size=chunk_size
+    )
 
 
 def _mapped_at_once(
     call: Callable[[list[Any]], Any], leaves: list[Any], axes: list[int | None], size: int, out_axes: Any
 ) -> Any:
-    walk = BatchTrace(size)
+    trace = BatchTrace(size)
     try:
-        result = call([_batched(x, axis, walk) for x, axis in zip(leaves, axes, strict=True)])
+        result = call([_batched(x, axis, trace) for x, axis in zip(leaves, axes, strict=True)])
         outputs, shape = output_leaves(result, "vmap")
         places = _axes_for_leaves((out_axes,), (shape(outputs),), "out_axes")
-        return shape([_writable(_unbatched(o, axis, walk)) for o, axis in zip(outputs, places, strict=True)])
+        return shape([_writable(_unbatched(o, axis, trace)) for o, axis in zip(outputs, places, strict=True)])
     finally:
-        walk.end()
+        trace.end()
 
 
-def _batched(x: Any, axis: int | None, walk: BatchTrace) -> Any:
+def _batched(x: Any, axis: int | None, trace: BatchTrace) -> Any:
     if axis is None:
         return x
     moved = np.moveaxis(x, axis, 0)
-    return Traced(snapshot(moved) if isinstance(moved, Traced) else moved, walk, None)
+    return Traced(snapshot(moved) if isinstance(moved, Traced) else moved, trace, None)
 
 
-def _unbatched(x: Value, axis: int | None, walk: BatchTrace) -> Value:
-    if isinstance(x, Traced) and x.walk is walk:
+def _unbatched(x: Value, axis: int | None, trace: BatchTrace) -> Value:
+    if isinstance(x, Traced) and x.traced_by is trace:
         if axis is None:
             raise BatchError(
                 message(
@@ -124,7 +126,7 @@ def _unbatched(x: Value, axis: int | None, walk: BatchTrace) -> Value:
     if axis is None:
         return x
     x = x if isinstance(x, Traced) else np.asarray(x)
-    return _moved(spread(x, (walk.size, *shape_of(x))), axis)
+    return _moved(spread(x, (trace.size, *shape_of(x))), axis)
 
 
 def _moved(x: Value, axis: int) -> Value:
@@ -146,19 +148,14 @@ def _writable(x: Value) -> Value:
     return x.copy() if type(x) is np.ndarray and not x.flags.writeable else x
 
 
-def _axes_for_leaves(axes: Any, args: tuple[Any, ...], what: str = "in_axes") -> list[int | None]:
+def _axes_for_leaves(
+    axes: Any, args: tuple[Any, ...], what: str = "in_axes", *, is_inside: bool = False
+) -> list[int | None]:
     """One axis for each leaf of the arguments: an entry of `axes` holds for everything below it."""
     if axes is None or isinstance(axes, int):
         return [axes] * len(flatten(args)[0])
     if not isinstance(axes, (tuple, list)) or len(axes) != len(args):
-        raise BatchSizeError(
-            message(
-                f"{what} of vmap has to be one axis, or one entry for each of the {len(args)} "
-                f"{'results' if what == 'out_axes' else 'arguments'}.",
-                got=f"{what}={axes!r}",
-                fix=f"Write  {what}={_example(len(args))}.",
-            )
-        )
+        raise BatchSizeError(_wrong_length(axes, args, what, is_inside))
     found: list[int | None] = []
     for entry, arg in zip(axes, args, strict=True):
         if entry is None or isinstance(entry, int):
@@ -166,7 +163,7 @@ def _axes_for_leaves(axes: Any, args: tuple[Any, ...], what: str = "in_axes") ->
         elif isinstance(arg, dict) and isinstance(entry, dict) and set(arg) == set(entry):
             found += _axes_for_leaves([entry[k] for k in sorted(arg)], tuple([arg[k] for k in sorted(arg)]), what)
         elif isinstance(arg, (tuple, list)):
-            found += _axes_for_leaves(entry, tuple(arg), what)
+            found += _axes_for_leaves(entry, tuple(arg), what, is_inside=what == "in_axes")
         else:
             raise BatchSizeError(
                 message(
@@ -178,8 +175,23 @@ def _axes_for_leaves(axes: Any, args: tuple[Any, ...], what: str = "in_axes") ->
     return found
 
 
-def _example(count: int) -> str:
-    return str((0, *[None] * (count - 1)))
+def _wrong_length(axes: Any, args: tuple[Any, ...], what: str, is_inside: bool) -> str:
+    """What is wrong with axes that are not as many as what they belong to."""
+    things = "parts of a container" if is_inside else "results" if what == "out_axes" else "arguments"
+    is_listed = isinstance(axes, (tuple, list))
+    fitting = (*axes, *[None] * len(args))[: len(args)] if is_listed else ()
+    fix = fitting if any([entry is not None for entry in fitting]) else _one_mapped(args)
+    return message(
+        f"{what} of vmap has to be one axis, or one entry for each of the {len(args)} {things}.",
+        got=f"{len(axes)} for {len(args)}: {axes!r}" if is_listed else f"{what}={axes!r}",
+        fix=f"Write  {fix}  there." if is_inside else f"Write  {what}={fix}.",
+    )
+
+
+def _one_mapped(args: tuple[Any, ...]) -> tuple[int | None, ...]:
+    """Axes that map over the first argument that has any."""
+    first = next((k for k, arg in enumerate(args) if all([shape_of(x) for x in flatten(arg)[0]])), 0)
+    return tuple([0 if k == first else None for k in range(max(len(args), 1))])
 
 
 def _batch_size(leaves: list[Any], axes: list[int | None], name_of: Callable[[int], str], args: tuple[Any, ...]) -> int:
@@ -189,12 +201,14 @@ def _batch_size(leaves: list[Any], axes: list[int | None], name_of: Callable[[in
         if axis is None:
             continue
         shape = shape_of(x)
-        if not -len(shape) <= axis < len(shape):
+        if not _has(x, axis):
+            having = [a if a is None or _has(leaf, a) else None for leaf, a in zip(leaves, axes, strict=True)]
             raise BatchSizeError(
                 message(
                     f"vmap cannot map over axis {axis} of the argument {name_of(k)}, which does not have it.",
                     got=f"{name_of(k)}: {describe(x)}",
-                    fix=f"If it is the same for all examples, write  in_axes={_without(args, k)}.",
+                    fix=_without(args, having, k, "it")
+                    or "Pass an array that has one entry for each example along it.",
                 )
             )
         sizes.setdefault(shape[axis], k)
@@ -203,7 +217,7 @@ def _batch_size(leaves: list[Any], axes: list[int | None], name_of: Callable[[in
             message(
                 "vmap needs at least one argument to map over.",
                 got="in_axes=None for all arguments" if leaves else "no arguments",
-                fix=f"Write  in_axes={_example(max(len(args), 1))},  or call the function itself.",
+                fix=f"Write  in_axes={_one_mapped(args)},  or call the function itself.",
             )
         )
     if len(sizes) > 1:
@@ -212,19 +226,42 @@ def _batch_size(leaves: list[Any], axes: list[int | None], name_of: Callable[[in
             message(
                 "vmap got arguments of different sizes along the axes to map over.",
                 got=", ".join(found),
-                fix=f"If one is the same for all examples, write  in_axes={_without(args, max(sizes.values()))}.",
+                fix=_without(args, axes, max(sizes.values()), "one"),
             )
         )
     return next(iter(sizes))
 
 
-def _without(args: tuple[Any, ...], leaf: int) -> str:
-    """`in_axes` that leaves out the argument to which a leaf belongs."""
-    if len(args) < 2:
-        return "None"
-    counts = [len(flatten(a)[0]) for a in args]
-    owner = next((k for k in range(len(args)) if leaf < sum(counts[: k + 1])), len(args) - 1)
-    return str(tuple([None if k == owner else 0 for k in range(len(args))]))
+def _has(x: Any, axis: int) -> bool:
+    return -len(shape_of(x)) <= axis < len(shape_of(x))
+
+
+def _without(args: tuple[Any, ...], axes: list[int | None], leaf: int, which: str) -> str:
+    """What to write if a leaf is the same for all examples; nothing if no other leaf would be mapped."""
+    count = len(flatten(args)[0])
+    if not [axis for k, axis in enumerate(axes) if k != leaf and axis is not None]:
+        return ""
+    if leaf >= count:
+        return "An argument that is given by name is mapped: pass it by position, and None for it in  in_axes."
+    changed = _entry(args, [None if k == leaf else axis for k, axis in enumerate(axes[:count])])
+    if not flatten(changed)[0] and len(axes) == count:  # in an object, which has one entry
+        return ""
+    return f"If {which} is the same for all examples, write  in_axes={changed!r}."
+
+
+def _entry(arg: Any, axes: list[int | None]) -> Any:
+    """The shortest entry of `in_axes` that stands for the axes of the leaves."""
+    if len(set(axes)) < 2:
+        return axes[0] if axes else None
+    if not isinstance(arg, (dict, tuple, list)):
+        return None  # what is neither has one entry
+    keys = sorted(arg) if isinstance(arg, dict) else range(len(arg))
+    found, start = [], 0
+    for key in keys:
+        count = len(flatten(arg[key])[0])
+        found.append(_entry(arg[key], axes[start : start + count]))
+        start += count
+    return dict(zip(keys, found, strict=True)) if isinstance(arg, dict) else tuple(found)
 
 
 def _leaf_name(fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], leaf: int) -> str:

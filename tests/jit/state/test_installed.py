@@ -9,7 +9,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.core.errors import ImpureError
-from adjoint.ir import reach
+from adjoint.core.frames import whose
 
 from .table import follows
 
@@ -99,14 +99,11 @@ def make():
 def package(tmp_path, monkeypatch):
     """A module in a folder of installed packages."""
     (tmp_path / "an_installed_package.py").write_text(PACKAGE, encoding="utf-8")
-    monkeypatch.setattr(reach, "INSTALLED", (*reach.INSTALLED, os.path.realpath(tmp_path) + os.sep))
+    folders = (*whose.folders_of_packages(), os.path.realpath(tmp_path) + os.sep)
+    monkeypatch.setattr(whose, "folders_of_packages", lambda: folders)
     monkeypatch.syspath_prepend(tmp_path)
-    for cached in (reach.is_foreign, reach.is_installed, reach.is_silent):
-        cached.cache_clear()
     yield importlib.import_module("an_installed_package")
     del sys.modules["an_installed_package"]
-    for cached in (reach.is_foreign, reach.is_installed, reach.is_silent):
-        cached.cache_clear()
 
 
 def test_variables_of_its_module(package):

@@ -8,6 +8,7 @@ import types
 import numpy as np
 import pytest
 
+from . import by_text
 from .table import Thing, follows, setting, table
 
 CASES, case = table()
@@ -16,7 +17,6 @@ own.__file__ = __file__
 own.v, own.w, own.table = 2.0, np.array([1.0, 3.0]), {"a": 1.0}
 sys.modules[own.__name__] = own
 GLOBAL = 2.0
-LISTED = [2.0]
 
 
 def set_global(name, value):
@@ -52,37 +52,6 @@ def global_declared_in_an_inner_function():
         return x * inner()
 
     return f, lambda: set_global("GLOBAL", GLOBAL + 1)
-
-
-@case
-def global_by_text():
-    return lambda x: x * globals()["GLOBAL"], lambda: set_global("GLOBAL", GLOBAL + 1)
-
-
-@case
-def global_by_computed_text():
-    return lambda x: x * globals()["GLO" + "bal".upper()], lambda: set_global("GLOBAL", GLOBAL + 1)
-
-
-@case
-def evaluated():
-    return lambda x: x * eval("GLOBAL * 2"), lambda: set_global("GLOBAL", GLOBAL + 1)
-
-
-@case
-def evaluated_from_a_captured_text():
-    thing = Thing(text="GLO" + "BAL * 2")
-    return lambda x: x * eval(thing.text), lambda: set_global("GLOBAL", GLOBAL + 1)
-
-
-@case
-def executed():
-    def f(x):
-        scope = dict(globals())
-        exec("y = GLOBAL + LISTED[0]", scope)
-        return x * scope["y"]
-
-    return f, lambda: LISTED.__setitem__(0, 7.0)
 
 
 @case
@@ -223,11 +192,6 @@ def module_variable_as_computed_text():
 
 
 @case
-def module_variable_of_vars():
-    return lambda x: x * vars(own)["v"], setting(own, "v", own.v + 1)
-
-
-@case
 def module_variable_of_its_dict():
     return lambda x: x * own.__dict__["V".lower()], setting(own, "v", own.v + 1)
 
@@ -325,6 +289,9 @@ def imported_function_replaced():
 @case
 def builtin_hidden_by_a_global():
     return lambda x: x * abs(-2.0), lambda: set_global("abs", lambda x: 7.0)
+
+
+CASES.update(by_text.CASES)
 
 
 @pytest.mark.parametrize("name", CASES)

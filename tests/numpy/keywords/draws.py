@@ -5,12 +5,12 @@ import sys
 
 import numpy as np
 
-from adjoint.numpy import topics
-from adjoint.numpy.registry import FUNCTIONS
+from adjoint.numpy import functions
+from adjoint.numpy.dispatch.registry import FUNCTIONS
 
 from .pools import KINDS, OWN, POOLS, VECTORS
 
-topics.load()
+functions.load()
 LEFT_OUT = {
     # for eyes, files, memory and dtypes: they compute nothing
     "array2string", "array_repr", "array_str", "save", "savetxt", "savez", "savez_compressed", "may_share_memory",

@@ -54,7 +54,7 @@ def traced(name, args, keywords, kinds):
 
 
 def reverse(call, arrays):
-    """By the reverse walk; the pullback of ones runs as well."""
+    """By the reverse trace; the pullback of ones runs as well."""
     value, pullback = ad.vjp(call, *arrays)
     leaves, rebuild = flatten(value)
     if all(np.all(np.isfinite(x)) for x in arrays):
@@ -63,7 +63,7 @@ def reverse(call, arrays):
 
 
 def forward(call, arrays):
-    """By the forward walk."""
+    """By the forward trace."""
     return ad.jvp(call, tuple(arrays), tuple(np.ones_like(x) for x in arrays))[0]
 
 
@@ -83,7 +83,7 @@ def machine_code(call, arrays):
     return second
 
 
-WALKS = {
+TRANSFORMS = {
     "reverse": (reverse, "fc"),
     "forward": (forward, "fc"),
     "batch": (batch, "fciub"),
@@ -113,9 +113,9 @@ def difference(want, got, loose=1e-9):
     return ""
 
 
-def check(name, walk, rounds):
+def check(name, transform, rounds):
     """Draw arguments and compare."""
-    run, kinds = WALKS[walk]
+    run, kinds = TRANSFORMS[transform]
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     for _ in range(rounds):
         args, keywords = drawn(FUNCTIONS[name], rng)
@@ -126,15 +126,15 @@ def check(name, walk, rounds):
         if isinstance(got, BatchError) or (isinstance(got, AdjointError) and name in REFUSED):
             continue
         assert not (told := difference(want, got, ILL_CONDITIONED.get(name, 1e-9))), (
-            f"{walk}: {name}(*{args}, **{keywords}): {told}"
+            f"{transform}: {name}(*{args}, **{keywords}): {told}"
         )
 
 
 @pytest.mark.parametrize(
-    ("walk", "rounds"),
+    ("transform", "rounds"),
     [("reverse", 150), ("forward", 60), ("batch", 150), pytest.param("jit", 5, marks=pytest.mark.slow)],
 )
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_many_calls(name, walk, rounds):
-    """Many keywords of every function, in every walk."""
-    check(name, walk, rounds)
+def test_many_calls(name, transform, rounds):
+    """Many keywords of every function, under every transformation."""
+    check(name, transform, rounds)

@@ -7,13 +7,13 @@ import pytest
 
 from adjoint.core.errors import BatchError
 from adjoint.core.tree import flatten
-from adjoint.numpy import topics
+from adjoint.numpy import functions
 from adjoint.ops.declare import UFUNCS
 
 from .draws import array, like, mask, pick
-from .test_keywords import WALKS, difference, outcome
+from .test_keywords import TRANSFORMS, difference, outcome
 
-topics.load()
+functions.load()
 ACCIDENTS = {"arctan2", "power", "ldexp", "square", "matmul", "vecdot", "matvec", "vecmat"}
 """Functions whose reductions, or whose results in another order, are wrong in some versions of NumPy, or that make
 another kind of number of truth values."""
@@ -50,9 +50,9 @@ def drawn(ufunc, rng):
     return method, args, keywords
 
 
-def check(name, walk, rounds):
+def check(name, transform, rounds):
     """Draw arguments and compare."""
-    run, kinds = WALKS[walk]
+    run, kinds = TRANSFORMS[transform]
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     for _ in range(rounds):
         method, args, keywords = drawn(getattr(np, name), rng)
@@ -72,11 +72,11 @@ def check(name, walk, rounds):
         want, got = outcome(lambda: call(*arrays)), outcome(lambda: run(call, arrays))
         if isinstance(got, BatchError) or (isinstance(want, TypeError) and isinstance(got, TypeError)):
             continue
-        assert not (told := difference(want, got)), f"{walk}: {name}.{method}(*{args}, **{keywords}): {told}"
+        assert not (told := difference(want, got)), f"{transform}: {name}.{method}(*{args}, **{keywords}): {told}"
 
 
-@pytest.mark.parametrize(("walk", "rounds"), [("reverse", 100), ("forward", 40), ("batch", 100)])
+@pytest.mark.parametrize(("transform", "rounds"), [("reverse", 100), ("forward", 40), ("batch", 100)])
 @pytest.mark.parametrize("name", NAMES)
-def test_many_calls(name, walk, rounds):
-    """Many keywords of every function and method, in every walk."""
-    check(name, walk, rounds)
+def test_many_calls(name, transform, rounds):
+    """Many keywords of every function and method, under every transformation."""
+    check(name, transform, rounds)

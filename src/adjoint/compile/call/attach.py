@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+import sys
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ...ir.recording import Fixed, Recording, is_dynamic
-from ...ir.varying import Counts, is_named
+from ...core.classes import KNOWN, Fields, Parts, form_of
+from ...ir.recording.recording import Fixed, Given, Recording, is_dynamic
+from ...ir.surroundings.varying import Counts, is_named
+from ..assembly.instructions import Call, Instruction
+from ..assembly.kinds import I32, VOID
+from ..assembly.values import Parameter
 from ..build import Native
+from .classes import guard, is_plainly_made, is_settable, readable
 from .entry import entry_text
 from .signature import (
     Array,
+    Condition,
     Constant,
     Dict,
     List,
     NumpyScalar,
+    Object,
     Output,
     Result,
     Signature,
     Static,
+    Tree,
     Tuple,
     VariableOf,
 )
 from .signature import leaves as each_leaf
 from .watching import watches_of
-
-Given = tuple[Sequence[Any], dict[str, Any], frozenset[Any]]
-"""Positional and keyword arguments of a call, and which of them are declared static."""
 
 
 class _OddError(Exception):
@@ -36,7 +44,7 @@ class _OddError(Exception):
 
 
 def attach(
-    native: Native, name: str, recording: Recording, call: Given, leaves: Sequence[Any], counts: Counts
+    native: Native, name: str, recording: Recording, call: Given, leaves: Sequence[object], counts: Counts
 ) -> list[Any] | None:
     """Add an entry for calls like this one to the module; the objects it wants, or None if there can be none."""
     try:
@@ -50,18 +58,18 @@ def attach(
 def _reordered(native: Native, order: list[int]) -> str:
     """The kernel for arguments that come in another order: a dict's own, not that of its sorted keys."""
     if order == sorted(order):
-        return native.main
-    rest = range(len(order), len(native.signature.arguments) + len(native.captured) + len(native.outputs))
-    given = ", ".join([f"ptr %a{k}" for k in (*order, *rest)])
-    passed = ", ".join([f"ptr %a{k}" for k in (*range(len(order)), *rest)])
-    body = f"  %r = call i32 @{native.main}({passed})\n  ret i32 %r"
-    return native.module.function("main", "internal i32", f"({given}) nounwind alwaysinline {{\nentry:\n{body}\n}}")
+        return native.main.symbol
+    passed = [Parameter(f"%a{k}", kind) for k, kind in enumerate(native.main.parameters)]
+    given = [*[passed[k] for k in order], *passed[len(order) :]]
+    result = Call("%r", native.main, tuple(passed))
+    body = [result, Instruction("", VOID, "ret", (result,))]
+    return native.module.define("main", I32, given, body, "nounwind alwaysinline").symbol
 
 
 def _signature(
-    native: Native, recording: Recording, call: Given, leaves: Sequence[Any], counts: Counts
+    native: Native, recording: Recording, call: Given, leaves: Sequence[object], counts: Counts
 ) -> tuple[Signature, list[int]]:
-    args, kwargs, statics = call
+    args, kwargs, statics, donated = call
     if list(kwargs) != sorted(kwargs):
         raise _OddError
     kinds = list(native.signature.arguments)
@@ -75,7 +83,7 @@ def _signature(
     number = {id(kind): k for k, kind in enumerate(kinds)}
     order = [number[id(leaf)] for tree in trees for leaf in each_leaf(tree) if id(leaf) in number]
     outputs = list(native.outputs)
-    marks: list[Any] = []
+    marks: list[Result | Constant] = []
     for o in recording.outputs:
         if isinstance(o, Fixed):
             marks.append(_constant(o))
@@ -83,22 +91,27 @@ def _signature(
         if o.is_array:
             outputs[o.place] = Output(outputs[o.place].dtype, (), "array")
         marks.append(Result(o.place))
-    result = _result(recording.restore(marks))
+    for k, j in native.over.items():
+        donor = kinds[j]
+        if isinstance(donor, Array):
+            outputs[k] = replace(outputs[k], over=donor)
+    result = _result(_form(recording, marks))
     made = Signature(
         trees,
         tuple(outputs),
         result,
-        watches_of(recording.watch),
+        (*watches_of(recording.watch), *_guards(trees, result)),  # these last: nothing comes between them and arguments
         native.captured,
         tuple(kwargs),
         native.release_gil,
         calm=True,
         variables=variables,
+        donated=donated,
     )
     return made, order
 
 
-def _leaf(kind: Any, kinds: Iterator[Any]) -> Any:
+def _leaf(kind: object, kinds: Iterator[Tree]) -> Tree:
     """What is expected in a variable that holds a number, or a tuple of them."""
     if type(kind) is tuple and is_named(kind[0]):
         raise _OddError
@@ -116,17 +129,17 @@ def _constant(leaf: Fixed) -> Constant:
 class _Leaves:
     """The leaves of the arguments, as they are met from left to right: inputs of the program, or static."""
 
-    def __init__(self, leaves: Sequence[Any], counts: Counts, kinds: list[Any]) -> None:
+    def __init__(self, leaves: Sequence[object], counts: Counts, kinds: list[Tree]) -> None:
         self.leaves, self.counts, self.kinds = leaves, counts, kinds
         self.count = 0
         self.inputs = 0
 
-    def static(self, name: Any, x: Any) -> Static:
+    def static(self, name: Hashable, x: object) -> Static:
         """An argument that is declared static: by position it leaves a None behind, by name nothing."""
         self.count += isinstance(name, int)
         return Static(x)
 
-    def leaf(self, x: Any) -> Any:
+    def leaf(self, x: object) -> Tree:
         """What is expected in the place of a leaf."""
         k = self.count
         if k >= len(self.leaves) or self.leaves[k] is not x:  # an object with leaves inside
@@ -141,10 +154,11 @@ class _Leaves:
         return kind
 
 
-def _argument(x: Any, met: _Leaves) -> Any:
+def _argument(x: object, met: _Leaves) -> Tree:
     """What is expected in the place of an argument."""
-    if type(x) is tuple:
-        return Tuple(tuple([_argument(item, met) for item in x]))
+    kind = type(x)
+    if isinstance(x, tuple) and (kind is tuple or _is_named(kind)):
+        return Tuple(tuple([_argument(item, met) for item in x]), kind)
     if type(x) is list:
         return List(tuple([_argument(item, met) for item in x]))
     if type(x) is dict:
@@ -154,16 +168,100 @@ def _argument(x: Any, met: _Leaves) -> Any:
             raise _OddError from None
         parts = {k: _argument(x[k], met) for k in keys}
         return Dict(tuple(x), tuple([parts[k] for k in x]), any_order=False)
+    fields = KNOWN.get(kind)
+    if fields is not None:
+        if readable(kind, fields.names) is None:
+            raise _OddError
+        return Object(kind, _interned(fields.names), tuple([_field(x, name, fields, met) for name in fields.names]))
     return met.leaf(x)
 
 
-def _result(x: Any) -> Any:
+def _field(x: object, name: str, fields: Fields, met: _Leaves) -> Tree:
+    part = getattr(x, name)
+    return _setting(part) if fields.is_setting(name, part) else _argument(part, met)
+
+
+def _setting(x: object) -> Tree:
+    """A part of the structure: of tuples, the items count."""
+    return Tuple(tuple([_setting(item) for item in x])) if type(x) is tuple else Static(x)
+
+
+def _is_named(kind: type) -> bool:
+    """Whether objects of a class are named tuples and nothing more: made of their items, taken apart into them."""
+    if not issubclass(kind, tuple) or kind is tuple or kind in KNOWN:
+        return False
+    base = kind.__mro__[kind.__mro__.index(tuple) - 1]
+    made: Any = kind.__new__
+    return "_fields" in vars(base) and made is base.__new__ and made.__module__ == f"namedtuple_{base.__name__}"
+
+
+def _interned(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(map(sys.intern, names))
+
+
+def _guards(arguments: Sequence[Tree], result: Tree) -> list[Condition]:
+    """That classes are as they were, so that their objects can be read and made as they could."""
+    read = {x.kind: x.names for tree in arguments for x in _objects(tree)}
+    made = {x.kind: x.names for x in _objects(result) if not x.is_called}
+    return [
+        *[guard(kind, functools.partial(_is_read, kind, names, readable(kind, names))) for kind, names in read.items()],
+        *[guard(kind, functools.partial(_is_made, kind, names)) for kind, names in made.items()],
+    ]
+
+
+def _is_read(kind: type, names: tuple[str, ...], asked: Any) -> bool:
+    """Whether attributes are still read as they were."""
+    return readable(kind, names) == asked
+
+
+def _objects(tree: Tree) -> Iterator[Object]:
+    if isinstance(tree, (Tuple, List, Dict, Object)):
+        if isinstance(tree, Object):
+            yield tree
+        for item in tree.items:
+            yield from _objects(item)
+
+
+def _form(recording: Recording, marks: list[Any]) -> Any:
+    """The result with marks in place of its leaves."""
+    try:
+        return form_of(recording.restore, marks)
+    except Exception:  # a class registered with functions, or a named tuple that looks at what it is made of
+        raise _OddError from None
+
+
+def _result(x: object) -> Tree:
     if isinstance(x, (Result, Constant)):
         return x
-    if type(x) is tuple:
-        return Tuple(tuple([_result(item) for item in x]))
+    if x is None:  # an empty container
+        return Constant(None)
+    if type(x) is Parts:
+        return _made(x)
+    if isinstance(x, tuple) and (type(x) is tuple or _is_named(type(x))):
+        return Tuple(tuple([_result(item) for item in x]), type(x))
     if type(x) is list:
         return List(tuple([_result(item) for item in x]))
     if type(x) is dict:
         return Dict(tuple(x), tuple([_result(item) for item in x.values()]))
     raise _OddError
+
+
+def _made(x: Parts) -> Tree:
+    """An object of the result: put together by its class, or here if that does nothing else."""
+    fields = KNOWN.get(x.kind)
+    if fields is None:
+        raise _OddError
+    known = {name: Constant(value) for name, value in x.settings.items()}
+    items = tuple([known.get(name) or _result(x.parts[name]) for name in fields.names])
+    is_made = _is_made(x.kind, fields.names)
+    if not is_made and not fields.is_called:
+        raise _OddError
+    return Object(x.kind, _interned(fields.names), items, not is_made)
+
+
+def _is_made(kind: type, names: tuple[str, ...]) -> bool:
+    """Whether an object of a class is a new one with these attributes."""
+    fields = KNOWN.get(kind)
+    if fields is None or fields.names != tuple(names):
+        return False
+    return is_plainly_made(kind, names) if fields.is_called else is_settable(kind, names)

@@ -79,7 +79,7 @@ class NativeCallable(Base):
     _code: list[Any]
     _slow: Any
 
-    def __new__(cls, *args: Any, **keywords: Any) -> NativeCallable:
+    def __new__(cls, *args: object, **keywords: object) -> NativeCallable:
         """An instance that can be called at once."""
         self: NativeCallable = super().__new__(cls)
         self._code = []
@@ -89,12 +89,12 @@ class NativeCallable(Base):
     def __init__(self, slow: Callable) -> None:
         self._slow = slow
 
-    def __init_subclass__(cls, **keywords: Any) -> None:
+    def __init_subclass__(cls, **keywords: object) -> None:
         """Let instances of a subclass be called the short way too, which Python 3.11 does not pass on."""
         super().__init_subclass__(**keywords)
         _mark(cls)
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
     def __copy__(self) -> NativeCallable:
@@ -103,7 +103,7 @@ class NativeCallable(Base):
     def __deepcopy__(self, memo: dict) -> NativeCallable:
         return self
 
-    def set_entry(self, address: int | None, keep_alive: Any = None) -> None:
+    def set_entry(self, address: int | None, keep_alive: object = None) -> None:
         """Let calls run the machine code at an address from now on, or `slow` if None.
 
         `keep_alive` is whatever owns the machine code and the objects it refers to. It lives as long as this instance,
@@ -123,7 +123,7 @@ class NativeCallable(Base):
 
     if Base is object:
 
-        def __call__(self, *args: Any, **keywords: Any) -> Any:
+        def __call__(self, *args: object, **keywords: object) -> Any:
             """Call `slow`."""
             return self._slow(*args, **keywords)
 

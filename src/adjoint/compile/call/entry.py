@@ -6,7 +6,7 @@ An entry has CPython's vectorcall signature. In this order, so that nothing it h
 2. arguments, with code that only reads: types, dtypes, shapes, strides, sizes, keys;
 3. new arrays, and references to whatever is returned as it came;
 4. the kernel, without the GIL if so wished; arrays are then held, as other threads may drop them;
-5. scalars and containers of the result.
+5. scalars and containers of the result; classes that are called to make objects may run Python code.
 
 Whatever does not fit goes on to the next entry with the arguments as they came, and from the last to the slow way. The
 text has no addresses in it: objects are in a table that `Entry` fills, so equal signatures have equal text.
@@ -16,16 +16,31 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
+from adjoint.compile.assembly.instructions import Allocation, Call
+from adjoint.compile.assembly.kinds import DOUBLE, I1, I8, I32, I64, POINTER, VOID, Kind, block_of, memory_kind
+from adjoint.compile.assembly.module import Module
+from adjoint.compile.assembly.values import FALSE, NULL, TRUE, Function, Value, number
+from adjoint.compile.assembly.values import Constant as Known
 from adjoint.compile.call import objects
-from adjoint.compile.call.arguments import ArgumentWriter, numbers
+from adjoint.compile.call.arguments import ARGUMENTS, COUNT, NAMES, SELF, ArgumentWriter, numbers
 from adjoint.compile.call.callable import NativeCallable, slow_entry
-from adjoint.compile.call.signature import Constant, Dict, Input, List, Output, Result, Signature, Tuple, leaves
-from adjoint.compile.emit import Module, memory_type
-from adjoint.compile.engine import Code
+from adjoint.compile.call.signature import (
+    Constant,
+    Dict,
+    Input,
+    List,
+    Object,
+    Output,
+    Result,
+    Signature,
+    Tree,
+    Tuple,
+    leaves,
+)
+from adjoint.compile.runtime.engine import Code
 
 
 class Entry:
@@ -34,7 +49,7 @@ class Entry:
     `wanted` is what `entry_text` returned for the entry of this name.
     """
 
-    def __init__(self, code: Code, name: str, wanted: list[Any]) -> None:
+    def __init__(self, code: Code, name: str, wanted: list[object]) -> None:
         # hidden from the collector, which would free it with a cycle before finalisers in that cycle have called it
         self._code = np.empty((), object)
         self._code[()] = code
@@ -61,7 +76,7 @@ class Entry:
         function.set_entry(self.address, self)
 
 
-def entry_text(module: Module, name: str, signature: Signature, kernel: str) -> list[Any]:
+def entry_text(module: Module, name: str, signature: Signature, kernel: str) -> list[object]:
     """Add the entry of a kernel to a module; the objects that the code refers to, for `Entry`.
 
     The kernel is `i32 (ptr inputs..., ptr captured..., ptr outputs...)` and returns 0 if all went well. Anything else
@@ -71,54 +86,61 @@ def entry_text(module: Module, name: str, signature: Signature, kernel: str) -> 
     return _Writer(module, name, signature).write(kernel)
 
 
+OWNED = Value("%owned", POINTER)
+"""The table of new references, to be dropped if something fails."""
+
+
 class _Writer(ArgumentWriter):
     """The body of one entry."""
 
     __slots__ = ("owned",)
 
-    def write(self, kernel: str) -> list[Any]:
+    def write(self, kernel: str) -> list[object]:
         signature = self.signature
         self.owned = 0
         if signature.calm:
-            self.require(self.call("adjoint_calm"))
+            self.require(self.ask("adjoint_calm"))
         for watch in signature.watches:
             self.watch(watch)
         variables = self.variables()
         self.count()
         for i, tree in enumerate(signature.arguments):
-            self.argument(tree, self.load("ptr", "%args", 8 * i))
+            self.argument(tree, self.read(POINTER, ARGUMENTS, 8 * i), 0 if i in signature.donated else None)
         captured = [self.captured(array) for array in signature.captured]
         self.outputs([*self.inputs, *variables, *captured], kernel)
         self.finish()
         return self.objects
 
-    def own(self, pointer: str) -> int:
+    def own(self, pointer: Value) -> int:
         """Remember a new reference; its number."""
         self.owned += 1
-        self.do(f"store ptr {pointer}, ptr {self.owned_place(self.owned - 1)}")
+        self.store(pointer, self.owned_place(self.owned - 1))
         return self.owned - 1
 
-    def owned_place(self, number: int) -> str:
-        return self.op(f"getelementptr ptr, ptr %owned, i64 {number}")
+    def owned_place(self, number: int) -> Value:
+        return self.address(POINTER, OWNED, number, flags="")
 
-    def own_new(self, pointer: str) -> int:
+    def own_new(self, pointer: Value) -> int:
         """Remember a new object, or give up if there is none."""
-        self.require(self.op(f"icmp ne ptr {pointer}, null"), otherwise="failed")
+        self.require(self.compare("ne", pointer, NULL), otherwise="failed")
         return self.own(pointer)
 
-    def outputs(self, inputs: list[str], kernel: str) -> None:
-        made: dict[int, str] = {}
+    def outputs(self, inputs: list[Value], kernel: str) -> None:
+        made: dict[int, Value] = {}
         owned: dict[int, list[int]] = {}  # references to each output, by number
-        slots = []
+        slots: list[Value] = []
+        free = self.own_arrays() if any([output.over for output in self.signature.outputs]) else None
         for i, output in enumerate(self.signature.outputs):
             if output.kind == "array":
-                made[i] = self.new_array(output)
+                made[i] = (
+                    self.new_array(output) if free is None or output.over is None else self.array_over(output, free)
+                )
                 owned[i] = [self.own_new(made[i])]
-                slots.append(self.load("ptr", made[i], objects.DATA))
+                slots.append(self.read(POINTER, made[i], objects.DATA))
             else:
-                slots.append(self.allocate(_element(output)))
+                slots.append(self.room(_element(output)))
         tree = list(leaves(self.signature.result))
-        kept = [self.keep(leaf) for leaf in tree if not isinstance(leaf, Result)]
+        kept = [self.keep(leaf) for leaf in tree if isinstance(leaf, (Input, Constant))]
         self.kernel([*inputs, *slots], kernel)
         for i, output in enumerate(self.signature.outputs):
             if output.kind != "array":
@@ -128,102 +150,135 @@ class _Writer(ArgumentWriter):
         for i in made:
             owned[i] += [self.own_again(made[i]) for _ in range(places.count(i) - 1)]
         root = self.build(self.signature.result, owned, iter(kept))
-        result = self.load("ptr", self.owned_place(root), 0)
+        result = self.read(POINTER, self.owned_place(root), 0)
         if set(made) - set(places):  # outputs that nobody asked for
-            self.do(f"store ptr null, ptr {self.owned_place(root)}")
-            self.call("adjoint_drop", "ptr %owned", f"i64 {self.owned}")
-        self.do(f"ret ptr {result}")
+            self.store(NULL, self.owned_place(root))
+            self.ask("adjoint_drop", OWNED, number(self.owned, I64))
+        self.give(result)
 
     def keep(self, leaf: Input | Constant) -> int:
         """A reference to something returned as it came, taken before anything can drop it."""
-        return self.own_again(self.leaves[leaf.index] if isinstance(leaf, Input) else self.object(leaf.value))
+        return self.own_again(self.leaves[leaf.index] if isinstance(leaf, Input) else self.address_of(leaf.value))
 
-    def own_again(self, pointer: str) -> int:
-        self.call("Py_IncRef", f"ptr {pointer}")
+    def own_again(self, pointer: Value) -> int:
+        self.ask("Py_IncRef", pointer)
         return self.own(pointer)
 
-    def kernel(self, arguments: list[str], kernel: str) -> None:
-        inline = "" if self.optimised() else " noinline"
-        call = f"call i32 @{kernel}({', '.join([f'ptr {a}' for a in arguments])}){inline}"
+    def kernel(self, arguments: list[Value], kernel: str) -> None:
+        function = Function(f"@{kernel}", I32, tuple([a.kind for a in arguments]))
+        inline = "" if self.is_optimised else "noinline"
         if self.signature.release_gil:
             for pointer in self.pointers:
-                self.call("Py_IncRef", f"ptr {pointer}")
-            state = self.call("PyEval_SaveThread")
-            answer = self.op(call)
-            self.call("PyEval_RestoreThread", f"ptr {state}")
+                self.ask("Py_IncRef", pointer)
+            state = self.ask("PyEval_SaveThread")
+            answer = self.call(function, *arguments, site=inline)
+            self.ask("PyEval_RestoreThread", state)
             for pointer in self.pointers:
-                self.call("Py_DecRef", f"ptr {pointer}")
+                self.ask("Py_DecRef", pointer)
         else:
-            answer = self.op(call)
-        self.require(self.op(f"icmp eq i32 {answer}, 0"), otherwise="dropped")
+            answer = self.call(function, *arguments, site=inline)
+        self.require(self.compare("eq", answer, 0), otherwise="dropped")
 
-    def new_array(self, output: Output) -> str:
-        shape = f"ptr {self.constant(numbers(output.shape))}" if output.shape else "ptr null"
+    def new_array(self, output: Output) -> Value:
+        return self.ask("adjoint_new_array", *self.form_of(output))
+
+    def form_of(self, output: Output) -> tuple[Value, ...]:
+        """Dtype, number of axes, shape and order of a new array."""
+        shape = self.constant(numbers(output.shape)) if output.shape else NULL
         order = objects.F_CONTIGUOUS if output.order == "F" else 0
-        dtype = f"ptr {self.object(output.dtype)}"
-        return self.call("adjoint_new_array", dtype, f"i32 {len(output.shape)}", shape, f"i32 {order}")
+        return self.address_of(output.dtype), number(len(output.shape), I32), shape, number(order, I32)
 
-    def new_scalar(self, output: Output, slot: str) -> str:
-        value = self.op(f"load {_element(output)}, ptr {slot}")
+    def own_arrays(self) -> tuple[Value, Value]:
+        """Whether the caller alone holds what is donated; and for each array one byte, whether that alone holds it.
+
+        Nothing runs between this and the kernel that could make further references.
+        """
+        alone: Value = TRUE
+        for pointer, depth in self.containers:
+            count = self.read(I32, pointer, 0)
+            held = self.compare("ule", count, 1 if depth else objects.HELD_ONCE)
+            alone = self.op("and", alone, held)
+        arrays, answers = self.room(block_of(len(self.pointers), POINTER)), self.room(block_of(len(self.pointers), I8))
+        for k, pointer in enumerate(self.pointers):
+            self.store(pointer, self.address(POINTER, arrays, k, flags=""))
+        self.ask("adjoint_own", arrays, number(len(self.pointers), I64), answers)
+        return alone, answers
+
+    def array_over(self, output: Output, free: tuple[Value, Value]) -> Value:
+        """The array of an argument, if nobody else has it; else a new one."""
+        alone, answers = free
+        k = self.given[id(output.over)]
+        own = self.compare("ne", self.read(I8, answers, k), 0)
+        return self.ask("adjoint_array_over", self.pointers[k], self.op("and", alone, own), *self.form_of(output))
+
+    def new_scalar(self, output: Output, slot: Value) -> Value:
+        value = self.load(_element(output), slot)
         match output.kind:
             case "python float":
-                return self.call("PyFloat_FromDouble", f"double {value}")
+                return self.ask("PyFloat_FromDouble", value)
             case "python int":
-                return self.call("PyLong_FromLongLong", f"i64 {value}")
+                return self.ask("PyLong_FromLongLong", value)
             case "python bool":
-                return self.call("PyBool_FromLong", f"i64 {self.op(f'zext i8 {value} to i64')}")
+                return self.ask("PyBool_FromLong", self.convert("zext", value, I64))
         if output.dtype.kind == "b":  # there are two of them only
-            truth = self.op(f"icmp ne i8 {value}, 0")
-            yes, no = self.object(np.True_), self.object(np.False_)
-            new = self.op(f"select i1 {truth}, ptr {yes}, ptr {no}")
-            self.call("Py_IncRef", f"ptr {new}")
+            truth = self.compare("ne", value, 0)
+            yes, no = self.address_of(np.True_), self.address_of(np.False_)
+            new = self.select(truth, yes, no)
+            self.ask("Py_IncRef", new)
             return new
-        kind = self.object(output.dtype.type)
-        allocator = self.load("ptr", kind, objects.TYPE_ALLOCATE)
-        new = self.op(f"call ptr {allocator}(ptr {kind}, i64 0)")
-        self.require(self.op(f"icmp ne ptr {new}, null"), otherwise="failed")
-        place = self.op(f"getelementptr i8, ptr {new}, i64 {objects.VALUE}")
-        self.do(f"store {_element(output)} {value}, ptr {place}")
+        kind = self.address_of(output.dtype.type)
+        allocator = self.read(POINTER, kind, objects.TYPE_ALLOCATE)
+        new = self.call(Function(allocator.name, POINTER, (POINTER, I64)), kind, number(0, I64))
+        self.require(self.compare("ne", new, NULL), otherwise="failed")
+        place = self.address(I8, new, objects.VALUE, flags="")
+        self.store(value, place)
         return new
 
-    def build(self, tree: Any, owned: dict[int, list[int]], kept: Iterator[int]) -> int:
+    def build(self, tree: Tree, owned: dict[int, list[int]], kept: Iterator[int]) -> int:
         """Make the result from owned objects; the number of its root."""
         if isinstance(tree, Result):
             return owned[tree.index].pop()
         if isinstance(tree, (Input, Constant)):
             return next(kept)
+        assert isinstance(tree, (Tuple, List, Dict, Object))
         items = [self.build(item, owned, kept) for item in tree.items]
-        arguments = ["ptr %owned", f"ptr {self.constant(numbers(tuple(items)))}", f"i64 {len(items)}"]
-        if isinstance(tree, Dict):
-            arguments.append(f"ptr {self.places(tree.keys)}")
-        kind = {Tuple: "tuple", List: "list", Dict: "dict"}[type(tree)]
-        return self.own_new(self.call(f"adjoint_new_{kind}", *arguments))
-
-    def optimised(self) -> bool:
-        """Whether LLVM's passes are worth their time: only to keep scalars in registers on their way to the kernel."""
-        return not self.pointers and not any([output.kind == "array" for output in self.signature.outputs])
+        arguments = [OWNED, self.constant(numbers(tuple(items))), number(len(items), I64)]
+        more: list[Value] = []
+        match tree:
+            case Dict(keys):
+                name, more = "dict", [self.places(keys)]
+            case List():
+                name = "list"
+            case Tuple(_, kind) if kind is tuple:
+                name = "tuple"
+            case Object(kind, names, _, False):
+                name, more = "object", [self.places(names), self.address_of(kind)]
+            case Object() | Tuple():
+                words = self.address_of(tree.names) if isinstance(tree, Object) else NULL
+                name, more = "called", [self.address_of(tree.kind), self.room(block_of(len(items) + 1, POINTER)), words]
+        return self.own_new(self.ask(f"adjoint_new_{name}", *arguments, *more))
 
     def finish(self) -> None:
         """The ways out, and the function around it all."""
         name, owned = self.name, self.owned
         for way in ("failed", "dropped"):
             self.start(way)
-            self.call("adjoint_drop", "ptr %owned", f"i64 {owned}")
-            self.do("ret ptr null") if way == "failed" else self.jump("next")
+            self.ask("adjoint_drop", OWNED, number(owned, I64))
+            self.give(NULL) if way == "failed" else self.jump("next")
         self.start("next")
-        following = self.op(f"load ptr, ptr @{name}.objects")
-        arguments = "ptr %self, ptr %args, i64 %nargsf, ptr %kwnames"
-        self.do(f"ret ptr {self.op(f'tail call ptr {following}({arguments})')}")
-        start = ["entry:", f"  %owned = alloca [{owned} x ptr]", *self.allocations]
-        clear = self.module.declare("llvm.memset.p0.i64", "void {}(ptr, i8, i64, i1)")
-        start.append(f"  call void {clear}(ptr %owned, i8 0, i64 {8 * owned}, i1 false)")
-        head = f"@{name}.objects = global [{len(self.objects) + 1} x ptr] zeroinitializer"
-        body = "\n".join([*start, *self.lines])
-        attributes = "" if self.optimised() else " noinline optnone"
-        self.module.functions.append(f"{head}\ndefine ptr @{name}({arguments}){attributes} {{\n{body}\n}}")
+        following = self.load(POINTER, Known(f"@{name}.objects", POINTER))
+        parameters = (SELF, ARGUMENTS, COUNT, NAMES)
+        way_on = Function(following.name, POINTER, tuple([p.kind for p in parameters]))
+        self.give(self.call(way_on, *parameters, how="tail call"))
+        clear = self.module.declare("llvm.memset.p0.i64", VOID, POINTER, I8, I64, I1)
+        cleared = Call("", clear, (OWNED, number(0, I8), number(8 * owned, I64), FALSE))
+        start = [Allocation(OWNED.name, POINTER, block_of(owned, POINTER)), *self.allocations, cleared]
+        self.module.functions.append(f"@{name}.objects = global [{len(self.objects) + 1} x ptr] zeroinitializer")
+        attributes = "" if self.is_optimised else "noinline optnone"
+        self.module.entry(name, POINTER, parameters, [*start, *self.body], attributes)
 
 
-def _element(output: Output) -> str:
-    """The type of the one element of a scalar output."""
-    kinds = {"python float": "double", "python int": "i64", "python bool": "i8"}
-    return kinds.get(output.kind) or memory_type(output.dtype)
+def _element(output: Output) -> Kind:
+    """The kind of the one element of a scalar output."""
+    kinds = {"python float": DOUBLE, "python int": I64, "python bool": I8}
+    return kinds.get(output.kind) or memory_kind(output.dtype)

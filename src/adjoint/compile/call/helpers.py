@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from adjoint.compile.call.attributes import ATTRIBUTES
 from adjoint.compile.call.comparisons import COMPARISONS
+from adjoint.compile.call.owning import OWNING
 
 MESSAGE = "this compiled function is being destroyed and can no longer be called"
 
 
 def text(constants: dict[str, Any]) -> str:
     """LLVM's assembly of all helpers, with this process's addresses."""
-    filled = TEXT + COMPARISONS
+    filled = TEXT + ATTRIBUTES + COMPARISONS + OWNING
     for name, number in {**constants, "message_length": len(MESSAGE) + 1, "message": MESSAGE}.items():
         filled = filled.replace(f"<{name}>", str(number))
     return filled

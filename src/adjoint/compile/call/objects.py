@@ -8,28 +8,36 @@ import importlib
 import struct
 import sys
 import sysconfig
+import weakref
 from typing import Any
 
 import numpy as np
 
+from adjoint.compile.assembly.kinds import DOUBLE, I1, I32, I64, KINDS, POINTER, VOID
+from adjoint.compile.assembly.module import Module
 from adjoint.compile.call import conditions
 from adjoint.compile.call.helpers import text
-from adjoint.compile.emit import LLVM_TYPES
 
 VALUE = 16
 """Where a float, a NumPy scalar or a cell holds its value, and a list or tuple its length."""
 LIST_ITEMS = 24
 TUPLE_ITEMS = tuple.__basicsize__
 """Items are in the tuple itself, after its fixed fields (one more of them from Python 3.14 on)."""
-DATA, AXES, SHAPE, STRIDES, DTYPE, FLAGS = 16, 24, 32, 40, 56, 64
-"""The fields of an ndarray."""
+DATA, AXES, SHAPE, STRIDES, BASE, DTYPE, FLAGS, REFERENCES = 16, 24, 32, 40, 48, 56, 64, 72
+"""The fields of an ndarray; the last one holds weak references."""
 DTYPE_WORD = 24
 """Eight bytes of a dtype: kind, character, byte order, unused, number of the type."""
 TYPE_ALLOCATE = 304
 """The field tp_alloc of a type."""
-C_CONTIGUOUS, F_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x2, 0x100, 0x400
+C_CONTIGUOUS, F_CONTIGUOUS, OWNED, ALIGNED, WRITEABLE = 0x1, 0x2, 0x4, 0x100, 0x400
+NEW = 65
+"""The number of the slot tp_new."""
 NEW_FROM_DESCRIPTOR = 94
 """PyArray_NewFromDescr in the table of NumPy's C API."""
+
+
+_MANAGED_DICT, _INLINE_VALUES = 1 << 4, 1 << 2
+"""Flags of classes whose objects keep values without a dict; from 3.13 on, inside the object."""
 
 
 def peek(address: int) -> int:
@@ -87,8 +95,28 @@ def _numpy_layout() -> bool:
         and [peek(peek(address + STRIDES) + 8 * i) for i in (0, 1)] == [8, 24]
         and peek(address + DTYPE) == id(array.dtype)
         and peek(address + FLAGS) & 0xFFFFFFFF == array.flags.num
+        and _keeps_references(array)
     )
-    return fields and conditions.has_layout() and all([_dtype_layout(np.dtype(name)) for name in LLVM_TYPES])
+    return fields and conditions.has_layout() and all([_dtype_layout(np.dtype(name)) for name in KINDS])
+
+
+def _keeps_references(array: np.ndarray) -> bool:
+    """Whether references to and from an array are found where they are expected."""
+    part, count = array[1:], peek(id(array)) & 0xFFFFFFFF
+    alone = peek(id(array) + BASE) == peek(id(array) + REFERENCES) == 0
+    held, seen = [array] * 3, weakref.ref(array)
+    counted = peek(id(array)) & 0xFFFFFFFF == count + len(held)
+    return alone and counted and peek(id(part) + BASE) == id(array) and peek(id(array) + REFERENCES) == id(seen)
+
+
+def _held_once() -> int:
+    """The references that a function sees to an object that one variable of its caller holds."""
+    held = [object()]
+    return sys.getrefcount(held)
+
+
+HELD_ONCE = _held_once()
+"""Two, of the variable and of the call; from Python 3.14 on, calls borrow that of the variable."""
 
 
 def _dtype_layout(dtype: np.dtype) -> bool:
@@ -114,60 +142,139 @@ def array_conditions(
     return dtype_word(dtype), flags, strides
 
 
+def values_address(x: object) -> int:
+    """Where an object that has no dict keeps the values of its attributes; 0 if nowhere."""
+    if sys.version_info < (3, 12):
+        return peek(id(x) - 32)
+    if sys.version_info < (3, 13):
+        word = peek(id(x) - 24)
+        return word + 1 if word & 1 else 0
+    return id(x) + 24 if peek(id(x) + 16) >> 24 & 0xFF else 0
+
+
+VALUES = {
+    "pointer": "  %values_place = getelementptr i8, ptr %object, i64 -32\n"
+    "  %values = load ptr, ptr %values_place\n"
+    "  ret ptr %values",
+    "tagged": "  %word_place = getelementptr i8, ptr %object, i64 -24\n"
+    "  %word = load i64, ptr %word_place\n"
+    "  %mark = and i64 %word, 1\n"
+    "  %is_dict = icmp eq i64 %mark, 0\n"
+    "  %address = add i64 %word, 1\n"
+    "  %chosen = select i1 %is_dict, i64 0, i64 %address\n"
+    "  %values = inttoptr i64 %chosen to ptr\n"
+    "  ret ptr %values",
+    "inline": "  %flag_place = getelementptr i8, ptr %object, i64 19\n"
+    "  %flag = load i8, ptr %flag_place\n"
+    "  %is_dict = icmp eq i8 %flag, 0\n"
+    "  %inside = getelementptr i8, ptr %object, i64 24\n"
+    "  %values = select i1 %is_dict, ptr null, ptr %inside\n"
+    "  ret ptr %values",
+    "": "  ret ptr null",
+}
+"""What `values_address` does, for each layout."""
+
+
+@functools.cache
+def values_layout() -> str:
+    """How objects keep values without a dict, if that is as expected: tried out."""
+    if sys.implementation.name != "cpython" or object.__basicsize__ != 16:
+        return ""
+
+    Probe: Any = type("Probe", (), {})
+    if not keeps_values(Probe):
+        return ""
+    first, second, third = Probe(), Probe(), Probe()
+    marks = [object() for _ in range(3)]
+    for x in (first, second, third):
+        for name, mark in zip("abc", marks, strict=True):
+            setattr(x, name, mark)
+    del second.b
+    third.__dict__ = {"a": None}
+    where = [values_address(x) for x in (first, second)]
+    found = [[peek(at + 8 * i) if at else None for i in range(3)] for at in where]
+    a, b, c = map(id, marks)
+    layout = "pointer" if sys.version_info < (3, 12) else "tagged" if sys.version_info < (3, 13) else "inline"
+    return layout if found == [[a, b, c], [a, 0, c]] and not values_address(third) else ""
+
+
+def keeps_values(kind: type) -> bool:
+    """Whether objects of a class keep values without a dict, until one is asked for."""
+    if sys.version_info < (3, 13):
+        return bool(kind.__flags__ & _MANAGED_DICT)
+    return bool(kind.__flags__ & _INLINE_VALUES) and kind.__basicsize__ == object.__basicsize__
+
+
 HELPERS = {
-    "adjoint_slow": "ptr {}(ptr, ptr, i64, ptr)",
-    "adjoint_array": "ptr {}(ptr, ptr)",
-    "adjoint_same": "i1 {}(ptr, ptr)",
-    "adjoint_values": "i1 {}(ptr, ptr, i64, i1, ptr)",
-    "adjoint_item": "ptr {}(ptr, ptr)",
-    "adjoint_item_is": "i1 {}(ptr, ptr, ptr)",
-    "adjoint_item_lacks": "i1 {}(ptr, ptr)",
-    "adjoint_attribute_is": "i1 {}(ptr, ptr, ptr)",
-    "adjoint_dict_is": "i1 {}(ptr, ptr)",
-    "adjoint_holds": "i1 {}(ptr, ptr)",
-    "adjoint_integer": "i1 {}(ptr, ptr)",
-    "adjoint_calm": "i1 {}()",
-    "adjoint_new_array": "ptr {}(ptr, i32, ptr, i32)",
-    "adjoint_new_tuple": "ptr {}(ptr, ptr, i64)",
-    "adjoint_new_list": "ptr {}(ptr, ptr, i64)",
-    "adjoint_new_dict": "ptr {}(ptr, ptr, i64, ptr)",
-    "adjoint_drop": "void {}(ptr, i64)",
+    "adjoint_slow": (POINTER, POINTER, POINTER, I64, POINTER),
+    "adjoint_array": (POINTER, POINTER, POINTER),
+    "adjoint_same": (I1, POINTER, POINTER),
+    "adjoint_values": (I1, POINTER, POINTER, I64, I1, POINTER),
+    "adjoint_item": (POINTER, POINTER, POINTER),
+    "adjoint_item_is": (I1, POINTER, POINTER, POINTER),
+    "adjoint_item_lacks": (I1, POINTER, POINTER),
+    "adjoint_attribute_is": (I1, POINTER, POINTER, POINTER),
+    "adjoint_dict_is": (I1, POINTER, POINTER),
+    "adjoint_holds": (I1, POINTER, POINTER),
+    "adjoint_integer": (I1, POINTER, POINTER),
+    "adjoint_calm": (I1,),
+    "adjoint_new_array": (POINTER, POINTER, I32, POINTER, I32),
+    "adjoint_array_over": (POINTER, POINTER, I1, POINTER, I32, POINTER, I32),
+    "adjoint_own": (VOID, POINTER, I64, POINTER),
+    "adjoint_new_tuple": (POINTER, POINTER, POINTER, I64),
+    "adjoint_new_list": (POINTER, POINTER, POINTER, I64),
+    "adjoint_new_dict": (POINTER, POINTER, POINTER, I64, POINTER),
+    "adjoint_attributes": (I1, POINTER, I64, POINTER, POINTER, I64, POINTER),
+    "adjoint_new_called": (POINTER, POINTER, POINTER, I64, POINTER, POINTER, POINTER),
+    "adjoint_new_object": (POINTER, POINTER, POINTER, I64, POINTER, POINTER),
+    "adjoint_drop": (VOID, POINTER, I64),
 }
 """Functions that entries call, by name: compiled once, so that entries are short. Hardly optimised, as that would take
 longer than they will ever run; what has to be quick is written into the entry."""
 
 PYTHON = {
-    "Py_IncRef": "void {}(ptr)",
-    "Py_DecRef": "void {}(ptr)",
-    "PyErr_Clear": "void {}()",
-    "PyErr_SetString": "void {}(ptr, ptr)",
-    "PyObject_Vectorcall": "ptr {}(ptr, ptr, i64, ptr)",
-    "PyObject_RichCompareBool": "i32 {}(ptr, ptr, i32)",
-    "PyObject_GetAttr": "ptr {}(ptr, ptr)",
-    "PyObject_GenericGetDict": "ptr {}(ptr, ptr)",
-    "PyObject_CallNoArgs": "ptr {}(ptr)",
-    "PyDict_Size": "i64 {}(ptr)",
-    "PyDict_Next": "i32 {}(ptr, ptr, ptr, ptr)",
-    "PyDict_GetItemWithError": "ptr {}(ptr, ptr)",
-    "PyContextVar_Get": "i32 {}(ptr, ptr, ptr)",
-    "PyDict_New": "ptr {}()",
-    "PyDict_SetItem": "i32 {}(ptr, ptr, ptr)",
-    "PyTuple_New": "ptr {}(i64)",
-    "PyList_New": "ptr {}(i64)",
-    "PyLong_AsLongLongAndOverflow": "i64 {}(ptr, ptr)",
-    "PyFloat_FromDouble": "ptr {}(double)",
-    "PyLong_FromLongLong": "ptr {}(i64)",
-    "PyBool_FromLong": "ptr {}(i64)",
-    "PyEval_SaveThread": "ptr {}()",
-    "PyEval_RestoreThread": "void {}(ptr)",
+    "Py_IncRef": (VOID, POINTER),
+    "Py_DecRef": (VOID, POINTER),
+    "PyErr_Clear": (VOID,),
+    "PyErr_SetString": (VOID, POINTER, POINTER),
+    "PyObject_Vectorcall": (POINTER, POINTER, POINTER, I64, POINTER),
+    "PyObject_RichCompareBool": (I32, POINTER, POINTER, I32),
+    "PyObject_GetAttr": (POINTER, POINTER, POINTER),
+    "PyObject_GenericGetDict": (POINTER, POINTER, POINTER),
+    "PyObject_GenericSetAttr": (I32, POINTER, POINTER, POINTER),
+    "PyObject_CallNoArgs": (POINTER, POINTER),
+    "PyDict_Size": (I64, POINTER),
+    "PyDict_Next": (I32, POINTER, POINTER, POINTER, POINTER),
+    "PyDict_GetItemWithError": (POINTER, POINTER, POINTER),
+    "PyContextVar_Get": (I32, POINTER, POINTER, POINTER),
+    "PyDict_New": (POINTER,),
+    "PyDict_SetItem": (I32, POINTER, POINTER, POINTER),
+    "PyTuple_New": (POINTER, I64),
+    "PyList_New": (POINTER, I64),
+    "PyLong_AsLongLongAndOverflow": (I64, POINTER, POINTER),
+    "PyFloat_FromDouble": (POINTER, DOUBLE),
+    "PyLong_FromLongLong": (POINTER, I64),
+    "PyBool_FromLong": (POINTER, I64),
+    "PyEval_SaveThread": (POINTER,),
+    "PyEval_RestoreThread": (VOID, POINTER),
 }
 """Functions of CPython that entries and helpers call."""
+
+
+def _slot_of(kind: type, number: int) -> int:
+    """The address of one of the functions of a type."""
+    slot = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_int)(("PyType_GetSlot", ctypes.pythonapi))
+    return int(slot(kind, number))
 
 
 @functools.cache
 def helpers(slow_offset: int) -> Any:
     """Compile the helpers and make them known by name; `slow_offset` is where a callable holds its slow way."""
-    from adjoint.compile.engine import Code, add_symbol, python_symbol  # not before there is something to compile
+    from adjoint.compile.runtime.engine import (  # not before there is something to compile
+        Code,
+        add_symbol,
+        python_symbol,
+    )
 
     table = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
         ("PyCapsule_GetPointer", ctypes.pythonapi)
@@ -185,8 +292,14 @@ def helpers(slow_offset: int) -> Any:
         "float": id(float),
         "tuple_items": TUPLE_ITEMS,
         "list_items": LIST_ITEMS,
-    } | {name: globals()[name] for name in ("DATA", "AXES", "SHAPE", "STRIDES", "DTYPE", "FLAGS", "DTYPE_WORD")}
-    declared = [f"declare {PYTHON[name].format('@' + python_symbol(name))}" for name in PYTHON]
+    } | {
+        name: globals()[name]
+        for name in ("DATA", "AXES", "SHAPE", "STRIDES", "BASE", "DTYPE", "FLAGS", "REFERENCES", "DTYPE_WORD")
+    }
+    constants["own_flags"] = OWNED | WRITEABLE
+    constants |= {"object_new": _slot_of(object, NEW), "nothing": id(()), "own_values": VALUES[values_layout()]}
+    module = Module()
+    declared = [module.declare(python_symbol(name), *kinds).written for name, kinds in PYTHON.items()]
     code = Code("\n".join(declared) + text(constants) + conditions.text(), level=0, keep=False)
     for name in HELPERS:
         add_symbol(name, code.address(name))

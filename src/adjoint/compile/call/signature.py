@@ -8,7 +8,6 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -53,21 +52,22 @@ class Array:
 class Static:
     """An object as it is; for an exact int, float or str another of the same value will do. The kernel gets nothing."""
 
-    value: Any
+    value: object
 
 
 @dataclass(frozen=True, eq=False)
 class Tuple:
-    """An exact tuple of these, as argument or as result."""
+    """A tuple of these, of exactly this class, as argument or as result; a class but `tuple` is called to make one."""
 
-    items: tuple[Any, ...]
+    items: tuple[Tree, ...]
+    kind: type = tuple
 
 
 @dataclass(frozen=True, eq=False)
 class List:
     """An exact list of these, as argument or as result."""
 
-    items: tuple[Any, ...]
+    items: tuple[Tree, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +78,23 @@ class Dict:
     keys are exact str or int. A result has the order given here.
     """
 
-    keys: tuple[Any, ...]
-    items: tuple[Any, ...]
+    keys: tuple[object, ...]
+    items: tuple[Tree, ...]
     any_order: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Object:
+    """An object of exactly this class with these attributes, as argument or as result.
+
+    An argument may have others, which are not looked at; reading these must not run Python code (`readable`). A result
+    is made by calling the class if `is_called`; else it gets these attributes and no others (`is_settable`).
+    """
+
+    kind: type
+    names: tuple[str, ...]
+    items: tuple[Tree, ...]
+    is_called: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +115,7 @@ class Input:
 class Constant:
     """In the result tree: this very object."""
 
-    value: Any
+    value: object
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +130,16 @@ class Output:
     shape: tuple[int, ...] = ()
     kind: str = "array"
     order: str = "C"
+    over: Array | None = None
+    """The argument whose memory may be taken, if nobody else has a reference to it."""
+
+
+Leaf = PythonFloat | PythonInt | PythonBool | NumpyScalar | Array | Static
+"""What an argument, or a part of one, is to be."""
+Part = Result | Input | Constant
+"""Where a part of the result comes from."""
+Tree = Leaf | Part | Tuple | List | Dict | Object
+"""An argument with leaves, or a result with parts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +147,7 @@ class CellIs:
     """A variable of an enclosing function still holds this object."""
 
     cell: types.CellType
-    value: Any
+    value: object
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +155,8 @@ class DictIs:
     """A dict (a module's globals, an instance's `__dict__`) still has this object under this key."""
 
     mapping: dict
-    key: Any
-    value: Any
+    key: object
+    value: object
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +164,7 @@ class DictLacks:
     """A dict still has nothing under this key."""
 
     mapping: dict
-    key: Any
+    key: object
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,16 +182,16 @@ class ClassIs:
 class AttributeIs:
     """`getattr(owner, name)` still gives this object."""
 
-    owner: Any
+    owner: object
     name: str
-    value: Any
+    value: object
 
 
 @dataclass(frozen=True, eq=False)
 class TypeIs:
     """An object still has this class."""
 
-    owner: Any
+    owner: object
     kind: type
 
 
@@ -175,16 +199,16 @@ class TypeIs:
 class FieldIs:
     """An object still has this one at an offset; nothing there stands for None."""
 
-    owner: Any
+    owner: object
     offset: int
-    value: Any
+    value: object
 
 
 @dataclass(frozen=True, eq=False)
 class OwnDictIs:
     """An object still keeps its attributes in this dict."""
 
-    owner: Any
+    owner: object
     value: dict
 
 
@@ -193,8 +217,8 @@ class DictHas:
     """A dict still has exactly these keys in this order, and under them these objects."""
 
     mapping: dict
-    keys: tuple[Any, ...]
-    values: tuple[Any, ...]
+    keys: tuple[object, ...]
+    values: tuple[object, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +233,7 @@ class ListIs:
     """A list still has exactly these objects."""
 
     container: list
-    items: tuple[Any, ...]
+    items: tuple[object, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,13 +243,22 @@ class ArrayIs:
     array: np.ndarray
 
 
+# fmt: off
+Condition = (
+    CellIs | DictIs | DictLacks | ClassIs | AttributeIs | TypeIs
+    | FieldIs | OwnDictIs | DictHas | Holds | ListIs | ArrayIs
+)
+# fmt: on
+"""What machine code looks at before it runs."""
+
+
 @dataclass(frozen=True, eq=False)
 class VariableOf:
     """A number that is read from a closure cell, or from a dict or list under a key: `leaf` says what is expected."""
 
-    owner: Any
-    key: Any
-    leaf: Any
+    owner: object
+    key: object
+    leaf: Tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,23 +268,25 @@ class Signature:
     `keywords` names the last of the arguments, given by keyword in this order. `captured` arrays are checked as by
     `ArrayIs`, and their data pointers go to the kernel between the inputs and the outputs. `release_gil` lets other
     threads run during the kernel. `calm` says that no floating-point condition may be an error where it is called.
-    `variables` are inputs too, after those of the arguments.
+    `variables` are inputs too, after those of the arguments. `donated` are numbers of arguments, whose memory may
+    be taken, as `Output.over` says.
     """
 
-    arguments: tuple[Any, ...]
+    arguments: tuple[Tree, ...]
     outputs: tuple[Output, ...]
-    result: Any
-    watches: tuple[Any, ...] = ()
+    result: Tree
+    watches: tuple[Condition, ...] = ()
     captured: tuple[np.ndarray, ...] = ()
     keywords: tuple[str, ...] = ()
     release_gil: bool = False
     calm: bool = False
     variables: tuple[VariableOf, ...] = ()
+    donated: frozenset[int] = frozenset()
 
 
-def leaves(tree: Any) -> Iterator[Any]:
+def leaves(tree: Tree) -> Iterator[Leaf | Part]:
     """The leaves of an argument or result tree, from left to right: the order in which `Input` counts them."""
-    if isinstance(tree, (Tuple, List, Dict)):
+    if isinstance(tree, (Tuple, List, Dict, Object)):
         for item in tree.items:
             yield from leaves(item)
     else:

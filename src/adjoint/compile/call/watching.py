@@ -6,13 +6,14 @@ import functools
 import types
 from typing import Any
 
-from ...ir.holding import MISSING, dict_of, items_of
-from ...ir.watch import Watch, changed_in_class
+from ...ir.surroundings.holding import MISSING, dict_of, items_of
+from ...ir.surroundings.watch import Watch, changed_in_class
 from .objects import peek
 from .signature import (
     AttributeIs,
     CellIs,
     ClassIs,
+    Condition,
     DictHas,
     DictIs,
     DictLacks,
@@ -29,12 +30,12 @@ LONGEST = 64
 """Items of a captured container that are looked at one by one."""
 
 
-def watches_of(watch: Watch) -> tuple[Any, ...]:
+def watches_of(watch: Watch) -> tuple[Condition, ...]:
     """The conditions of an entry; the last one asks Python about whatever machine code cannot look at."""
     rest = Watch()
     rest.arrays, rest.reads_state = watch.arrays, watch.reads_state
     rest.generators = watch.generators if watch.reads_state else []
-    found: list[Any] = []
+    found: list[Condition] = []
     for cell, content, name in watch.cells:
         if content is MISSING or len(found) >= MOST:
             rest.cells.append((cell, content, name))
@@ -76,7 +77,7 @@ def _is_unchanged(kind: type, bases: tuple[type, ...], held: list[Any]) -> bool:
     return not changed_in_class(kind, bases, held)
 
 
-def _objects(watch: Watch, rest: Watch, found: list[Any]) -> None:
+def _objects(watch: Watch, rest: Watch, found: list[Condition]) -> None:
     """Parts of functions, dicts of objects and slots."""
     places = function_places()
     for attribute in watch.attributes:
@@ -97,7 +98,7 @@ def _objects(watch: Watch, rest: Watch, found: list[Any]) -> None:
             found.append(AttributeIs(x, descriptor.__name__, value))
 
 
-def _containers(watch: Watch, rest: Watch, found: list[Any]) -> None:
+def _containers(watch: Watch, rest: Watch, found: list[Condition]) -> None:
     for state in watch.states:
         plain = state.reader is items_of and not state.growing and len(state.was) <= LONGEST
         plain = plain and len(found) < MOST
@@ -110,7 +111,7 @@ def _containers(watch: Watch, rest: Watch, found: list[Any]) -> None:
             rest.states.append(state)
 
 
-def _has_plain_dict(x: Any) -> bool:
+def _has_plain_dict(x: object) -> bool:
     """Whether an object's dict is where `object` keeps it."""
     kind = type(x)
     return kind.__dictoffset__ != 0 and _is_plain(kind) and dict_of(x) is not None
@@ -125,7 +126,7 @@ def _is_plain(kind: Any) -> bool:
 def function_places() -> dict[str, int]:
     """Where a function holds its code and its defaults: looked for, as the order of its fields is Python's affair."""
 
-    def probe(a: Any = 1, *, b: Any = 2) -> None: ...
+    def probe(a: object = 1, *, b: object = 2) -> None: ...
 
     parts = {name: id(getattr(probe, name)) for name in ("__code__", "__defaults__", "__kwdefaults__")}
     fields = {peek(id(probe) + at): at for at in range(16, types.FunctionType.__basicsize__, 8)}

@@ -2,105 +2,103 @@
 
 from __future__ import annotations
 
-import struct
-
 import numpy as np
 
-from ..emit import Emitter, literal, llvm_type
-from .basic import DIVIDE, MULTIPLY, call_intrinsic, compare, select
+from ..assembly.emit import Emitter
+from ..assembly.instructions import Arithmetic, Conversion, Instruction, Listed
+from ..assembly.kinds import I1, VOID, Kind, register_kind
+from ..assembly.values import Constant, Function, Parameter, Value, Vectors, literal, number
+from .basic import DIVIDE, MULTIPLY, compare
 from .vector import call
 
 SMALL_POWERS = {3: (2, 1), 4: (2, 2), 5: (4, 1), 6: (3, 3)}
 """Exponents done by multiplication, with the two factors: at most three roundings deep, within the bound of `power`."""
 
 
-def floor_divide(e: Emitter, args: list[str], dtype: np.dtype) -> str:
+def floor_divide(e: Emitter, args: list[Value], dtype: np.dtype) -> Value:
     """The quotient rounded down."""
     x, y = args
     return (_real_division if dtype.kind == "f" else _whole_division)(e, x, y, dtype)[0]
 
 
-def remainder(e: Emitter, args: list[str], dtype: np.dtype) -> str:
+def remainder(e: Emitter, args: list[Value], dtype: np.dtype) -> Value:
     """What is left of x, with the sign of y."""
     x, y = args
     return (_real_division if dtype.kind == "f" else _whole_division)(e, x, y, dtype)[1]
 
 
-def fmod(e: Emitter, args: list[str], dtype: np.dtype) -> str:
+def fmod(e: Emitter, args: list[Value], dtype: np.dtype) -> Value:
     """What is left of x, with the sign of x; 0 for integers divided by 0."""
     x, y = args
     if dtype.kind == "f":
-        return e.op(f"frem {llvm_type(dtype)} {x}, {y}")
+        return e.op("frem", x, y)
     safe, nothing = _divisor(e, x, y, dtype)
     word = "srem" if dtype.kind == "i" else "urem"
-    left = e.op(f"{word} {llvm_type(dtype)} {x}, {safe}")
-    return select(e, nothing, "0", left, dtype)
+    left = e.op(word, x, safe)
+    return e.select(nothing, 0, left)
 
 
-def _divisor(e: Emitter, x: str, y: str, dtype: np.dtype) -> tuple[str, str]:
+def _divisor(e: Emitter, x: Value, y: Value, dtype: np.dtype) -> tuple[Value, Value]:
     """A divisor the processor takes, and whether the given one is 0: it traps at x / 0 and at the lowest x / -1."""
-    nothing = compare(e, "eq", y, "0", dtype)
+    nothing = compare(e, "eq", y, 0, dtype)
     unsafe = nothing
     if dtype.kind == "i":
-        lowest = compare(e, "eq", x, str(np.iinfo(dtype).min), dtype)
-        turned = e.op(f"and i1 {lowest}, {compare(e, 'eq', y, '-1', dtype)}")
-        unsafe = e.op(f"or i1 {nothing}, {turned}")
-    return select(e, unsafe, "1", y, dtype), nothing
+        lowest = compare(e, "eq", x, np.iinfo(dtype).min, dtype)
+        turned = e.op("and", lowest, compare(e, "eq", y, -1, dtype))
+        unsafe = e.op("or", nothing, turned)
+    return e.select(unsafe, 1, y), nothing
 
 
-def _whole_division(e: Emitter, x: str, y: str, dtype: np.dtype) -> tuple[str, str]:
-    kind = llvm_type(dtype)
+def _whole_division(e: Emitter, x: Value, y: Value, dtype: np.dtype) -> tuple[Value, Value]:
     safe, nothing = _divisor(e, x, y, dtype)
-    sign = "s" if dtype.kind == "i" else "u"
-    quotient = e.op(f"{sign}div {kind} {x}, {safe}")
-    left = e.op(f"sub {kind} {x}, {e.op(f'mul {kind} {quotient}, {safe}')}")
+    quotient = e.op("sdiv" if dtype.kind == "i" else "udiv", x, safe)
+    left = e.op("sub", x, e.op("mul", quotient, safe))
     if dtype.kind == "i":
-        apart = compare(e, "lt", e.op(f"xor {kind} {left}, {safe}"), "0", dtype)
-        below = e.op(f"and i1 {compare(e, 'ne', left, '0', dtype)}, {apart}")
-        quotient = select(e, below, e.op(f"sub {kind} {quotient}, 1"), quotient, dtype)
-        left = select(e, below, e.op(f"add {kind} {left}, {safe}"), left, dtype)
-    return select(e, nothing, "0", quotient, dtype), select(e, nothing, "0", left, dtype)
+        apart = compare(e, "lt", e.op("xor", left, safe), 0, dtype)
+        below = e.op("and", compare(e, "ne", left, 0, dtype), apart)
+        quotient = e.select(below, e.op("sub", quotient, 1), quotient)
+        left = e.select(below, e.op("add", left, safe), left)
+    return e.select(nothing, 0, quotient), e.select(nothing, 0, left)
 
 
-def _real_division(e: Emitter, x: str, y: str, dtype: np.dtype) -> tuple[str, str]:
+def _real_division(e: Emitter, x: Value, y: Value, dtype: np.dtype) -> tuple[Value, Value]:
     """Python's division of floats, step by step as NumPy does it."""
-    kind = llvm_type(dtype)
     zero, one = literal(0, dtype), literal(1, dtype)
-    left = e.op(f"frem {kind} {x}, {y}")
+    left = e.op("frem", x, y)
     ratio = DIVIDE(e, [x, y], dtype)
-    rough = DIVIDE(e, [e.op(f"fsub {kind} {x}, {left}"), y], dtype)
+    rough = DIVIDE(e, [e.op("fsub", x, left), y], dtype)
     y_below = compare(e, "lt", y, zero, dtype)
     left_below = compare(e, "lt", left, zero, dtype)
     exact = compare(e, "eq", left, zero, dtype)
-    apart = e.op(f"xor i1 {y_below}, {left_below}")
-    off = e.op(f"and i1 {apart}, {compare(e, 'ne', left, zero, dtype)}")
-    found = select(e, off, e.op(f"fadd {kind} {left}, {y}"), left, dtype)
-    found = select(e, exact, call_intrinsic(e, "copysign", [zero, y], dtype), found, dtype)
-    rough = select(e, off, e.op(f"fsub {kind} {rough}, {one}"), rough, dtype)
-    floor = call_intrinsic(e, "floor", [rough], dtype)
-    lost = compare(e, "gt", e.op(f"fsub {kind} {rough}, {floor}"), literal(0.5, dtype), dtype)
-    floor = select(e, lost, e.op(f"fadd {kind} {floor}, {one}"), floor, dtype)
+    apart = e.op("xor", y_below, left_below)
+    off = e.op("and", apart, compare(e, "ne", left, zero, dtype))
+    found = e.select(off, e.op("fadd", left, y), left)
+    found = e.select(exact, e.intrinsic("copysign", zero, y), found)
+    rough = e.select(off, e.op("fsub", rough, one), rough)
+    floor = e.intrinsic("floor", rough)
+    lost = compare(e, "gt", e.op("fsub", rough, floor), literal(0.5, dtype), dtype)
+    floor = e.select(lost, e.op("fadd", floor, one), floor)
     nothing = compare(e, "eq", rough, zero, dtype)
-    floor = select(e, nothing, call_intrinsic(e, "copysign", [zero, ratio], dtype), floor, dtype)
+    floor = e.select(nothing, e.intrinsic("copysign", zero, ratio), floor)
     by_zero = compare(e, "eq", y, zero, dtype)
-    return select(e, by_zero, ratio, floor, dtype), select(e, by_zero, left, found, dtype)
+    return e.select(by_zero, ratio, floor), e.select(by_zero, left, found)
 
 
-def power(e: Emitter, args: list[str], dtype: np.dtype) -> str:
+def power(e: Emitter, args: list[Value], dtype: np.dtype) -> Value:
     """`x ** y`: by NumPy's short cuts for a literal exponent, by few multiplications, else by the C library."""
-    exponent = literal_value(args[1], dtype)
+    exponent = known_number(args[1])
     if exponent is None:
         return float_power(e, args, dtype) if dtype.kind == "f" else _whole_power(e, args[0], args[1], dtype)
     if dtype.kind != "f":
         return _repeated(e, args[0], int(exponent), dtype)
     if exponent == 0.5:
-        return call_intrinsic(e, "sqrt", [args[0]], dtype)
+        return e.intrinsic("sqrt", args[0])
     return float_power(e, args, dtype)
 
 
-def float_power(e: Emitter, args: list[str], dtype: np.dtype) -> str:
+def float_power(e: Emitter, args: list[Value], dtype: np.dtype) -> Value:
     """`np.float_power`, the same without NumPy's short cut for square roots."""
-    base, exponent = literal_value(args[0], dtype), literal_value(args[1], dtype)
+    base, exponent = known_number(args[0]), known_number(args[1])
     if base == 1.0:
         return literal(1, dtype)
     if exponent in (0.0, 1.0, 2.0) or exponent in SMALL_POWERS:
@@ -113,13 +111,13 @@ def float_power(e: Emitter, args: list[str], dtype: np.dtype) -> str:
     return call(e, "pow", args, dtype)
 
 
-def _repeated(e: Emitter, x: str, exponent: int, dtype: np.dtype) -> str:
+def _repeated(e: Emitter, x: Value, exponent: int, dtype: np.dtype) -> Value:
     """A power by multiplication; the powers in between lie between x and the result, so none overflows before it."""
     if exponent == 0:
         return literal(1, dtype)
     known = {1: x}
 
-    def find(n: int) -> str:
+    def find(n: int) -> Value:
         if n not in known:
             high, low = SMALL_POWERS.get(n, (n - n // 2, n // 2))
             known[n] = MULTIPLY(e, [find(high), find(low)], dtype)
@@ -128,33 +126,32 @@ def _repeated(e: Emitter, x: str, exponent: int, dtype: np.dtype) -> str:
     return find(exponent)
 
 
-def _whole_power(e: Emitter, x: str, y: str, dtype: np.dtype) -> str:
+def _whole_power(e: Emitter, x: Value, y: Value, dtype: np.dtype) -> Value:
     """Bit by bit over the exponent, without branches: 64 steps at most, in a function of the module's own."""
-    kind = llvm_type(dtype)
-    name = f"adjoint_power_{kind}"
-    bits = 8 * dtype.itemsize
-    if name not in e.module.declarations:
-        steps = [f"define internal {kind} @{name}({kind} %x0, {kind} %y) alwaysinline {{"]
-        out = "1"
-        for k in range(bits):
-            steps += [
-                f"  %s{k} = lshr {kind} %y, {k}",
-                f"  %b{k} = trunc {kind} %s{k} to i1",
-                f"  %m{k} = select i1 %b{k}, {kind} %x{k}, {kind} 1",
-                f"  %o{k} = mul {kind} {out}, %m{k}",
-                f"  %x{k + 1} = mul {kind} %x{k}, %x{k}",
-            ]
-            out = f"%o{k}"
-        e.module.declarations[name] = "\n".join([*steps, f"  ret {kind} {out}", "}"])
-    return e.op(f"call {kind} @{name}({kind} {x}, {kind} {y})")
+    kind = register_kind(dtype)
+    name = f"adjoint_power_{kind.name}"
+    function = e.module.declarations.get(name) or _power_function(e, name, kind)
+    return e.call(function, x, y)
 
 
-def literal_value(text: str, dtype: np.dtype) -> float | int | None:
+def _power_function(e: Emitter, name: str, kind: Kind) -> Function:
+    base, exponent = Parameter("%x0", kind), Parameter("%y", kind)
+    body: list[Instruction] = []
+    power: Value = base
+    out = one = number(1, kind)
+    for k in range(8 * kind.bytes):
+        shifted = Arithmetic(f"%s{k}", kind, "lshr", (exponent, number(k, kind)))
+        bit = Conversion(f"%b{k}", I1, "trunc", (shifted,))
+        factor = Listed(f"%m{k}", kind, "select", (bit, power, one))
+        out = Arithmetic(f"%o{k}", kind, "mul", (out, factor))
+        power = Arithmetic(f"%x{k + 1}", kind, "mul", (power, power))
+        body += [shifted, bit, factor, out, power]
+    body.append(Instruction("", VOID, "ret", (out,)))
+    return e.module.helper(
+        name, kind, (base, exponent), body, "alwaysinline", linkage="internal", vectors=Vectors.LANES
+    )
+
+
+def known_number(operand: Value) -> float | None:
     """The number an operand stands for, if it is no register."""
-    if text.startswith("%"):
-        return None
-    if dtype.kind != "f":
-        return int(text) if text not in ("true", "false") else int(text == "true")
-    if text.startswith("0x"):
-        return float(struct.unpack("<d", struct.pack("<Q", int(text, 16)))[0])
-    return float(text)
+    return operand.number if isinstance(operand, Constant) else None

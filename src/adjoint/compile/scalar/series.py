@@ -14,9 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..emit import Emitter, literal, llvm_type
-from ..engine import has_feature
-from .basic import DIVIDE, MULTIPLY, call_intrinsic, compare, magnitude, negate, select
+from ..assembly.emit import Emitter
+from ..assembly.kinds import bits_kind, register_kind
+from ..assembly.values import Value, literal
+from ..runtime.processor import has_feature
+from .basic import DIVIDE, MULTIPLY, compare, negate
 
 
 @dataclass(frozen=True)
@@ -98,18 +100,18 @@ FORMATS = {
 }
 
 
-def exp(e: Emitter, args: list[str], dtype: np.dtype) -> str:
+def exp(e: Emitter, args: list[Value], dtype: np.dtype) -> Value:
     """The exponential: rounded once more where the result is subnormal, never in between."""
     form = FORMATS[dtype.name]
     x = _at_most(e, _at_least(e, args[0], form.lowest, dtype), form.highest, dtype)
     power, rise = _reduced(e, x, form, dtype)
-    found = _plus(e, literal(1, dtype), rise, dtype)
+    found = e.op("fadd", literal(1, dtype), rise)
     for factor in _two_factors(e, power, form, dtype):
         found = MULTIPLY(e, [found, factor], dtype)
     return found
 
 
-def expm1(e: Emitter, args: list[str], dtype: np.dtype) -> str:
+def expm1(e: Emitter, args: list[Value], dtype: np.dtype) -> Value:
     """One less than the exponential, 2**n (exp(r) - 1) + (2**n - 1), with the sign of x, of zeros too.
 
     By half of 2**n, as 2**n may overflow where the result does not.
@@ -117,41 +119,41 @@ def expm1(e: Emitter, args: list[str], dtype: np.dtype) -> str:
     form = FORMATS[dtype.name]
     x = _at_most(e, _at_least(e, args[0], -form.flat, dtype), form.highest, dtype)
     power, rise = _reduced(e, x, form, dtype)
-    half = _power_of_two(e, e.op(f"add i{8 * dtype.itemsize} {power}, {form.bias - 1}"), form, dtype)
-    found = _fma(e, half, rise, _plus(e, half, literal(-0.5, dtype), dtype), dtype)
+    half = _power_of_two(e, e.op("add", power, form.bias - 1), form, dtype)
+    found = e.intrinsic("fma", half, rise, e.op("fadd", half, literal(-0.5, dtype)))
     found = MULTIPLY(e, [found, literal(2, dtype)], dtype)
-    return call_intrinsic(e, "copysign", [found, args[0]], dtype)
+    return e.intrinsic("copysign", found, args[0])
 
 
-def tanh(e: Emitter, args: list[str], dtype: np.dtype) -> str:
+def tanh(e: Emitter, args: list[Value], dtype: np.dtype) -> Value:
     """(1 - E) / (1 + E) with E = exp(-2 |x|), and the sign of x; 1 - E from expm1, so that no digits cancel."""
     rise, first, second, inverse = _decay(e, args[0], dtype)
     scale = MULTIPLY(e, [first, second], dtype)
-    drop = _fma(e, scale, rise, _plus(e, scale, literal(-1, dtype), dtype), dtype)
-    return call_intrinsic(e, "copysign", [MULTIPLY(e, [drop, inverse], dtype), args[0]], dtype)
+    drop = e.intrinsic("fma", scale, rise, e.op("fadd", scale, literal(-1, dtype)))
+    return e.intrinsic("copysign", MULTIPLY(e, [drop, inverse], dtype), args[0])
 
 
-def sech_squared(e: Emitter, args: list[str], dtype: np.dtype) -> str:
+def sech_squared(e: Emitter, args: list[Value], dtype: np.dtype) -> Value:
     """4 E / (1 + E)**2; beside tanh of the same number it costs a few products."""
     rise, first, second, inverse = _decay(e, args[0], dtype)
-    found = MULTIPLY(e, [_plus(e, literal(1, dtype), rise, dtype), first], dtype)
-    double = _plus(e, inverse, inverse, dtype)
+    found = MULTIPLY(e, [e.op("fadd", literal(1, dtype), rise), first], dtype)
+    double = e.op("fadd", inverse, inverse)
     found = MULTIPLY(e, [found, MULTIPLY(e, [double, double], dtype)], dtype)
     return MULTIPLY(e, [found, second], dtype)
 
 
-def _decay(e: Emitter, x: str, dtype: np.dtype) -> tuple[str, str, str, str]:
+def _decay(e: Emitter, x: Value, dtype: np.dtype) -> tuple[Value, Value, Value, Value]:
     """Of E = exp(-2 |x|) = 2**n exp(r): expm1(r), 2**n in two factors, and 1 / (1 + E)."""
     form = FORMATS[dtype.name]
-    size = _at_most(e, magnitude(e, x, dtype), -form.lowest / 2.0, dtype)
+    size = _at_most(e, e.intrinsic("fabs", x), -form.lowest / 2.0, dtype)
     power, rise = _reduced(e, MULTIPLY(e, [size, literal(-2, dtype)], dtype), form, dtype)
     first, second = _two_factors(e, power, form, dtype)
     one = literal(1, dtype)
-    found = MULTIPLY(e, [MULTIPLY(e, [_plus(e, one, rise, dtype), first], dtype), second], dtype)
-    return rise, first, second, DIVIDE(e, [one, _plus(e, one, found, dtype)], dtype)
+    found = MULTIPLY(e, [MULTIPLY(e, [e.op("fadd", one, rise), first], dtype), second], dtype)
+    return rise, first, second, DIVIDE(e, [one, e.op("fadd", one, found)], dtype)
 
 
-def log(e: Emitter, args: list[str], dtype: np.dtype) -> str:
+def log(e: Emitter, args: list[Value], dtype: np.dtype) -> Value:
     """The natural logarithm; -inf at 0, nan below."""
     form = FORMATS[dtype.name]
     x = args[0]
@@ -160,107 +162,97 @@ def log(e: Emitter, args: list[str], dtype: np.dtype) -> str:
     square = MULTIPLY(e, [fraction, fraction], dtype)
     half_square = MULTIPLY(e, [literal(0.5, dtype), square], dtype)
     if dtype.itemsize == 8:
-        ratio = DIVIDE(e, [fraction, _plus(e, fraction, literal(2, dtype), dtype)], dtype)
+        ratio = DIVIDE(e, [fraction, e.op("fadd", fraction, literal(2, dtype))], dtype)
         z = MULTIPLY(e, [ratio, ratio], dtype)
         series = _polynomial(e, z, MULTIPLY(e, [z, z], dtype), form.logarithm, dtype)
-        series = _fma(e, z, series, half_square, dtype)
+        series = e.intrinsic("fma", z, series, half_square)
     else:
         ratio = MULTIPLY(e, [square, fraction], dtype)
         series = _polynomial(e, fraction, square, form.logarithm, dtype)
-    bent = _fma(e, ratio, series, MULTIPLY(e, [exponent, low], dtype), dtype)
-    bent = e.op(f"fsub {llvm_type(dtype)} {bent}, {half_square}")
-    found = _fma(e, exponent, high, _plus(e, fraction, bent, dtype), dtype)
+    bent = e.intrinsic("fma", ratio, series, MULTIPLY(e, [exponent, low], dtype))
+    bent = e.op("fsub", bent, half_square)
+    found = e.intrinsic("fma", exponent, high, e.op("fadd", fraction, bent))
     zero, infinity = literal(0, dtype), literal(np.inf, dtype)
-    beyond = select(e, compare(e, "lt", x, zero, dtype), literal(np.nan, dtype), x, dtype)
-    beyond = select(e, compare(e, "eq", x, zero, dtype), literal(-np.inf, dtype), beyond, dtype)
+    beyond = e.select(compare(e, "lt", x, zero, dtype), literal(np.nan, dtype), x)
+    beyond = e.select(compare(e, "eq", x, zero, dtype), literal(-np.inf, dtype), beyond)
     above = compare(e, "gt", x, zero, dtype)
-    inside = e.op(f"and i1 {above}, {compare(e, 'lt', x, infinity, dtype)}")
-    return select(e, inside, found, beyond, dtype)
+    inside = e.op("and", above, compare(e, "lt", x, infinity, dtype))
+    return e.select(inside, found, beyond)
 
 
-def _reduced(e: Emitter, x: str, form: Format, dtype: np.dtype) -> tuple[str, str]:
+def _reduced(e: Emitter, x: Value, form: Format, dtype: np.dtype) -> tuple[Value, Value]:
     """n as an integer, and exp(r) - 1.
 
     Adding 3 * 2**(digits - 1) leaves n in the lowest bits, rounded: no conversion is needed.
     """
-    bits = f"i{8 * dtype.itemsize}"
+    bits = bits_kind(dtype)
     magic = dtype.type(1.5 * 2.0**form.digits)
-    shifted = _fma(e, x, literal(1.0 / np.log(2.0), dtype), literal(magic, dtype), dtype)
-    whole = e.op(f"fsub {llvm_type(dtype)} {shifted}, {literal(magic, dtype)}")
+    shifted = e.intrinsic("fma", x, literal(1.0 / np.log(2.0), dtype), literal(magic, dtype))
+    whole = e.op("fsub", shifted, literal(magic, dtype))
     pattern = int(magic.view(f"i{dtype.itemsize}"))
-    power = e.op(f"sub {bits} {e.op(f'bitcast {llvm_type(dtype)} {shifted} to {bits}')}, {pattern}")
+    power = e.op("sub", e.convert("bitcast", shifted, bits), pattern)
     minus = negate(e, [whole], dtype)
     rest = x
     for part in form.log_2:
-        rest = _fma(e, minus, literal(part, dtype), rest, dtype)
+        rest = e.intrinsic("fma", minus, literal(part, dtype), rest)
     square = MULTIPLY(e, [rest, rest], dtype)
     bend = _polynomial(e, rest, square, form.exponential, dtype)
-    return power, _fma(e, square, bend, rest, dtype)
+    return power, e.intrinsic("fma", square, bend, rest)
 
 
-def _two_factors(e: Emitter, power: str, form: Format, dtype: np.dtype) -> tuple[str, str]:
+def _two_factors(e: Emitter, power: Value, form: Format, dtype: np.dtype) -> tuple[Value, Value]:
     """2**n as a product, as it may itself be out of range where what it is multiplied with is not."""
-    bits = f"i{8 * dtype.itemsize}"
-    shifted = e.op(f"add {bits} {power}, {2 * form.bias}")
-    half = e.op(f"lshr {bits} {shifted}, 1")
-    other = e.op(f"sub {bits} {shifted}, {half}")
+    shifted = e.op("add", power, 2 * form.bias)
+    half = e.op("lshr", shifted, 1)
+    other = e.op("sub", shifted, half)
     return _power_of_two(e, half, form, dtype), _power_of_two(e, other, form, dtype)
 
 
-def _split(e: Emitter, x: str, form: Format, dtype: np.dtype) -> tuple[str, str]:
+def _split(e: Emitter, x: Value, form: Format, dtype: np.dtype) -> tuple[Value, Value]:
     """k as a float, and m - 1; subnormal numbers are scaled up first."""
-    kind, bits = llvm_type(dtype), f"i{8 * dtype.itemsize}"
+    kind, bits = register_kind(dtype), bits_kind(dtype)
     scale = form.digits + 2
     small = compare(e, "lt", x, literal(np.finfo(dtype).tiny, dtype), dtype)
-    scaled = select(e, small, MULTIPLY(e, [x, literal(2.0**scale, dtype)], dtype), x, dtype)
+    scaled = e.select(small, MULTIPLY(e, [x, literal(2.0**scale, dtype)], dtype), x)
     root = int(dtype.type(np.sqrt(0.5)).view(f"i{dtype.itemsize}"))
     one = int(dtype.type(1.0).view(f"i{dtype.itemsize}"))
-    moved = e.op(f"add {bits} {e.op(f'bitcast {kind} {scaled} to {bits}')}, {one - root}")
-    fraction_bits = e.op(f"and {bits} {moved}, {2**form.digits - 1}")
-    mantissa = e.op(f"bitcast {bits} {e.op(f'add {bits} {fraction_bits}, {root}')} to {kind}")
+    moved = e.op("add", e.convert("bitcast", scaled, bits), one - root)
+    fraction_bits = e.op("and", moved, 2**form.digits - 1)
+    mantissa = e.convert("bitcast", e.op("add", fraction_bits, root), kind)
     # an integer in the lowest bits of 2**digits is that number plus the integer: no conversion is needed
     anchor = dtype.type(2.0**form.digits)
-    exponent_bits = e.op(f"lshr {bits} {moved}, {form.digits}")
-    joined = e.op(f"or {bits} {exponent_bits}, {int(anchor.view(f'i{dtype.itemsize}'))}")
+    exponent_bits = e.op("lshr", moved, form.digits)
+    joined = e.op("or", exponent_bits, int(anchor.view(f"i{dtype.itemsize}")))
     bias = literal(float(anchor) + form.bias, dtype)
     scaled_bias = literal(float(anchor) + form.bias + scale, dtype)
-    joined = e.op(f"bitcast {bits} {joined} to {kind}")
-    exponent = e.op(f"fsub {kind} {joined}, {select(e, small, scaled_bias, bias, dtype)}")
-    return exponent, e.op(f"fsub {kind} {mantissa}, {literal(1, dtype)}")
+    joined = e.convert("bitcast", joined, kind)
+    exponent = e.op("fsub", joined, e.select(small, scaled_bias, bias))
+    return exponent, e.op("fsub", mantissa, literal(1, dtype))
 
 
-def _power_of_two(e: Emitter, biased: str, form: Format, dtype: np.dtype) -> str:
-    bits = f"i{8 * dtype.itemsize}"
-    return e.op(f"bitcast {bits} {e.op(f'shl {bits} {biased}, {form.digits}')} to {llvm_type(dtype)}")
+def _power_of_two(e: Emitter, biased: Value, form: Format, dtype: np.dtype) -> Value:
+    return e.convert("bitcast", e.op("shl", biased, form.digits), register_kind(dtype))
 
 
-def _polynomial(e: Emitter, x: str, square: str, coefficients: tuple[float, ...], dtype: np.dtype) -> str:
+def _polynomial(e: Emitter, x: Value, square: Value, coefficients: tuple[float, ...], dtype: np.dtype) -> Value:
     """Even and odd powers apart: half as long a chain, for the square that is needed anyway."""
     sums = []
     for powers in (coefficients[0::2], coefficients[1::2]):
         total = literal(powers[-1], dtype)
         for c in reversed(powers[:-1]):
-            total = _fma(e, total, square, literal(c, dtype), dtype)
+            total = e.intrinsic("fma", total, square, literal(c, dtype))
         sums.append(total)
-    return _fma(e, sums[1], x, sums[0], dtype)
+    return e.intrinsic("fma", sums[1], x, sums[0])
 
 
-def _at_most(e: Emitter, x: str, bound: float, dtype: np.dtype) -> str:
+def _at_most(e: Emitter, x: Value, bound: float, dtype: np.dtype) -> Value:
     limit = literal(bound, dtype)
-    return select(e, compare(e, "gt", x, limit, dtype), limit, x, dtype)
+    return e.select(compare(e, "gt", x, limit, dtype), limit, x)
 
 
-def _at_least(e: Emitter, x: str, bound: float, dtype: np.dtype) -> str:
+def _at_least(e: Emitter, x: Value, bound: float, dtype: np.dtype) -> Value:
     limit = literal(bound, dtype)
-    return select(e, compare(e, "lt", x, limit, dtype), limit, x, dtype)
-
-
-def _fma(e: Emitter, x: str, y: str, z: str, dtype: np.dtype) -> str:
-    return call_intrinsic(e, "fma", [x, y, z], dtype)
-
-
-def _plus(e: Emitter, x: str, y: str, dtype: np.dtype) -> str:
-    return e.op(f"fadd {llvm_type(dtype)} {x}, {y}")
+    return e.select(compare(e, "lt", x, limit, dtype), limit, x)
 
 
 def written_out(e: Emitter, name: str) -> bool:

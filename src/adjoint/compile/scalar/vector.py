@@ -6,8 +6,13 @@ from functools import cache
 
 import numpy as np
 
-from ..emit import Emitter, llvm_type
-from ..engine import has_feature, has_symbol
+from ..assembly.emit import Emitter
+from ..assembly.instructions import Call, Instruction
+from ..assembly.kinds import VOID, register_kind
+from ..assembly.module import Module
+from ..assembly.values import Function, Parameter, Value, Vectors
+from ..runtime.engine import has_symbol
+from ..runtime.processor import has_feature
 
 PURE = "memory(none) nounwind willreturn"
 """No errno, no exceptions: a call may be moved, merged and dropped."""
@@ -19,14 +24,13 @@ OPAQUE = {"pow": "LLVM makes exp2(3 * x) of pow(8, x), whose rounded product cos
 """Functions that LLVM must not know by name, and why."""
 
 
-def call(e: Emitter, name: str, args: list[str], dtype: np.dtype) -> str:
+def call(e: Emitter, name: str, args: list[Value], dtype: np.dtype) -> Value:
     """Call a function of the C library by the name it has for doubles."""
-    kind, symbol = llvm_type(dtype), symbol_of(name, dtype)
-    kinds = ", ".join([kind] * len(args))
-    e.module.declare(symbol, f"{kind} {{}}({kinds}) {PURE}")
-    callee = _opaque(e, symbol, len(args), dtype) if name in OPAQUE else symbol
-    site = _vectorised(e, callee, symbol, len(args), dtype)
-    return e.op(f"call {kind} @{callee}({', '.join([f'{kind} {a}' for a in args])}){site}")
+    kinds = (register_kind(dtype),) * len(args)
+    symbol = symbol_of(name, dtype)
+    found = e.module.declare(symbol, kinds[0], *kinds, attributes=PURE, vectors=Vectors.LIBRARY, stem=symbol)
+    found = _opaque(e.module, found) if name in OPAQUE else found
+    return e.call(found, *args, site=_vectorised(e.module, found))
 
 
 def symbol_of(name: str, dtype: np.dtype) -> str:
@@ -34,29 +38,28 @@ def symbol_of(name: str, dtype: np.dtype) -> str:
     return name + "f" if dtype.name == "float32" else name
 
 
-def _opaque(e: Emitter, symbol: str, arity: int, dtype: np.dtype) -> str:
+def _opaque(module: Module, function: Function) -> Function:
     """A function of the module's own that only calls another, and that LLVM can neither see through nor replace."""
-    name, kind = f"adjoint_{symbol}", llvm_type(dtype)
-    names = [f"{kind} %x{k}" for k in range(arity)]
-    attributes = e.module.attribute(f"noinline {PURE}")
-    body = f"  %out = tail call {kind} @{symbol}({', '.join(names)}) nobuiltin\n  ret {kind} %out"
-    text = f"define {kind} @{name}({', '.join(names)}) {attributes} {{\n{body}\n}}"
-    e.module.declarations.setdefault(name, text)
-    return name
+    name, kind = f"adjoint_{function.stem}", function.result
+    parameters = [Parameter(f"%x{k}", p) for k, p in enumerate(function.parameters)]
+    result = Call("%out", function, tuple(parameters), "tail call", site="nobuiltin")
+    body = [result, Instruction("", VOID, "ret", (result,))]
+    attributes = module.attribute(f"noinline {PURE}")
+    return module.helper(name, kind, parameters, body, attributes, vectors=Vectors.LIBRARY, stem=function.stem)
 
 
-def _vectorised(e: Emitter, callee: str, symbol: str, arity: int, dtype: np.dtype) -> str:
+def _vectorised(module: Module, function: Function) -> str:
     """The attribute of a call that names its vector versions, which are declared and kept in the module."""
-    found = versions(symbol, arity, dtype.itemsize)
+    kind, arity = function.result, len(function.parameters)
+    found = versions(function.stem, arity, kind.bytes)
     if not found:
         return ""
-    kind = llvm_type(dtype)
     for version, lanes in found:
-        wide = f"<{lanes} x {kind}>"
-        e.module.declare(version, f"{wide} {{}}({', '.join([wide] * arity)}) {PURE}")
-        e.module.keep.add(version)
-    mappings = [f"_ZGV_LLVM_N{lanes}{'v' * arity}_{callee}({version})" for version, lanes in found]
-    return " " + e.module.attribute(f'"vector-function-abi-variant"="{",".join(mappings)}"')
+        wide = kind.wide(lanes)
+        module.declare(version, wide, *[wide] * arity, attributes=PURE)
+        module.keep.add(version)
+    mappings = [f"_ZGV_LLVM_N{lanes}{'v' * arity}_{function.symbol}({version})" for version, lanes in found]
+    return module.attribute(f'"vector-function-abi-variant"="{",".join(mappings)}"')
 
 
 @cache

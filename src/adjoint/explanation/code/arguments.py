@@ -11,14 +11,14 @@ import numpy as np
 
 from ...core.errors import UnsupportedError, message
 from ...core.tree import ways
-from ..record import parameters_of, way_through
+from ..record.record import parameters_of, way_through
 from .literals import SMALL, number_source
 
 LITERALS = (int, str, bytes, range, slice, bool, type(None), type(...))
 """Types whose values are written as Python shows them."""
 
 
-class Call(NamedTuple):
+class CalledWith(NamedTuple):
     """What a function was called with."""
 
     fun: Callable[..., Any]

@@ -35,7 +35,7 @@ def shown(part: Any) -> str:
         return f"({', '.join(map(shown, part))}{',' * (len(part) == 1)})"
     if isinstance(part, list):
         return f"[{', '.join(map(shown, part))}]"
-    return repr(part) if isinstance(part, (str, bytes, bool)) else "None"  # settings of a dataclass stay
+    return repr(part) if isinstance(part, (str, bytes, bool, int, float)) else "None"  # settings of a dataclass stay
 
 
 def wrapped(line: str) -> list[str]:

@@ -8,25 +8,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.entry.moves import READS, Same, is_same
 from ...core.traced import Traced
 from ...ir.program import GUARD, Step
-from ...numpy.hosting import Hosted
-from ..expression import Symbol
-from ..notebook import NAMED, Named
-from ..rows import View
+from ...numpy.dispatch.opaque_calls import OpaqueCall
+from ...ops.arithmetic import float_power, multiply, negative, power
+from ...ops.reduction import any as any_of
+from ...ops.shape import broadcast_to, reshape
+from ..formula.expression import Symbol
+from ..record.recorder import NAMED
+from ..show.rows import TraceView
 
 LOW = frozenset(("float16", "float32", "complex64", "longdouble", "clongdouble"))
 """Precisions for which it matters whether a number is Python's or NumPy's."""
-
-NOTHING = frozenset(("stop_gradient", "item", "positive"))
-"""Operations that return their argument."""
-
-SAME_IF_ALIKE = frozenset(("astype", "broadcast_to", "reshape", "sum"))
-"""Operations that do nothing if shape and dtype stay."""
-
-
-NEUTRAL = {"bitwise_and": True, "logical_and": True, "bitwise_or": False, "logical_or": False}
-"""Operations on truth values and what leaves the other one as it is."""
 
 
 class Node(NamedTuple):
@@ -47,22 +41,10 @@ class Check(NamedTuple):
     """Where the function decides; empty for its derivative."""
 
 
-class Operation:
-    """A primitive that stands for another one which gives the same."""
-
-    multiple = False
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
-NEGATIVE = Operation("negative")
-
-
 class Flow:
     """The steps and checks, by their place in the program, that the results of a view depend on."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: TraceView) -> None:
         assert view.backward is not None
         self.view = view
         self.recorded, self.notebook = view.recorded, view.recorded.notebook
@@ -126,7 +108,7 @@ class Flow:
     def _output(self, x: Any) -> int | None:
         if not isinstance(x, Traced):
             return None
-        inner = x.value if x.walk is self.recorded.trace else x
+        inner = x.value if x.traced_by is self.recorded.trace else x
         return self.notebook.number_of(inner)[0] if isinstance(inner, Traced) else None
 
     def _checks(self, last: int) -> dict[int, Check]:
@@ -144,7 +126,7 @@ class Flow:
                 found[k] = Check(step.args[0], expected, step.line)
             elif k > self.back:
                 asked = self.notebook.producers.get(step.args[0])
-                if asked is None or asked.primitive.name != "any" or not expected:
+                if asked is None or asked.primitive is not any_of or not expected:
                     found[k] = Check(step.args[0], expected, "")
         return found
 
@@ -162,16 +144,18 @@ class Flow:
         return found
 
     def _is_ragged(self, step: Step) -> bool:
-        if isinstance(step.primitive, Hosted):  # any function of NumPy's
+        if isinstance(step.primitive, OpaqueCall):  # any function of NumPy's
             return any(self.types[o].shape for o in step.outs)
-        if step.primitive.name == "index":
-            return any(self.types[a].dtype.kind == "b" and a in self.varying for a in step.args[1:])
-        return step.primitive.name in ("nonzero", "unique")
+        facts = step.primitive.facts
+        if facts.addressed is not None and facts.addressed.does == READS:
+            arrays = step.args[facts.addressed.first :]
+            return any(self.types[a].dtype.kind == "b" and a in self.varying for a in arrays)
+        return bool(facts.ragged)
 
     def _has_vertex(self, node: Node) -> bool:
         if not getattr(getattr(node.primitive, "derivative", None), "vertex", False):
             return False
-        if node.primitive.name not in ("power", "float_power"):
+        if node.primitive not in (power, float_power):
             return not self.varying.isdisjoint(node.args)
         base, exponent = node.args
         if base in self.varying:
@@ -211,7 +195,7 @@ class Flow:
                     self._hand_on_name(node.outs[0], target)
                     continue
             key = self._key(node)
-            if key in known and not isinstance(step.primitive, Named):
+            if key in known and step.primitive is not NAMED:
                 self._same.update(zip(node.outs, known[key], strict=True))
                 continue
             known[key] = node.outs
@@ -230,22 +214,22 @@ class Flow:
 
     def _lighter(self, node: Node) -> Node:
         """The same value by a simpler operation."""
-        name, args = node.primitive.name, node.args
-        if name == "multiply":
+        primitive, args = node.primitive, node.args
+        if primitive is multiply:
             for one, other in (args, args[::-1]):
                 if self._is(one, -1) and self._alike(other, node.outs[0]):
-                    return Node(NEGATIVE, (other,), {}, node.outs)
-        if name in ("broadcast_to", "reshape"):
+                    return Node(negative, (other,), {}, node.outs)
+        if primitive is reshape or primitive is broadcast_to:
             inner = self.maker(args[0])
-            if inner is not None and inner.primitive.name == "reshape" and args[0] not in self.symbols:
+            if inner is not None and inner.primitive is reshape and args[0] not in self.symbols:
                 source = self.types[inner.args[0]].shape
-                if name == "reshape" or source == ():
+                if primitive is reshape or source == ():
                     return node._replace(args=inner.args)
         return node
 
     def _alias(self, node: Node, place: int) -> int | None:
         """The number that a step only repeats."""
-        (out,), args, name = node.outs, node.args, node.primitive.name
+        (out,), args = node.outs, node.args
         if node.primitive is NAMED:
             return self._unnamed(out, args[0], place)
         if (
@@ -255,21 +239,29 @@ class Flow:
         ):
             self.constants[out] = self.notebook.value(out)
             return out
-        if name in NOTHING and (self._alike(args[0], out) or not self.is_strict):
+        facts = node.primitive.facts
+        if isinstance(facts.moves, Same) and not node.params and self.types[args[0]].dtype.kind in facts.moves.of:
+            return args[0] if self._alike(args[0], out) or not self.is_strict else None
+        if len(args) == 1 and self._alike(args[0], out) and self._stays(node):
             return args[0]
-        if name in SAME_IF_ALIKE or (name == "index" and self.types[out].shape == () == self.types[args[0]].shape):
-            return args[0] if self._alike(args[0], out) else None
-        if name == "multiply":
-            for one, other in (args, args[::-1]):
-                if self._is(one, 1) and self._alike(other, out):
-                    return other
-        if name in NEUTRAL and self.types[out].dtype.kind == "b":
-            for one, other in (args, args[::-1]):
-                if one in self.constants and self.types[one].shape == ():
-                    same = other if bool(self.constants[one]) == NEUTRAL[name] else one
-                    return same if self._alike(same, out) else None
-        if name in ("divide", "power") and self._is(args[1], 1) and self._alike(args[0], out):
-            return args[0]
+        return self._neutral(node)
+
+    def _stays(self, node: Node) -> bool:
+        """Whether a step gives an operand of the same type as it is."""
+        facts, t = node.primitive.facts, self.types[node.outs[0]]
+        return facts.reduces is not None or is_same(facts.moves, t.shape, t.dtype.kind, node.params)
+
+    def _neutral(self, node: Node) -> int | None:
+        """The operand that another one leaves as it is: a factor 1, a condition that always holds."""
+        (out,), args, facts = node.outs, node.args, node.primitive.facts
+        neutral = facts.neutral
+        is_logical = type(neutral) is bool
+        if neutral is None or (is_logical and self.types[out].dtype.kind != "b"):
+            return None
+        for other, one in (args, args[::-1]) if facts.commutative else (args,):
+            same = other if self._is(one, neutral) else one if is_logical and self._is(one, not neutral) else None
+            if same is not None and self._alike(same, out):
+                return same
         return None
 
     def _unnamed(self, out: int, target: int, place: int) -> int | None:

@@ -13,23 +13,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.tree import flatten
-from ...core.values import plain
-from ...transforms.recording import own_copy
-from ..record import record
-from ..rows import View
-from ..sweeps import sweep_back
-from .arguments import Call
+from ...core.values import concrete
+from ...transforms.interface.presenting import copied
+from ..record.record import record
+from ..record.sweeps import sweep_back
+from ..show.rows import TraceView
+from .arguments import CalledWith
 
 
 class Lifted(NamedTuple):
     """A view in which data are inputs."""
 
-    view: View
+    view: TraceView
     numbers: dict[str, int]
     """The numbers of the program that they are, by their names."""
 
 
-def lifted(view: View, call: Call) -> Lifted | None:
+def lifted(view: TraceView, call: CalledWith) -> Lifted | None:
     """The same view with data as inputs; None if there are none, or if the function does not do the same with them."""
     whole = view.recorded
     leaves, rebuild = flatten((call.args, call.kwargs))
@@ -41,19 +41,19 @@ def lifted(view: View, call: Call) -> Lifted | None:
     numbers: dict[str, int] = {}
 
     def again(*handles: Any) -> Any:
-        notebook = handles[0].value.walk
+        notebook = handles[0].value.traced_by
         full = [handles[inputs[name]] if name in inputs else x for name, x in zip(names, leaves, strict=True)]
         for k in data:
-            full[k] = notebook.input(own_copy(leaves[k]))
+            full[k] = notebook.input(copied(leaves[k]))
             numbers[names[k]] = full[k].node
         args, kwargs = rebuild(full)
         return call.fun(*args, **kwargs)
 
     try:
-        found = record(again, tuple(map(own_copy, whole.inputs)), {})
+        found = record(again, tuple(map(copied, whole.inputs)), {})
         found = dataclasses.replace(found, title=whole.title, names=whole.names, rebuild=whole.rebuild)
         backward = sweep_back(found, view.given_seeds, is_for_all=True)
-        new = View(found, backward, None, seeds=view.given_seeds, collapse=False)
+        new = TraceView(found, backward, None, seeds=view.given_seeds, collapse=False)
     except Exception:  # functions may need plain arrays: then these are constants, and checked
         return None
     return Lifted(new, numbers) if _is_same(view, new) else None
@@ -65,8 +65,8 @@ def _is_data(leaf: Any) -> bool:
     return type(leaf) is float or isinstance(leaf, (np.floating, np.complexfloating))
 
 
-def _is_same(one: View, other: View) -> bool:
+def _is_same(one: TraceView, other: TraceView) -> bool:
     """Whether both have the same value and gradient: the function may not be what it was, or random."""
     pairs = [*zip(*[flatten(v.recorded.value)[0] for v in (one, other)], strict=True)]
     pairs += [(one.adjoint(k), other.adjoint(k)) for k in range(len(one.recorded.inputs))]
-    return all(np.array_equal(plain(a), plain(b), equal_nan=True) for a, b in pairs)
+    return all(np.array_equal(concrete(a), concrete(b), equal_nan=True) for a, b in pairs)

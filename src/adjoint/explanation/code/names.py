@@ -6,7 +6,7 @@ import builtins
 import keyword
 import re
 
-from ..record import in_line
+from ..record.record import in_line
 
 RESERVED = frozenset((*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "np", "numpy", "scipy", "math"))
 

@@ -8,26 +8,27 @@ from typing import Any
 
 import numpy as np
 
+from ...core.entry import moves
+from ...core.entry.facts import COMPARE, SUM
 from ...core.errors import UnsupportedError, message
 from ...core.traced import Traced
 from ...core.tree import flatten
 from ...core.values import describe, zeros_for
-from ..rows import View
-from ..sweeps import sweep_back
-from .arguments import Call, is_named_tuple, is_record, otherwise, parts_of
+from ...ops.arithmetic import negative, power, reciprocal
+from ...ops.shape import broadcast_to
+from ..record.sweeps import sweep_back
+from ..show.rows import TraceView
+from .arguments import CalledWith, is_named_tuple, is_record, otherwise, parts_of
 from .arrays import Arrays
 from .containers import WIDTH, Leaf, last_key, shown, wrapped
 from .flow import Check, Flow, Node
 from .lifting import lifted
 from .literals import ATOM, number_source, parameter
 from .names import Names, identifier
-from .primitives import COMPARE, MAY_RAISE, PYTHON_STAYS, SUM, Needs, Operand, can_be_written, written
+from .primitives import Needs, Operand, can_be_written, keeps_python, written
 
 LONGEST = 60
 """A part of an expression that is longer gets a line of its own."""
-
-CHEAP = frozenset(("index", "transpose", "negative"))
-"""Operations that may stand in several places, if they are short."""
 
 
 class Source(str):
@@ -39,16 +40,16 @@ class Source(str):
         return str(self)  # to be read, where a notebook or a prompt shows it
 
 
-def numpy_source(view: View, *, fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Source:
+def numpy_source(view: TraceView, *, fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Source:
     """The function `..._and_gradient` of a view (vector level, nothing collapsed, swept back) as source.
 
     It takes what the function was called with. Arrays and real numbers that are not differentiated are data, for which
     the function is run once more; whole numbers, text and other settings are checked to be what they were.
     """
-    call = Call(fun, args, kwargs)
+    call = CalledWith(fun, args, kwargs)
     if view.backward is not None and view.backward.limits:  # numbers of this point: the source is for others too
         backward = sweep_back(view.recorded, view.given_seeds, is_for_all=True)
-        view = View(view.recorded, backward, None, seeds=view.given_seeds, collapse=False)
+        view = TraceView(view.recorded, backward, None, seeds=view.given_seeds, collapse=False)
     data = lifted(view, call)
     if data is not None:
         try:
@@ -61,7 +62,7 @@ def numpy_source(view: View, *, fun: Callable[..., Any], args: tuple[Any, ...], 
 class _Writer:
     """Writes the statements in the order of the program; what is used once stands where it is used."""
 
-    def __init__(self, view: View, call: Call, data: dict[str, int]) -> None:
+    def __init__(self, view: TraceView, call: CalledWith, data: dict[str, int]) -> None:
         self.view, self.recorded = view, view.recorded
         self.flow = Flow(view)
         self.needs = Needs()
@@ -134,7 +135,7 @@ class _Writer:
 
     # arguments
 
-    def _inputs(self, call: Call, data: dict[str, int]) -> None:
+    def _inputs(self, call: CalledWith, data: dict[str, int]) -> None:
         """The parameters; what is in containers is unpacked, what is part of the recording is checked."""
         roots = [(self.names.parameter(root), root, value) for root, value in call.roots()]
         self.parameters = [name for name, _, _ in roots[: len(call.args)]]
@@ -213,13 +214,14 @@ class _Writer:
             return False
         variable, pythons = pythons, set(pythons)
         for node in self.flow.nodes.values():
-            name = node.primitive.name
-            if name not in PYTHON_STAYS and name != "reciprocal":
+            primitive = node.primitive
+            if not keeps_python(primitive) and primitive is not reciprocal:
                 continue
             if all(a in pythons or (a in self.flow.constants and self.flow.types[a].weak) for a in node.args):
-                if name in MAY_RAISE and node.args[-1] in variable:
+                raises = primitive.facts.python is not None and len(node.args) == 2
+                if (raises or primitive is reciprocal) and node.args[-1] in variable:
                     return True
-                if name == "power" and not _is_whole(self.flow.constants.get(node.args[1])):
+                if primitive is power and not _is_whole(self.flow.constants.get(node.args[1])):
                     return True
                 pythons.update(node.outs)
                 variable.update(node.outs if any(a in variable for a in node.args) else ())
@@ -245,7 +247,7 @@ class _Writer:
             return
         args = [self._operand(a) for a in node.args]
         try:
-            found = written(node.primitive, args, node.params, self.needs)
+            found = written(node.primitive, args, node.params, self.flow.types[node.outs[0]], self.needs)
         except (OSError, TypeError, KeyError) as error:
             raise self._refused(node) from error
         if found is None:
@@ -256,15 +258,13 @@ class _Writer:
             return
         (out,) = node.outs
         kind = self.flow.types[out]
-        is_python = node.primitive.name in PYTHON_STAYS and all(a.is_python for a in args)
+        is_python = keeps_python(node.primitive) and all(a.is_python for a in args)
         if kind.weak and not is_python and self.flow.is_strict and is_rule:  # rules keep numbers as Python's
             text, hold, is_python = f"{'complex' if kind.dtype.kind == 'c' else 'float'}({text})", ATOM, True
         operand = Operand(text, hold, kind, is_python)
         self.operands[out] = operand
         depends = out in self.flow.ragged
-        is_short = len(text) <= LONGEST and (
-            self.flow.uses[out] == 1 or (node.primitive.name in CHEAP and len(text) < 16)
-        )
+        is_short = len(text) <= LONGEST and (self.flow.uses[out] == 1 or (_is_cheap(node) and len(text) < 16))
         if out in self.flow.symbols or depends or not is_short:
             name = self._number_name(out)
             self._line(f"{name} = {text}")
@@ -334,7 +334,7 @@ class _Writer:
             else:
                 text = self._own(self._operand(number).text)
                 made = self.flow.maker(number)
-                if made is not None and made.primitive.name == "broadcast_to":
+                if made is not None and made.primitive is broadcast_to:
                     text = f"np.array({text})" if self.flow.types[made.args[0]].shape else text  # to be written to
                 texts.append(f"np.conj({text})" if np.iscomplexobj(x) else text)
         return self.recorded.rebuild([Leaf(text) for text in texts])
@@ -383,6 +383,11 @@ class _Writer:
                 fix="Explain a function without it; the trace itself,  str(e),  shows every step.",
             )
         )
+
+
+def _is_cheap(node: Node) -> bool:
+    """Whether an operation may stand in several places, if it is short: a view, or the other sign."""
+    return isinstance(node.primitive.facts.moves, moves.View) or node.primitive is negative
 
 
 def _is_whole(x: Any) -> bool:

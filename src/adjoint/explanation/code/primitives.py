@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import ast
 import inspect
-import sys
+import re
 import textwrap
-from collections.abc import Callable
+from collections import Counter
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ir.program import Type
-from ...ops.indexing import HOLE
-from .literals import ATOM, SIGN, Written, parameter
-
-COMPARE, EITHER, EXCLUSIVE, BOTH, SHIFT, SUM, PRODUCT, _, POWER, _ = range(10)
-"""How tightly an expression holds together, in Python's order; SIGN and ATOM are the two left out."""
+from ...core.entry.algebra import subscripts
+from ...core.entry.facts import COMPARE, EITHER, EMBEDDED, HOLDS
+from ...core.entry.moves import ADDS, READS, WRITES, Same, View, identity
+from ...ir.formulas import applied, formula_of
+from ...ir.program import Step, Type, type_of
+from ...rules.partials import NAMES
+from ..formula.notation import index_text
+from ..record.recorder import NAMED
+from .helpers import HELPERS, _last_writes, _placed, _written, _written_whole
+from .literals import ATOM, SIGN, Written, number_source, parameter
 
 
 class Operand(NamedTuple):
@@ -32,6 +36,10 @@ class Operand(NamedTuple):
     def inside(self, hold: int) -> str:
         """The text, in brackets if what stands around it holds tighter."""
         return f"({self.text})" if self.hold < hold else self.text
+
+    def __format__(self, hold: str) -> str:
+        """The text; `{0:atom}` in a template puts it in brackets unless it holds together as tightly as that."""
+        return self.inside(HOLDS.get(hold, COMPARE))
 
 
 class Needs:
@@ -54,6 +62,17 @@ class Needs:
             self._known.add(name)  # before what it calls, which may be itself
             self.helpers[name] = self._embedded(function)
         return name
+
+    def text_of(self, name: str, lines: list[str]) -> str:
+        """Put a function that is written already, but for its name, into the source; its name there."""
+        number, own = 1, name
+        text = "\n".join(lines)
+        while self.helpers.get(own, f"def {own}{text}") != f"def {own}{text}":  # the same with other parameters
+            number += 1
+            own = f"{name}_{number}"
+        self._known.add(own)
+        self.helpers[own] = f"def {own}{text}"
+        return own
 
     def _embedded(self, function: FunctionType) -> str:
         tree = _Bare(function, self).visit(ast.parse(textwrap.dedent(inspect.getsource(function))))
@@ -91,300 +110,136 @@ class _Bare(ast.NodeTransformer):
         return node
 
 
-# Functions that are put into the source, where an expression would be too long.
+def keeps_python(primitive: Any) -> bool:
+    """Whether an operation is written as an operator, so that Python's numbers give Python's numbers."""
+    form = primitive.facts.form
+    written_out = isinstance(form.source, str) and form.source.startswith("{0")
+    return primitive is NAMED or written_out or (bool(form.sign) and form.sign != INVERT)
 
 
-def _placed(g: Any, key: Any, shape: Any) -> Any:
-    """Zeros, with g added at the key."""
-    out = np.zeros(shape, np.asarray(g).dtype)
-    np.add.at(out, key, g)
-    return out
+INVERT = "~"
+"""Not an operator for Python's truth values: to Python they are 0 and 1."""
 
 
-def _written(x: Any, key: Any, v: Any) -> Any:
-    """A copy of x in which x[key] is v; whole numbers that are given for others become such."""
-    out = np.array(x)
-    out = out.astype(np.result_type(out, 0.0), copy=False)
-    out[key] = v
-    return out
-
-
-def _written_whole(x: Any, key: Any, v: Any) -> Any:
-    """A copy of x in which x[key] is v, cut to a whole number."""
-    out = np.array(x)
-    out[key] = v
-    return out
-
-
-def _last_writes(key: Any, shape: Any) -> Any:
-    """Which of several writes to one place stays, as a mask of what is written."""
-    board = np.zeros(shape, dtype=int)
-    numbers = np.arange(board[key].size).reshape(board[key].shape)
-    board[key] = numbers
-    return board[key] == numbers
-
-
-def _of_each(function: Any, a: Any) -> Any:
-    """A function of a matrix, for every matrix of a stack."""
-    parts = [function(part) for part in a.reshape(-1, *a.shape[-2:])]
-    return np.stack(parts).reshape(a.shape) if parts else a
-
-
-# Operators.
-
-BINARY = {
-    "add": ("+", SUM), "subtract": ("-", SUM), "multiply": ("*", PRODUCT), "divide": ("/", PRODUCT),
-    "matmul": ("@", PRODUCT), "floor_divide": ("//", PRODUCT), "remainder": ("%", PRODUCT),
-    "bitwise_and": ("&", BOTH), "bitwise_or": ("|", EITHER), "bitwise_xor": ("^", EXCLUSIVE),
-    "left_shift": ("<<", SHIFT), "right_shift": (">>", SHIFT),
-}  # fmt: skip
-
-COMPARISONS = {
-    "greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<=", "equal": "==", "not_equal": "!=",
-}  # fmt: skip
-
-PYTHON_STAYS = frozenset((*BINARY, *COMPARISONS, "negative", "positive", "power", "square", "named"))
-"""Operations that are written as operators, so that Python's numbers give Python's numbers."""
-
-MAY_RAISE = frozenset(("divide", "reciprocal", "power", "remainder", "floor_divide"))
-"""Operations for which Python's numbers raise an exception where NumPy's are infinite or nan."""
-
-
-def written(primitive: Any, args: list[Operand], params: dict[str, Any], needs: Needs) -> Written | None:
+def written(primitive: Any, args: list[Operand], params: dict[str, Any], out: Type, needs: Needs) -> Written | None:
     """One operation as source, or None if NumPy and SciPy cannot write it."""
-    name = primitive.name
-    if name in BINARY and len(args) == 2:
-        sign, hold = BINARY[name]
-        return f"{args[0].inside(hold)} {sign} {args[1].inside(hold + 1)}", hold
-    if name in COMPARISONS:
-        return f"{args[0].inside(EITHER)} {COMPARISONS[name]} {args[1].inside(EITHER)}", COMPARE
-    if name in WRITERS:
-        return WRITERS[name](args, params, needs)
-    if name in TEMPLATES:
-        return _filled(TEMPLATES[name], args, params, needs), ATOM
-    if name in EMBEDDED:
-        named = "".join([f", {k}={parameter(v)}" for k, v in params.items()])
-        return f"{needs.helper(primitive.evaluate)}({_listed(args)}{named})", ATOM
-    module = _module_of(name)
-    return (
-        None
-        if module is None
-        else (f"{needs.module(module) if module != 'np' else module}.{name}({_listed(args)})", ATOM)
-    )
+    form, ufunc = primitive.facts.form, primitive.facts.ufunc
+    if primitive is NAMED:
+        return args[0].text, args[0].hold
+    if "template" in params:
+        return _by_key(primitive, args, params, needs), ATOM
+    if form.source:
+        return _from_source(primitive, args, params, out, needs), form.hold
+    if form.sign and len(args) == 2:
+        left, right = (EITHER, EITHER) if form.hold == COMPARE else (form.hold, form.hold + 1)
+        return f"{args[0].inside(left)} {form.sign} {args[1].inside(right)}", form.hold
+    if form.sign and not (form.sign == INVERT and args[0].is_python):
+        return f"{form.sign}{args[0].inside(SIGN)}", SIGN
+    if isinstance(primitive.facts.moves, Same) and "dtype" in params:
+        return _converted(args[0], params["dtype"])
+    if ufunc is None:
+        return _by_formula(primitive, args, params, needs)
+    return f"{_home(ufunc, needs)}.{ufunc.__name__}({_listed(args)})", ATOM
+
+
+def _home(ufunc: Any, needs: Needs) -> str:
+    """The module that a universal function is found in; those behind SciPy's distributions have no public name."""
+    if getattr(np, ufunc.__name__, None) is ufunc:
+        return "np"
+    return needs.module("scipy.special._ufuncs" if ufunc.__name__.startswith("_") else "scipy.special")
 
 
 def can_be_written(primitive: Any) -> bool:
     """Whether NumPy or SciPy can do what a primitive does."""
-    name = primitive.name
-    tables: tuple[Any, ...] = (BINARY, COMPARISONS, WRITERS, TEMPLATES, EMBEDDED)
-    return any(name in table for table in tables) or _module_of(name) is not None
+    facts = primitive.facts
+    has_form = bool(facts.form.source or facts.form.sign or facts.ufunc or facts.formula)
+    return has_form or facts.addressed is not None or isinstance(facts.moves, Same) or primitive is NAMED
 
 
-def _module_of(name: str) -> str | None:
-    """Where a universal function of that name is."""
-    if isinstance(getattr(np, name, None), np.ufunc):
-        return "np"
-    special = sys.modules.get("scipy.special")  # there if the function has used it
-    return "scipy.special" if isinstance(getattr(special, name, None), np.ufunc) else None
+def _by_formula(primitive: Any, args: list[Operand], params: dict[str, Any], needs: Needs) -> Written | None:
+    """A call of a function that is put beside the source: the formula of the operation, for these parameters."""
+    program = formula_of(primitive, [a.type for a in args], params)
+    if program is None:
+        return None
+    uses = Counter([a for step in program.steps for a in step.args])
+    lines: list[str] = []
+
+    def line(step: Step, parts: list[Operand]) -> Operand:
+        kind = program.types[step.outs[0]]
+        found = written(step.primitive, parts, step.params, kind, needs)
+        if found is None:
+            raise KeyError(step.primitive.name)
+        if uses[step.outs[0]] > 1:
+            lines.append(f"    t{len(lines)} = {found[0]}")
+            found = f"t{len(lines) - 1}", ATOM
+        return Operand(*found, kind, False)
+
+    inputs = [Operand(name, ATOM, a.type, False) for name, a in zip(NAMES, args, strict=False)]
+    result = applied(program, inputs, lambda x: Operand(*number_source(x, strict=False), type_of(x), True), line)
+    name = needs.text_of(primitive.name, [f"({_listed(inputs)}):", *lines, f"    return {result}"])
+    return f"{name}({_listed(args)})", ATOM
+
+
+def _converted(x: Operand, dtype: Any) -> Written:
+    kind = parameter(np.dtype(dtype))
+    return (f"{kind}({x})" if x.type.shape == () else f"{x:atom}.astype({kind})"), ATOM
 
 
 def _listed(args: list[Operand]) -> str:
     return ", ".join([a.text for a in args])
 
 
-def _filled(template: str, args: list[Operand], params: dict[str, Any], needs: Needs) -> str:
-    if template.startswith("scipy"):
-        needs.module(template[: template.rindex(".", 0, template.index("("))])
+MODULES = re.compile(r"scipy(?:\.\w+)*(?=\.\w+)")
+
+
+def _filled(template: str, args: list[Operand], params: dict[str, Any], needs: Needs, **texts: str) -> str:
+    for module in MODULES.findall(template):
+        needs.module(module)
+    for word in re.findall(r"\b_\w+(?=\()", template):
+        needs.helper(HELPERS[word])
     values = {k: parameter(v) for k, v in params.items()}
-    return template.format(*[a.text for a in args], all=_listed(args), **values)
+    named = "".join([f", {k}={v}" for k, v in values.items()])
+    return template.format(*args, **{"all": _listed(args), "named": named, **values, **texts})
 
 
-def key_text(template: Any, arrays: list[Operand]) -> str:
-    """`0, 1:3`: what stands between the brackets of an index."""
-    rest = iter(arrays)
-    entries = template if isinstance(template, tuple) else (template,)
-    texts = [next(rest).text if e is HOLE else _entry(e) for e in entries]
-    return ", ".join(texts) or "()"
+def _from_source(primitive: Any, args: list[Operand], params: dict[str, Any], out: Type, needs: Needs) -> str:
+    """The source that an entry gives; views of all axes turned around, and of a number, are said more quickly."""
+    facts, shapes = primitive.facts, [a.type.shape for a in args]
+    if isinstance(facts.moves, View) and not facts.moves.in_order:
+        want = out.shape
+        if not shapes[0]:
+            return f"np.full({parameter(want[0] if len(want) == 1 else want)}, {args[0].text})"
+        if facts.moves.reads(shapes[0], want, **params) == identity(len(shapes[0]))[::-1]:
+            return f"{args[0].inside(ATOM)}.T"
+    source = facts.form.source
+    template = source if isinstance(source, str) else source(shapes, params)
+    if template == EMBEDDED:
+        return f"{needs.helper(primitive.evaluate)}({_filled('{all}{named}', args, params, needs)})"
+    if "{along}" in template:
+        return _filled(template, args, params, needs, along=_along(len(shapes[0]), params))
+    if "{subscripts}" in template:
+        return _filled(template, args, params, needs, subscripts=repr(subscripts(facts.contracts(*shapes, **params))))
+    return _filled(template, args, params, needs)
 
 
-def _entry(e: Any) -> str:
-    if isinstance(e, slice):
-        parts = [e.start, e.stop] + ([] if e.step is None else [e.step])
-        return ":".join(["" if p is None else parameter(p) for p in parts])
-    return "..." if e is Ellipsis else parameter(e)
+def _along(rank: int, params: dict[str, Any]) -> str:
+    """Which axes are reduced, if not all, and whether they stay."""
+    axis = params["axis"]
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    text = f", axis={parameter(axes[0] if len(axes) == 1 else axes)}" if axis is not None and len(axes) < rank else ""
+    return text + (", keepdims=True" if params.get("keepdims") else "")
 
 
-def _index(args: list[Operand], params: dict[str, Any], needs: Needs) -> Written:
-    x = f"np.asarray({args[0].text})" if args[0].is_python else args[0].inside(ATOM)
-    return f"{x}[{key_text(params['template'], args[1:])}]", ATOM
-
-
-def _unindex(args: list[Operand], params: dict[str, Any], needs: Needs) -> Written:
-    key = key_text(params["template"], args[1:])
-    return f"{needs.helper(_placed)}({args[0].text}, np.s_[{key}], {parameter(params['shape'])})", ATOM
-
-
-def _assign(args: list[Operand], params: dict[str, Any], needs: Needs) -> Written:
-    key = key_text(params["template"], args[2:])
-    helper = _written if args[0].type.dtype.kind in "fc" else _written_whole
-    return f"{needs.helper(helper)}({args[0].text}, np.s_[{key}], {args[1].text})", ATOM
-
-
-def _last(args: list[Operand], params: dict[str, Any], needs: Needs) -> Written:
-    key = key_text(params["template"], args)
-    return f"{needs.helper(_last_writes)}(np.s_[{key}], {parameter(params['shape'])})", ATOM
-
-
-def _transpose(args: list[Operand], params: dict[str, Any], needs: Needs) -> Written:
-    axes, rank = params["axes"], len(args[0].type.shape)
-    if axes is None or [a % rank for a in axes] == list(range(rank))[::-1]:
-        return f"{args[0].inside(ATOM)}.T", ATOM
-    return f"np.transpose({args[0].text}, {parameter(axes)})", ATOM
-
-
-def _broadcast(args: list[Operand], params: dict[str, Any], needs: Needs) -> Written:
-    shape = params["shape"]
-    if args[0].type.shape == ():
-        return f"np.full({parameter(shape[0] if len(shape) == 1 else shape)}, {args[0].text})", ATOM
-    return f"np.broadcast_to({args[0].text}, {parameter(shape)})", ATOM
-
-
-def _power(args: list[Operand], params: dict[str, Any], needs: Needs) -> Written:
-    exponent = args[1].inside(SIGN) if len(args) > 1 else "2"
-    return f"{args[0].inside(ATOM)}**{exponent}", POWER
-
-
-def _sign(sign: str) -> Callable[..., Written]:
-    return lambda args, params, needs: (f"{sign}{args[0].inside(SIGN)}", SIGN)
-
-
-def _invert(args: list[Operand], params: dict[str, Any], needs: Needs) -> Written:
-    return (f"np.invert({args[0].text})", ATOM) if args[0].is_python else (f"~{args[0].inside(SIGN)}", SIGN)
-
-
-def _reduction(function: str) -> Callable[..., Written]:
-    def write(args: list[Operand], params: dict[str, Any], needs: Needs) -> Written:
-        axis, rank = params["axis"], len(args[0].type.shape)
-        axes = axis if isinstance(axis, tuple) else (axis,)
-        text = args[0].text
-        if axis is not None and len(axes) < rank:
-            text += f", axis={parameter(axes[0] if len(axes) == 1 else axes)}"
-        if params.get("keepdims"):
-            text += ", keepdims=True"
-        return f"{function}({text})", ATOM
-
-    return write
-
-
-def _astype(args: list[Operand], params: dict[str, Any], needs: Needs) -> Written:
-    kind = parameter(np.dtype(params["dtype"]))
-    if args[0].type.shape == ():
-        return f"{kind}({args[0].text})", ATOM
-    return f"{args[0].inside(ATOM)}.astype({kind})", ATOM
-
-
-def _contract(args: list[Operand], params: dict[str, Any], needs: Needs) -> Written:
-    labels = f"{params['first']},{params['second']}->{params['result']}"
-    return f"np.einsum({labels!r}, {args[0].text}, {args[1].text})", ATOM
-
-
-def _fourier(name: str) -> Callable[..., Written]:
-    def write(args: list[Operand], params: dict[str, Any], needs: Needs) -> Written:
-        axes = params["axes"]
-        rest = "" if params["norm"] is None else f", norm={params['norm']!r}"
-        if len(axes) == 1:
-            return f"np.fft.{name}({args[0].text}, axis={axes[0]}{rest})", ATOM
-        return f"np.fft.{name}n({args[0].text}, axes={parameter(axes)}{rest})", ATOM
-
-    return write
-
-
-def _derivative(function: str, order: str) -> Callable[..., Any]:
-    """The function itself, or one of its derivatives, which is put into the source."""
-
-    def write(args: list[Operand], params: dict[str, Any], needs: Needs) -> Written:
-        from ...ops import transcendental
-
-        if params["order"] == 0:
-            return f"{function}({args[0].text})", ATOM
-        return f"{needs.helper(getattr(transcendental, order))}({args[0].text}, order={params['order']})", ATOM
-
-    return write
-
-
-def _matrix_function(name: str) -> Callable[..., Written]:
-    def write(args: list[Operand], params: dict[str, Any], needs: Needs) -> Written:
-        function = f"{needs.module('scipy.linalg')}.{name}"
-        if len(args[0].type.shape) == 2:
-            return f"{function}({args[0].text})", ATOM
-        return f"{needs.helper(_of_each)}({function}, {args[0].text})", ATOM
-
-    return write
-
-
-def _call(function: str, *, keywords: bool = False) -> Callable[..., Written]:
-    """A function of the arguments in their order, perhaps with the parameters by name."""
-
-    def write(args: list[Operand], params: dict[str, Any], needs: Needs) -> Written:
-        if function.startswith("scipy"):
-            needs.module(function.rpartition(".")[0])
-        named = [f"{k}={parameter(v)}" for k, v in params.items()] if keywords else []
-        return f"{function}({', '.join([*[a.text for a in args], *named])})", ATOM
-
-    return write
-
-
-def _search(args: list[Operand], params: dict[str, Any], needs: Needs) -> Written:
-    sorter = f", {args[2].text}" if len(args) > 2 else ""
-    return f"np.searchsorted({args[0].text}, {args[1].text}, {params['side']!r}{sorter})", ATOM
-
-
-WRITERS: dict[str, Callable[[list[Operand], dict[str, Any], Needs], Written]] = {
-    "index": _index, "unindex": _unindex, "assign": _assign, "last_writes": _last, "transpose": _transpose,
-    "broadcast_to": _broadcast,
-    "power": _power, "square": _power, "negative": _sign("-"), "positive": _sign("+"), "invert": _invert,
-    "sum": _reduction("np.sum"), "prod": _reduction("np.prod"), "max": _reduction("np.max"),
-    "min": _reduction("np.min"), "any": _reduction("np.any"), "all": _reduction("np.all"),
-    "argmax": _reduction("np.argmax"), "argmin": _reduction("np.argmin"), "astype": _astype, "contract": _contract,
-    "fft": _fourier("fft"), "ifft": _fourier("ifft"), "expm": _matrix_function("expm"),
-    "logm": _matrix_function("logm"), "sqrtm": _matrix_function("sqrtm"), "searchsorted": _search,
-    "sinc_derivative": _derivative("np.sinc", "_sinc"), "i0_derivative": _derivative("np.i0", "_i0"),
-    "cholesky": _call("np.linalg.cholesky", keywords=True), "unwrap": _call("np.unwrap", keywords=True),
-    "absolute": _call("np.abs"), "conjugate": _call("np.conj"), "lambertw": _call("scipy.special.lambertw"),
-    "clip": _call("np.clip"), "where": _call("np.where"), "real": _call("np.real"), "imag": _call("np.imag"),
-    "sech_squared": lambda args, params, needs: (f"(1.0 / np.cosh({args[0].text}))**2", POWER),
-    "bin_of": lambda args, params, needs: (f"np.searchsorted({args[1].text}, {args[0].text}, 'right') - 1", SUM),
-    "named": lambda args, params, needs: (args[0].text, args[0].hold),
-    **{
-        name: _call(f"scipy.special.{name}")
-        for name in ("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn", "polygamma", "zeta", "sph_harm_y")
-    },
-}  # fmt: skip
-
-TEMPLATES = {
-    "reshape": "np.reshape({0}, {shape})",
-    "flip": "np.flip({0}, {axis})", "roll": "np.roll({0}, {shift}, {axis})",
-    "concatenate": "np.concatenate([{all}], {axis})", "stack": "np.stack([{all}], {axis})",
-    "convolve": "np.convolve({0}, {1}, {mode})", "take_along": "np.take_along_axis({0}, {1}, {axis})",
-    "cumsum": "np.cumsum({0}, {axis})", "argsort": "np.argsort({0}, {axis}, kind='stable')",
-    "fraction": "np.modf({0})[0]", "exponent": "np.frexp({0})[1]", "round_to": "np.round({0}, {decimals})",
-    "argsort_down": "np.argsort({0}, {axis}, stable=True, descending=True)", "isin": "np.isin({0}, {1}, kind={kind})",
-    "endless": "np.where({1}, np.inf, {0})", "angle_of_real": "np.angle({0})", "round_number": "round({0}, {digits})",
-    "peak": "np.max({0}, axis={axis}, keepdims=True)", "solve": "np.linalg.solve({0}, {1})",
-    "inv": "np.linalg.inv({0})", "det": "np.linalg.det({0})", "slogdet": "np.linalg.slogdet({0})",
-    "pinv": "np.linalg.pinv({0}, {1}, {hermitian})", "condition": "np.linalg.cond({0})",
-    "matrix_rank": "np.linalg.matrix_rank({0}, {tol}, {hermitian}, rtol={rtol})",
-    "least_squares": "np.linalg.lstsq({0}, {1}, {rcond})[0]", "eigh": "np.linalg.eigh({0}, {UPLO})",
-    "eig": "np.linalg.eig({0})", "qr": "np.linalg.qr({0}, {mode})", "svd": "np.linalg.svd({0}, {full_matrices})",
-    "steady": "np.where(np.equal({1}, 1), 0.0, np.ones_like({0}))",
-    "rfft": "np.fft.rfft({0}, axis={axis}, norm={norm})", "irfft": "np.fft.irfft({0}, {n}, {axis}, {norm})",
-    "argpartition": "np.argpartition({0}, {kth}, {axis}, {kind})", "lexsort": "np.lexsort(({all},), {axis})",
-    "digitize": "np.digitize({0}, {1}, {right})", "nonzero": "np.stack(np.nonzero({0}))",
-    "special.i0": "scipy.special.i0({0})", "special.round": "scipy.special.round({0})",
-}  # fmt: skip
-
-EMBEDDED = frozenset((
-    "logistic", "put_along", "logsumexp", "product_of_others", "cofactors", "alike", "connected", "vanishing",
-    "leaders", "partition_places", "unique", "triangular_solve", "sylvester",
-))  # fmt: skip
-"""Operations whose own code is put into the source: it is plain NumPy."""
+def _by_key(primitive: Any, args: list[Operand], params: dict[str, Any], needs: Needs) -> str:
+    """Reading, adding, writing at a key."""
+    does, first = primitive.facts.addressed.does, primitive.facts.addressed.first
+    key = index_text(params["template"], [a.text for a in args[first:]])[1:-1] or "()"
+    if does == READS:
+        x = f"np.asarray({args[0].text})" if args[0].is_python else args[0].inside(ATOM)
+        return f"{x}[{key}]"
+    if does == ADDS:
+        return f"{needs.helper(_placed)}({args[0].text}, np.s_[{key}], {parameter(params['shape'])})"
+    if does == WRITES:
+        helper = _written if args[0].type.dtype.kind in "fc" else _written_whole
+        return f"{needs.helper(helper)}({args[0].text}, np.s_[{key}], {args[1].text})"
+    return f"{needs.helper(_last_writes)}(np.s_[{key}], {parameter(params['shape'])})"

@@ -32,7 +32,7 @@ BUSY, BUSY_GAP, BUSIEST = 2, 7.0, 8
 
 
 @dataclass(frozen=True)
-class Edge:
+class DrawnEdge:
     """A drawn edge: alternately a curve and a straight piece, through `points`; its text is centred at `label`."""
 
     source: int
@@ -42,13 +42,13 @@ class Edge:
 
 
 @dataclass(frozen=True)
-class Layout:
+class Drawing:
     """A drawing: its size, the centre of each node's box, and the edges in the order they were given."""
 
     width: float
     height: float
     boxes: dict[int, Point]
-    edges: tuple[Edge, ...]
+    edges: tuple[DrawnEdge, ...]
 
 
 def lay_out(
@@ -61,7 +61,7 @@ def lay_out(
     margin: float = 8.0,
     label_widths: Sequence[float] | None = None,
     downwards: bool = False,
-) -> Layout:
+) -> Drawing:
     """The drawing of a graph whose nodes are listed in an order of evaluation, from left to right or downwards.
 
     >>> drawing = lay_out([0, 1, 2], [(0, 1), (1, 2)])
@@ -88,7 +88,9 @@ def lay_out(
     sizes = [(width, LABEL[1]) for width in label_widths or [LABEL[0]] * len(drawn)]
     labels = _labels(drawn, sizes, list(boxes.values()), box=box, downwards=downwards)
     width, height = turn(size)
-    return Layout(width, height, boxes, tuple([Edge(*e, p, at) for e, p, at in zip(edges, drawn, labels, strict=True)]))
+    return Drawing(
+        width, height, boxes, tuple([DrawnEdge(*e, p, at) for e, p, at in zip(edges, drawn, labels, strict=True)])
+    )
 
 
 class _Layered:

@@ -58,7 +58,7 @@ function ofSide(v, node, moving, points) {
   return power <= 0.5 ? 0 : power >= 2 ? sign(close) * Infinity : NaN;
 }
 function slopeNear(v, node, moving, w) {
-  const totals = walkBack(w, null).totals, slope = n => (isUnsure(totals[n.id]) ? NaN : shown(totals[n.id]));
+  const totals = sweepBack(w, null).totals, slope = n => (isUnsure(totals[n.id]) ? NaN : shown(totals[n.id]));
   const change = DATA.results.reduce((s, {id, seed}) => s + toNumber(seed) * (w[id] - v[id]), 0);
   const most = moving.reduce((s, n) => s + abs(slope(n) * (w[n.id] - v[n.id])), 0);
   const size = DATA.results.reduce((s, {id, seed}) => s + abs(toNumber(seed) * v[id]), 0);

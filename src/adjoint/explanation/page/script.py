@@ -8,43 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ...core.entry.facts import CHEAP, SIGNS
+from ...core.primitive import Marker, Primitive
 from ...core.values import dtype_of
-from ..expression import CONSTANT, SYMBOL, Expression, Symbol
-from .writing import FUNCTIONS
-
-INFIX = {
-    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "greater": ">", "greater_equal": ">=", "less": "<",
-    "less_equal": "<=",
-}  # fmt: skip
-
-RENAMED = {
-    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "arcsinh": "asinh", "arccosh": "acosh",
-    "arctanh": "atanh", "absolute": "abs", "fabs": "abs", "expit": "sigmoid", "logistic": "sigmoid", "psi": "digamma",
-    "float_power": "power",
-}  # fmt: skip
-
-STAYING = ("positive", "stop_gradient", "conjugate", "real", "index", "item", "reshape", "broadcast_to", "sum")
-"""What leaves a single number as it is."""
-
-WRITTEN_OUT: dict[str, Callable[..., str]] = {
-    **dict.fromkeys(STAYING, lambda x: x),
-    "sech_squared": lambda x: f"(1/square(cosh({x})))",
-    "deg2rad": lambda x: f"({x}*PI/180)",
-    "rad2deg": lambda x: f"({x}*180/PI)",
-}
-"""What is not a call of a function under its own name."""
-
-LOGICAL = {
-    "add": "logical_or", "bitwise_or": "logical_or", "multiply": "logical_and", "bitwise_and": "logical_and",
-    "bitwise_xor": "logical_xor", "invert": "logical_not",
-}  # fmt: skip
-"""What arithmetic means for truth values."""
-
-WHOLE = frozenset((
-    "add", "subtract", "multiply", "negative", "positive", "absolute", "square", "sign", "maximum", "minimum", "where",
-    "astype", *STAYING,
-))  # fmt: skip
-"""What the page computes with whole numbers; others turn around at the ends of their range, or divide by 0."""
+from ..formula.expression import CONSTANT, SYMBOL, Expression, Symbol, in_full, is_unmoved
+from .writing import functions
 
 
 class NoScriptError(Exception):
@@ -62,30 +30,49 @@ def script(e: Expression, name: Callable[[Symbol], str]) -> str:
     kind = dtype_of(e.value)
     if kind not in KINDS:
         raise NoScriptError(f"the program computes with {kind.name}")
-    if kind == np.int64 and e.head not in WHOLE:
-        raise NoScriptError(f"JavaScript has no {e.head} of whole numbers")
-    text = _operation(e, [script(a, name) for a in e.args])
-    return f"whole({text})" if kind == np.int64 and e.head not in STAYING else text
+    facts = e.head.facts
+    if len(e.args) == 1 and (is_unmoved(facts) or facts.reduces is not None):
+        return _converted(script(e.args[0], name), dtype_of(e.args[0].value), kind)
+    if kind == np.int64 and not _is_exact(e.head):
+        raise NoScriptError(f"JavaScript has no {e.head.name} of whole numbers")
+    text = _operation(e, name)
+    return f"whole({text})" if kind == np.int64 else text
 
 
 KINDS = (np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool))
 
 
-def _operation(e: Expression, args: list[str]) -> str:
-    if e.head == "astype":
-        return f"not_equal({args[0]},0)" if dtype_of(e.value).kind == "b" else args[0]
-    if e.head in LOGICAL and all(dtype_of(a.value).kind == "b" for a in e.args):
-        return f"{LOGICAL[e.head]}({','.join(args)})"
-    if e.head in INFIX and len(args) == 2:
-        return f"({args[0]}{INFIX[e.head]}{args[1]})"
-    if e.head == "negative":
-        return f"(-{args[0]})"
-    if e.head in WRITTEN_OUT:
-        return WRITTEN_OUT[e.head](*args)
-    function = RENAMED.get(e.head, e.head)
-    if function not in FUNCTIONS or e.params:
-        raise NoScriptError(f"JavaScript has no {e.head}")
-    return f"{function}({','.join(args)})"
+def _converted(x: str, have: np.dtype, want: np.dtype) -> str:
+    if want.kind == "b" and have.kind != "b":
+        return f"not_equal({x},0)"
+    return f"whole({x})" if want.kind == "i" and have.kind == "f" else x
+
+
+def _is_exact(head: Primitive | Marker) -> bool:
+    """Whether whole numbers are computed as such; other operations wrap around at the ends, or divide by 0."""
+    kernel, form = head.facts.kernel, head.facts.form
+    if kernel is None or kernel.cost != CHEAP or "i" not in kernel.kinds:
+        return False
+    return form.sign in SIGNS or (form.javascript or head.name) in functions()
+
+
+def _operation(e: Expression, name: Callable[[Symbol], str]) -> str:
+    facts = e.head.facts
+    form = facts.form
+    args = [script(a, name) for a in e.args]
+    if form.logical and all(dtype_of(a.value).kind == "b" for a in e.args):
+        return f"{form.logical}({','.join(args)})"
+    if "{" in form.javascript:
+        return form.javascript.format(*args)
+    if form.sign in SIGNS:
+        return f"({args[0]}{form.sign}{args[1]})" if len(args) > 1 else f"({form.sign}{args[0]})"
+    function = form.javascript or facts.usual_name or e.head.name
+    if function in functions() and not e.params:
+        return f"{function}({','.join(args)})"
+    inside = in_full(e)
+    if inside is None:
+        raise NoScriptError(f"JavaScript has no {e.head.name}")
+    return script(inside, name)
 
 
 def _number(x: Any) -> str:

@@ -8,11 +8,11 @@ import numpy as np
 
 from ...core.traced import Traced
 from ...ir.program import GUARD
-from ..decisions import decisions_of
-from ..expression import CONSTANT, Expression, Symbol, expression_of
-from ..rows import Edge, Row, View
-from ..sweeps import seed_sums
-from ..table import Table
+from ..formula.expression import CONSTANT, Symbol, expression_of
+from ..record.decisions import decisions_of
+from ..record.sweeps import seed_sums
+from ..show.rows import Edge, Row, TraceView
+from ..show.table import Table
 from .script import NoScriptError, script
 
 MOST_NODES = 120
@@ -22,7 +22,7 @@ MOST_STEPS = 4 * MOST_NODES
 """Of more steps than this even sums in one row leave too many."""
 
 
-def live_page(view: View, table: Table) -> dict[str, Any]:
+def live_page(view: TraceView, table: Table) -> dict[str, Any]:
     """The data of a page that computes: every row is one number, and JavaScript can compute it.
 
     Raises `NoScriptError` where it cannot.
@@ -65,7 +65,7 @@ def live_page(view: View, table: Table) -> dict[str, Any]:
     }
 
 
-def still_page(view: View, table: Table, why: str) -> dict[str, Any]:
+def still_page(view: TraceView, table: Table, why: str) -> dict[str, Any]:
     """The data of a page that shows what was computed: of arrays, blocks, or what JavaScript has not."""
     ids = {place: k for k, row in enumerate(view.rows) for place in row.outs}
     nodes = []
@@ -112,7 +112,7 @@ def still_page(view: View, table: Table, why: str) -> dict[str, Any]:
     }
 
 
-def _head(view: View, table: Table, ids: dict[int, int]) -> dict[str, Any]:
+def _head(view: TraceView, table: Table, ids: dict[int, int]) -> dict[str, Any]:
     recorded = view.recorded
     results = [(table.result + name, out) for name, out in zip(recorded.result_names, recorded.outputs, strict=True)]
     return {
@@ -132,7 +132,7 @@ def _head(view: View, table: Table, ids: dict[int, int]) -> dict[str, Any]:
     }
 
 
-def _node(view: View, table: Table, row: Row, k: int) -> dict[str, Any]:
+def _node(view: TraceView, table: Table, row: Row, k: int) -> dict[str, Any]:
     place = row.outs[0]
     line = row.note.place
     return {
@@ -176,7 +176,7 @@ def _edge(row: Row, edge: Edge, ids: dict[int, int], table: Table) -> dict[str, 
     }
 
 
-def _guards(view: View, name: Any) -> list[dict[str, Any]]:
+def _guards(view: TraceView, name: Any) -> list[dict[str, Any]]:
     """The decisions that the function and the local partials rely on; the sweep itself is done again by the page."""
     notebook, found = view.recorded.notebook, []
     own, rules = notebook.program.steps[: view.recorded.steps], notebook.program.steps[view.formed]
@@ -187,12 +187,5 @@ def _guards(view: View, name: Any) -> list[dict[str, Any]]:
         expected = step.params["expected"]
         if e.head == CONSTANT:
             continue
-        found.append({"js": script(_as_number(e), name), "expected": np.asarray(expected).item(), "line": line})
+        found.append({"js": script(e, name), "expected": np.asarray(expected).item(), "line": line})
     return found
-
-
-def _as_number(e: Expression) -> Expression:
-    """A truth value of one number needs no `any` or `all`."""
-    while e.head in ("any", "all") and np.size(e.args[0].value) == 1:
-        e = e.args[0]
-    return e

@@ -16,7 +16,7 @@ const RESULTS = DATA.results.map(result => {
   return {...result, text: name === called ? name : `${name} = ${called}`};
 });
 
-// start, one step per node, the seed, one step per edge of the walk back, the end
+// start, one step per node, the seed, one step per edge of the sweep back, the end
 const TIMELINE = [
   {kind: "start", phase: "start"},
   ...STEPS.map((node, k) => ({kind: "forward", phase: "forward", node, number: k + 1})),

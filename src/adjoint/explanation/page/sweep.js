@@ -47,17 +47,17 @@ function forwardSweep(inputs) {
   return v;
 }
 
-// Walk back. A cotangent has a finite part, the coefficient of one infinite unit (null: none), whether anything arrived
+// Sweep back. A cotangent has a finite part, the coefficient of one infinite unit (null: none), whether anything arrived
 // at all (a branch that was not taken hands on nothing, not a zero that infinity could turn into nan), and whether a
 // zero out of arithmetic met an infinite slope: then it is in doubt. `ended` says that a slope of 0 ended an infinity,
 // as in a norm at 0, and `settled` that a limit was put in.
 function reverseSweep(v) {
   if (!DATA.live) return fixedSweep();
-  const {seeds, records, totals} = walkBack(v, settled);
+  const {seeds, records, totals} = sweepBack(v, settled);
   for (const node of DATA.nodes) addUp(records.filter(record => record.edge.from === node.id), seeds[node.id], totals[node.id]);
   return {seeds, records};
 }
-function walkBack(v, settle) {
+function sweepBack(v, settle) {
   const totals = [], records = [], done = new Set(), asRecorded = settle && isRecorded(v);
   for (const {id, seed} of DATA.results) {
     add(totals, id, {finite: toNumber(seed), infinite: null, reached: true, doubt: false});

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import webbrowser
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib import resources
 from os import PathLike
 from pathlib import Path
@@ -26,17 +27,6 @@ from .layout import lay_out
 
 SCRIPTS = ("story.js", "view.js", "page.js")
 """What shows the sweeps; what computes them comes before it."""
-
-FUNCTIONS = frozenset({
-    "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "clip", "copysign", "cos",
-    "cosh", "digamma", "equal", "erf", "erfc", "exp", "exp2", "expm1", "floor", "floor_divide", "fmax", "fmin", "fmod",
-    "gamma", "gammaln", "heaviside", "hypot", "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2",
-    "log_expit", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "max", "maximum",
-    "min", "minimum", "negative", "not_equal", "pow", "power", "reciprocal", "remainder", "rint", "sigmoid", "sign",
-    "signbit", "sin", "sinc", "sinh", "softplus", "sqrt", "square", "tan", "tanh", "trunc", "where", "whole", "xlog1py",
-    "xlogy",
-})  # fmt: skip
-"""The functions that formulas of a page may call, under NumPy's and SciPy's names."""
 
 CONSTANTS = frozenset(
     ["PI", "E", "LN2", "LN10", "LOG2E", "LOG10E", "SQRT2", "SQRT1_2", "Infinity", "NaN", "true", "false"]
@@ -123,12 +113,21 @@ def computing(data: Mapping[str, Any]) -> str:
     return "\n".join(
         [
             _asset("functions.js"),
-            f"const FUNCTIONS = Object.freeze({{{', '.join(sorted(FUNCTIONS))}}});",
+            f"const FUNCTIONS = Object.freeze({{{', '.join(sorted(functions()))}}});",
             _program(data),
             _asset("sweep.js"),
             _asset("limits.js"),
         ]
     )
+
+
+@cache
+def functions() -> frozenset[str]:
+    """The functions that formulas of a page may call: those of `functions.js`, under NumPy's and SciPy's names."""
+    text = _asset("functions.js")
+    own = re.findall(r"^(?:function|const) ([a-z]\w*)(?:\(| = \(?[\w, ]*\)? =>)", text, re.MULTILINE)
+    given = re.findall(r"\b[a-z]\w*", text[text.index("{") : text.index("}")])
+    return frozenset((*own, *given))
 
 
 def _asset(name: str) -> str:
@@ -286,7 +285,7 @@ def _expression(text: str) -> str:
     while at < len(text):
         found = TOKEN.match(text, at)
         word = found[0] if found else ""
-        is_known = not re.match(r"[A-Za-z_]", word) or word.startswith("v[") or word in FUNCTIONS or word in CONSTANTS
+        is_known = not re.match(r"[A-Za-z_]", word) or word.startswith("v[") or word in functions() or word in CONSTANTS
         depth += (word == "(") - (word == ")")
         if not found or not is_known or depth < 0:
             raise ValueError(f"a page cannot compute {text!r}: {text[at : at + 20]!r} is none of its functions")

@@ -1,0 +1,1 @@
+"""Sparse Jacobians and Hessians against dense ones and against stencils written by hand."""

@@ -1,0 +1,155 @@
+"""A module under construction: what it declares, its functions, and the text that LLVM reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .instructions import Instruction
+from .kinds import I64, POINTER, VOID, Kind
+from .values import Function, Parameter, Vectors
+
+Observer = Callable[[Sequence[Instruction], Sequence[Parameter], Kind], None]
+OBSERVERS: list[Observer] = []
+"""They see every body before it is printed; there are none outside the tests."""
+
+
+class Module:
+    """A module under construction: its functions, what they declare and the names given so far."""
+
+    def __init__(self) -> None:
+        self.declarations: dict[str, Function] = {}
+        """Functions that stand at the head, by name."""
+        self.attributes: dict[str, str] = {}
+        self.functions: list[str] = []
+        self.keep: set[str] = set()
+        self.straight = False  # long code without loops: mathematics is called, not written out in place
+        self._names: dict[str, Function] = {}
+        self.written: dict[Any, Any] = {}
+        """What was written for something, by whatever tells it from others: equal things need not be written again."""
+        self._serial = 0
+        self._has_scalar_loops = False
+        self.wants_vectors = False
+        """Whether there are loops that LLVM should try to make vectors of."""
+        self.carries = False
+        """Whether there are loops that carry values in memory on the stack."""
+        self.unwidened: list[str] = []
+        """Why loops were not made ones over vectors here, one reason for each."""
+
+    def declare(
+        self,
+        name: str,
+        result: Kind,
+        *parameters: Kind,
+        attributes: str = "",
+        returns: str = "",
+        vectors: Vectors = Vectors.NEVER,
+        stem: str = "",
+    ) -> Function:
+        """Say that a function exists elsewhere; `returns` is what may be taken for granted about its result."""
+        found = self.declarations.get(name)
+        if found is None:
+            front = f"{returns} {result.name}" if returns else result.name
+            back = f" {attributes}" if attributes else ""
+            text = f"declare {front} @{name}({', '.join([p.name for p in parameters])}){back}"
+            found = Function(f"@{name}", result, parameters, written=text, vectors=vectors, stem=stem)
+            self.declarations[name] = found
+        return found
+
+    def intrinsic(self, stem: str, kind: Kind, arity: int) -> Function:
+        """One of LLVM's own functions, all of whose arguments are of the result's kind."""
+        kinds = (kind,) * arity
+        return self.declare(f"{stem}.{kind.suffix}", kind, *kinds, vectors=Vectors.INTRINSIC, stem=stem)
+
+    def memory(self) -> tuple[Function, Function]:
+        """`malloc` and `free`."""
+        malloc = self.declare("malloc", POINTER, I64, returns="noalias")
+        return malloc, self.declare("free", VOID, POINTER)
+
+    def attribute(self, text: str) -> str:
+        """The number of an attribute group for call sites."""
+        return self.attributes.setdefault(text, f"#{len(self.attributes)}")
+
+    def fresh(self, stem: str) -> str:
+        """A name that no other function or global of this module has."""
+        self._serial += 1
+        return f"{stem}_{self._serial}"
+
+    def define(
+        self,
+        stem: str,
+        result: Kind,
+        parameters: Sequence[Parameter],
+        body: Sequence[Instruction],
+        attributes: str = "nounwind",
+    ) -> Function:
+        """Add a function of the module's own, or find an equal one."""
+        text = _written(result, parameters, ["entry:"], body, attributes)
+        return self.function(stem, result, tuple([p.kind for p in parameters]), text)
+
+    def entry(
+        self, name: str, result: Kind, parameters: Sequence[Parameter], body: Sequence[Instruction], attributes: str
+    ) -> None:
+        """Add a function that is called from outside."""
+        text = _written(result, parameters, ["entry:"], body, attributes)
+        self.functions.append(f"define {result.name} @{name}{text}")
+
+    def helper(
+        self,
+        name: str,
+        result: Kind,
+        parameters: Sequence[Parameter],
+        body: Sequence[Instruction],
+        attributes: str,
+        *,
+        linkage: str = "",
+        vectors: Vectors = Vectors.NEVER,
+        stem: str = "",
+    ) -> Function:
+        """Add a function under a name of its own, at the head; there is one of each name."""
+        found = self.declarations.get(name)
+        if found is None:
+            front = f"{linkage} {result.name}" if linkage else result.name
+            text = f"define {front} @{name}{_written(result, parameters, [], body, attributes)}"
+            kinds = tuple([p.kind for p in parameters])
+            found = Function(f"@{name}", result, kinds, written=text, vectors=vectors, stem=stem)
+            self.declarations[name] = found
+        return found
+
+    def function(self, stem: str, result: Kind, parameters: tuple[Kind, ...], text: str) -> Function:
+        """Add a function whose text is given from its parameter list on, or find an equal one."""
+        key = result.name + text
+        found = self._names.get(key)
+        if found is None:
+            name = self.fresh(stem)
+            found = self._names[key] = Function(f"@{name}", result, parameters)
+            self.functions.append(f"define internal {result.name} @{name}{text}")
+        return found
+
+    def scalar_loop(self) -> str:
+        """What to write behind the branch of a loop that is not to be turned into vectors."""
+        self._has_scalar_loops = True
+        return ", !llvm.loop !0"
+
+    def text(self) -> str:
+        """The whole module."""
+        parts = [*[f.written for f in self.declarations.values()], *self.functions]
+        if self.keep:
+            names = ", ".join(f"ptr @{n}" for n in sorted(self.keep))
+            section = 'section "llvm.metadata"'
+            parts.append(f"@llvm.compiler.used = appending global [{len(self.keep)} x ptr] [{names}], {section}")
+        parts += [f"attributes {number} = {{ {text} }}" for text, number in self.attributes.items()]
+        if self._has_scalar_loops:
+            parts += ["!0 = distinct !{!0, !1}", '!1 = !{!"llvm.loop.vectorize.enable", i1 false}']
+        return "\n".join(parts) + "\n"
+
+
+def _written(
+    result: Kind, parameters: Sequence[Parameter], head: list[str], body: Sequence[Instruction], attributes: str
+) -> str:
+    """A function from its list of parameters on."""
+    for look in OBSERVERS:
+        look(body, parameters, result)
+    given = ", ".join([p.text() for p in parameters])
+    front = f"({given}) {attributes} {{" if attributes else f"({given}) {{"
+    return "\n".join([front, *head, *[f"  {i.name} = {i.text()}" if i.name else i.line() for i in body], "}"])

@@ -1,0 +1,1 @@
+"""Writing code: loops, their insides, vectors, and the kernel that holds them all."""

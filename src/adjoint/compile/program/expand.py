@@ -1,0 +1,238 @@
+"""Steps put together from others that have machine code, and outputs that are results of their own."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ...core.entry.moves import Pad
+from ...core.primitive import Primitive
+from ...ir.failures import may_fail
+from ...ir.formulas import composition_of, steps_of, written_out
+from ...ir.passes import program_pass, without_dead
+from ...ir.program import GUARD, Program, Step, Type
+from ...ops.arithmetic import add
+from ...ops.selection import where
+from ...ops.shape import astype, item
+from ..assembly.kinds import is_known
+from .factors import with_factors
+from .identities import identities_of, multiplied_by_identity, times_identity
+from .idle import without_idle
+from .moving import ACCUMULATE, ZEROS, region_of
+from .pair_forms import paired
+
+
+@program_pass
+def expanded(program: Program) -> Program:
+    """The program in the words of the compiler; every output is the result of a step, and of one output alone."""
+    program = paired(without_idle(program))
+    work = Program(list(program.types), list(program.inputs), dict(program.constants), [], [])
+    same: dict[int, int] = {}
+    uniform = _uniform(work, program.frozen)
+    identities = identities_of(program)
+    has_parts = False
+    for step in program.steps:
+        if same:
+            step = step._replace(args=tuple([same.get(a, a) for a in step.args]))
+        if uniform and step.primitive.facts.kernel is not None:
+            kept = _chosen(work, step, uniform)
+            if kept is not None:
+                same[step.outs[0]] = kept
+                continue
+            if any([a not in uniform for a in step.args]):
+                step = step._replace(args=tuple([uniform.get(a, a) for a in step.args]))
+        has_parts = has_parts or bool(identities) or step.primitive.facts.composition is not None
+        number = _by_identity(work, step, identities)
+        number = _in_other_words(work, step) if number is None else number
+        if number is None:
+            work.steps.append(step)
+        else:
+            same[step.outs[0]] = number
+    outputs = [same.get(o, o) for o in program.outputs]
+    if has_parts:  # of a result that nobody uses there may be left only that it did not raise
+        work.steps = without_dead(work.with_steps(work.steps, outputs)).steps
+    work.steps = with_factors(work)
+    work.steps = _accumulated(work, outputs)
+    made = {o for s in work.steps for o in s.outs}
+    for o in outputs:
+        t = work.types[o]
+        if (o not in made or o in work.outputs) and is_known(t.dtype):
+            o = _add(work, astype, (o,), t, dtype=t.dtype)
+        work.outputs.append(o)
+    return work
+
+
+def _in_other_words(work: Program, step: Step) -> int | None:
+    """The number of the result of a step that is put together from others, which are appended; None for any other."""
+    for expand in (OWN.get(step.primitive), _by_composition, _by_formula, _of_nothing):
+        number = None if expand is None else expand(work, step)
+        if number is not None:
+            return number
+    return None
+
+
+def _by_identity(work: Program, step: Step, identities: set[int]) -> int | None:
+    """The number of a product of a matrix and the identity, without the product; None for any other step."""
+    matrix, axis = multiplied_by_identity(work.types, step, identities)
+    parts = None if matrix is None else steps_of(times_identity, (work.types[matrix],), (("axis", axis),))
+    if matrix is None or parts is None:
+        return None
+    return _put_in(work, parts, (matrix,))[parts.outputs[0]]
+
+
+def _item(work: Program, step: Step) -> int | None:
+    """The only element of an array is a number already."""
+    t = work.types[step.outs[0]]
+    return _add(work, astype, step.args, t, dtype=t.dtype) if is_known(t.dtype) else None
+
+
+Expansion = Callable[[Program, Step], int | None]
+OWN: dict[Primitive, Expansion] = {item: _item}
+"""What stands for single operations; most have a formula or a composition instead."""
+
+
+def _by_composition(work: Program, step: Step) -> int | None:
+    """The number of the result of an operation whose parts are put in its place, with a guard if it may raise.
+
+    Where that guard does not hold, the function is run once more without machine code, and raises what it raises.
+    """
+    if step.primitive.facts.composition is None or not _are_known(work, step):
+        return None
+    parts = composition_of(step.primitive, [work.types[a] for a in step.args], step.params)
+    if parts is None or parts.types[parts.outputs[0]] != work.types[step.outs[0]]:
+        return None
+    found = _put_in(work, parts, step.args)
+    if len(parts.outputs) > 1 and may_fail(work, step):
+        work.steps.append(Step(GUARD, (found[parts.outputs[1]],), {"expected": np.True_}, (), step.line))
+    return found[parts.outputs[0]]
+
+
+def _put_in(work: Program, parts: Program, args: Sequence[int]) -> dict[int, int]:
+    """Add the steps of a program, given the numbers of its inputs; the numbers of all its values."""
+    found = dict(zip(parts.inputs, args, strict=True))
+    for n, value in parts.constants.items():
+        found[n] = work.new(parts.types[n])
+        work.constants[found[n]] = value
+    for part in parts.steps:
+        outs = tuple([work.new(parts.types[o]) for o in part.outs])
+        number = _put(work, part._replace(args=tuple([found[a] for a in part.args]), outs=outs))
+        found.update(zip(part.outs, (number, *outs[1:]), strict=True))
+    return found
+
+
+def _by_formula(work: Program, step: Step) -> int | None:
+    """An operation that has no code but a formula, whose steps have."""
+    facts = step.primitive.facts
+    if facts.formula is None or facts.kernel is not None:
+        return None
+    return written_out(work, step, _put) if _are_known(work, step) else None
+
+
+def _are_known(work: Program, step: Step) -> bool:
+    """Whether there is machine code for what a step is given."""
+    return all([is_known(work.types[a].dtype) for a in step.args])
+
+
+def _put(work: Program, step: Step) -> int:
+    """Add a step, or what stands for it; the number of its result."""
+    number = _in_other_words(work, step)
+    if number is None:
+        work.steps.append(step)
+    return step.outs[0] if number is None else number
+
+
+def _of_nothing(work: Program, step: Step) -> int | None:
+    """A reduction of no elements: the same at every run."""
+    reduces = step.primitive.facts.reduces
+    if reduces is None or not reduces.takes_nothing or work.types[step.args[0]].size:
+        return None
+    x, t = work.types[step.args[0]], work.types[step.outs[0]]
+    out = work.new(t)
+    found = step.primitive.evaluate(np.zeros(x.shape, x.dtype), **step.params)
+    work.constants[out] = np.asarray(found, t.dtype) if t.shape else t.dtype.type(found)
+    return out
+
+
+def _accumulated(work: Program, outputs: list[int]) -> list[Step]:
+    """Sums of small pads, as the gradient of reading single elements makes them, become additions in place.
+
+    `(pad(a) + pad(b)) + pad(c)` starts from zeros and adds a, b and c where they belong: the same sums, as 0.0 + a is
+    what a sum of pads has there.
+    """
+    uses = Counter([a for s in work.steps for a in s.args] + outputs)
+    sums: set[int] = set()
+    pads: dict[int, Step] = {}
+    for s in work.steps:
+        if isinstance(s.primitive.facts.moves, Pad) and uses[s.outs[0]] == 1 and _is_small(work, s):
+            pads[s.outs[0]] = s
+    if not pads:
+        return work.steps
+    steps: list[Step] = []
+    for s in work.steps:
+        if s.primitive is not add or s.args[0] == s.args[1]:
+            steps.append(s)
+            continue
+        x, y = s.args
+        if y not in pads:
+            x, y = y, x
+        fits = y in pads and (x in pads or (x in sums and uses[x] == 1)) and work.types[x] == work.types[y]
+        if not fits or work.types[s.outs[0]] != work.types[y]:
+            steps.append(s)
+            continue
+        if x in pads:
+            zeros = work.new(work.types[x])
+            steps.append(Step(ZEROS, (), {}, (zeros,)))
+            start = work.new(work.types[x])
+            pad = pads[x]
+            steps.append(Step(ACCUMULATE, (zeros, pad.args[0]), pad.params, (start,)))
+            x = start
+        pad = pads[y]
+        steps.append(Step(ACCUMULATE, (x, pad.args[0]), pad.params, s.outs))
+        sums.add(s.outs[0])
+    used = {a for s in steps for a in s.args} | set(outputs)
+    return [s for s in steps if not s.outs or s.outs[0] not in pads or s.outs[0] in used]
+
+
+def _is_small(work: Program, step: Step) -> bool:
+    """Whether a pad is mostly zeros."""
+    t, region = work.types[step.outs[0]], region_of(work.types, step)
+    if region is None or t.dtype.kind != "f" or t.dtype != work.types[step.args[0]].dtype:
+        return False
+    return 2 * math.prod(region.shape) <= t.size
+
+
+def _uniform(work: Program, frozen: set[int]) -> dict[int, int]:
+    """Arrays that hold one number only, and that number: a loop then need not read them."""
+    found = {}
+    for n in frozen:
+        value = work.constants.get(n)
+        if isinstance(value, np.ndarray) and value.size and is_known(value.dtype):
+            first = value[(0,) * value.ndim]
+            if _is_one(value, first):
+                found[n] = work.new(Type(value.dtype, (), False))
+                work.constants[found[n]] = first
+    return found
+
+
+def _is_one(value: np.ndarray, first: object) -> bool:
+    """Whether all elements are this number, signs of zeros included."""
+    same = bool((value == first).all())
+    return same and not (value.dtype.kind == "f" and first == 0 and np.signbit(value).any() != np.signbit(value).all())
+
+
+def _chosen(work: Program, step: Step, uniform: dict[int, int]) -> int | None:
+    """What `where` gives if its condition is the same everywhere, and the chosen value is of the result's type."""
+    if step.primitive is not where or step.args[0] not in uniform:
+        return None
+    kept = step.args[1] if work.constants[uniform[step.args[0]]] else step.args[2]
+    have, want = work.types[kept], work.types[step.outs[0]]
+    return kept if have.dtype == want.dtype and have.shape == want.shape and not have.weak else None
+
+
+def _add(work: Program, primitive: Primitive, args: tuple[int, ...], t: Type, **params: object) -> int:
+    out = work.new(t)
+    work.steps.append(Step(primitive, args, params, (out,)))
+    return out

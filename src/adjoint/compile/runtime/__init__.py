@@ -1,0 +1,1 @@
+"""What compiled code needs when it runs: LLVM, its cache, threads, BLAS."""

@@ -1,0 +1,152 @@
+"""LLVM: from the text of a module to addresses of functions."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import sys
+import threading
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+import numpy as np
+
+from ...core.forking import held_at_fork
+from . import cache
+from .processor import processor
+
+_lock = threading.RLock()
+_recent: dict[str, bytes] = {}
+"""Code compiled last, by key: functions are often jitted anew."""
+MOST_RECENT = 256
+SHORT = 30_000
+"""Letters up to which the passes cost nothing to speak of; single numbers are passed through memory, too."""
+
+
+@functools.cache
+def _start() -> None:
+    """Set LLVM up for this machine, once."""
+    with _lock:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        for library in ("libm.so.6", "libmvec.so.1"):
+            with contextlib.suppress(RuntimeError):  # not glibc: scalar functions come from the process itself
+                llvm.load_library_permanently(library)
+
+
+def target_machine(level: int) -> Any:
+    """A code generator for the processor that was chosen."""
+    name, features = processor()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(cpu=name, features=features, opt=level, jit=True)
+
+
+def has_symbol(name: str) -> bool:
+    """Whether a function of the loaded libraries can be called."""
+    _start()
+    return llvm.address_of_symbol(name) is not None
+
+
+def add_symbol(name: str, address: int) -> None:
+    """Let modules call a function by name."""
+    _start()
+    llvm.add_symbol(name, address)
+
+
+def python_symbol(name: str) -> str:
+    """Let modules call a function of CPython's C API."""
+    add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0)
+    return name
+
+
+@functools.cache
+def allocator() -> None:
+    """Let modules ask for memory."""
+    libc = ctypes.CDLL(None)
+    for name in ("malloc", "free"):
+        add_symbol(name, ctypes.cast(getattr(libc, name), ctypes.c_void_p).value or 0)
+
+
+class Code:
+    """Machine code in memory, for as long as this object lives."""
+
+    def __init__(self, text: str, level: int = 2, *, keep: bool = True, carries: bool = False) -> None:
+        """`level` is how hard LLVM tries: 2 makes vectors of loops, 1 cleans up, 0 is for endless straight code.
+
+        Code is kept for later processes, if the user wishes, unless it has addresses of this one in it. `carries`: it
+        has loops that carry values in memory, which should become registers.
+        """
+        self._text = text
+        self._level = level
+        self._carries = carries or len(text) < SHORT
+        _start()
+        key = _key(text, level)
+        with _lock:
+            found = _recent.pop(key, None) or (cache.load(key) if keep else None)
+            if found is None:
+                module, machine = self._optimised()
+                found = machine.emit_object(module)
+                if keep:
+                    cache.save(key, found)
+            _recent[key] = found
+            if len(_recent) > MOST_RECENT:
+                del _recent[next(iter(_recent))]
+            # an engine owns its target machine, so each has its own
+            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine(0))
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(found))
+            self._engine.finalize_object()
+
+    def _optimised(self) -> tuple[Any, Any]:
+        level = self._level
+        machine = target_machine(level)
+        module = llvm.parse_assembly(self._text)
+        module.triple = machine.triple
+        module.data_layout = str(machine.target_data)
+        if level < 2:
+            _clean_up(module, machine, level, self._carries)
+            return module, machine
+        options = llvm.create_pipeline_tuning_options(speed_level=level)
+        # unrolling and packing of straight code cost most of the time and gain next to nothing here
+        options.loop_vectorization = options.loop_interleaving = level > 1
+        options.slp_vectorization = options.loop_unrolling = False
+        builder = llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(module, builder)
+        return module, machine
+
+    def address(self, name: str) -> int:
+        """Where a function begins."""
+        return int(self._engine.get_function_address(name))
+
+    def optimised(self) -> str:
+        """The module after LLVM's passes."""
+        with _lock:
+            return str(self._optimised()[0])
+
+    def assembly(self) -> str:
+        """The machine's own instructions, as text."""
+        with _lock:
+            module, machine = self._optimised()
+            return str(machine.emit_assembly(module))
+
+
+def _clean_up(module: object, machine: object, level: int, carries: bool) -> None:
+    """The few passes that code needs which was written with care: bodies are put in place, memory becomes registers."""
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=level))
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    if level and carries:
+        passes.add_sroa_pass()
+        passes.add_simplify_cfg_pass()
+    passes.run(module, builder)
+
+
+def _key(text: str, level: int) -> str:
+    """What compiled code depends on."""
+    versions = (llvmlite.__version__, llvm.llvm_version_info, np.__version__, sys.version)
+    return cache.key_of(text, level, *processor(), *versions)
+
+
+held_at_fork(llvm.ffi.lib._lock._lock)  # llvmlite's own: also of threads that only let go of machine code
+held_at_fork(_lock)

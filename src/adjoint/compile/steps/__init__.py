@@ -1,0 +1,1 @@
+"""Steps that are not elementwise: joins, gathers, products, loops."""

@@ -1,0 +1,1 @@
+"""Points where the plain sweep cannot tell a derivative: zeros that meet infinite slopes, and how they are decided."""

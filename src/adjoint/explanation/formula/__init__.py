@@ -1,0 +1,1 @@
+"""What a number stands for: expressions, as text and for SymPy."""

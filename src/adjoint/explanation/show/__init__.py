@@ -1,0 +1,1 @@
+"""The trace as people look at it: tables, graphs, counts."""

@@ -1,0 +1,253 @@
+"""One run of a function on handles, written down; what it did that a program cannot repeat is an error."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import functools
+import random
+import types
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.errors import ImpureError, OutputError, message
+from ...core.traced import Traced, snapshot
+from ...core.tree import flatten, holder, ways
+from ..capture import CaptureTrace
+from ..counts import LooksAtNumbersError, tells_handles_apart
+from ..effects import Effect, Performance, noted
+from ..passes import observe
+from ..surroundings.clone import Clones
+from ..surroundings.looking import look
+from ..surroundings.randomness import Chance, seal
+from ..surroundings.varying import (
+    Numbers,
+    Variable,
+    asks_which,
+    handle_of,
+    is_pinned,
+    kind_of,
+    left_out,
+    plain_of,
+    still_read,
+)
+from ..surroundings.watch import Watch
+from .executed import Tracking
+from .home import home
+from .recording import Computed, Fixed, Leaf, Recording, is_dynamic
+
+Run = Callable[[Any, Any, dict[str, Any]], Any]
+"""How a function is called on handles."""
+Rebuild = Callable[[Sequence[Any]], tuple[Any, dict[str, Any]]]
+"""From leaves to positional and keyword arguments."""
+
+
+class Request(NamedTuple):
+    """A call that is to be recorded, and how."""
+
+    run: Run
+    fun: Any
+    leaves: list[Any]
+    """Of the arguments."""
+    rebuild: Rebuild
+    extra: tuple[object, ...]
+    """What the recording relies on besides the function."""
+    counts: Numbers
+    """Python's numbers that are to be inputs."""
+    exactly: bool
+    """Whether the recording relies on what has been used alone; that takes longer to find out."""
+    lift: bool = True
+    """Whether arrays that the function captures are handles."""
+
+
+class Attempt(NamedTuple):
+    """What one run gave."""
+
+    recording: Recording
+    values: list[Any]
+    """Those of the program's outputs in this very call."""
+    drawn: str
+    """A source of random numbers that was drawn from without an argument saying so."""
+    stirred: str
+    """An object of a package that changed meanwhile."""
+
+
+class Stage(NamedTuple):
+    """A function, ready to be run on handles."""
+
+    capture: CaptureTrace
+    request: Request
+    fun: Any
+    """The function, or its copy."""
+    clones: Clones
+    watch: Watch
+    handles: list[Any]
+    captured: dict[Variable, Any]
+    """The handles of captured numbers."""
+    others: Sequence[object]
+    """The extra objects, or their copies."""
+
+
+def attempted(capture: CaptureTrace, request: Request) -> Attempt:
+    """Run a function on handles."""
+    stage = _prepared(capture, request)
+    watch, fun = stage.watch, stage.fun
+    args, kwargs = request.rebuild(stage.handles)
+    given, _ = flatten((args, kwargs))
+    tracking = Tracking() if request.exactly or watch.meets_packages else None
+    with Chance() as chance, noted(capture, stage.clones.back()) as effects:
+        with tracking or contextlib.nullcontext():
+            result = request.run(fun, args, kwargs)
+        drawn = chance.drawn()
+    drawn = drawn or watch.drawn_from()
+    what = watch.changed_here() or watch.rewritten() or stage.clones.changed()
+    if what:
+        raise impure(what, fun)
+    stirred = watch.changed_in_packages()
+    if tracking is not None or any([state.growing for state in watch.states]):  # caches may be fuller than before
+        watch = _watched_again(stage, tracking)
+    _check_arguments(stage, given, (args, kwargs))
+    recording, values = _finished(stage, watch, result, effects)
+    return Attempt(recording, values, drawn, stirred)
+
+
+def _prepared(capture: CaptureTrace, request: Request) -> Stage:
+    """Make handles of arguments, of captured arrays and of captured numbers."""
+    fun, leaves, extra, counts, lift = request.fun, request.leaves, request.extra, request.counts, request.lift
+    watch = look(fun, *extra, with_arrays=False)
+    if tells_handles_apart(watch.functions()) or asks_which(watch.functions()):
+        capture.plain_truths = True  # as in  (x > 0) is True
+    seal([x for x, _, _ in watch.generators] + [s.x for s in watch.states if isinstance(s.x, random.Random)])
+    handles = [
+        capture.count(x) if k in counts.leaves else capture.input(x) if is_dynamic(x) else x
+        for k, x in enumerate(leaves)
+    ]
+    captured = {v: handle_of(capture, now) for v in counts.variables if kind_of(now := v.read()) is not None}
+    clones = Clones(capture, calls=True, variables={v.place: h for v, h in captured.items()})
+    copy = clones.of(fun) if lift else fun
+    others: Sequence[object] = extra
+    if captured:
+        others = [clones.of(x) if any([x is leaf for leaf in leaves]) else x for x in extra]
+        handles = [h if isinstance(h, Traced) else clones.of(h) for h in handles]
+    seen = look(copy, *others)
+    if tells_handles_apart(seen.functions()):
+        if counts:
+            raise LooksAtNumbersError
+        clones = Clones(capture)
+        copy = clones.of(fun) if lift else fun
+        seen = look(copy, *others)
+    watch.arrays = seen.arrays  # those that the copy still sees as they are
+    if captured:
+        _check_numbers(watch, seen, clones, captured, lift)
+    return Stage(capture, request, copy, clones, watch, handles, captured, others)
+
+
+def _check_numbers(watch: Watch, seen: Watch, clones: Clones, captured: dict[Variable, Any], lift: bool) -> None:
+    """Refuse captured numbers as inputs where the function would still see the numbers themselves."""
+    objects = clones.copied_objects()
+    if not lift or still_read(seen, captured) or any(map(seen.knows, objects)):
+        raise LooksAtNumbersError
+    if objects and asks_which(watch.functions()):
+        raise LooksAtNumbersError
+    left_out(watch, captured)
+
+
+def _watched_again(stage: Stage, tracking: Tracking | None) -> Watch:
+    """What the recording relies on, as it is after the run, and as far as it was used."""
+    executed = tracking.executed if tracking else None
+    originals = stage.clones.originals(executed)
+    watch = look(stage.request.fun, *stage.request.extra, with_arrays=False, executed=originals)
+    watch.arrays = look(stage.fun, *stage.others, executed=executed).arrays
+    left_out(watch, stage.captured)
+    return watch
+
+
+def _finished(stage: Stage, watch: Watch, result: object, effects: list[Effect]) -> tuple[Recording, list[Any]]:
+    """The recording, and the values of the program's outputs."""
+    capture, counts = stage.capture, stage.request.counts
+    outputs, restore = flatten(result)
+    places: list[Leaf] = []
+    values: list[Any] = []
+    for leaf in outputs:
+        leaf = snapshot(leaf)
+        if isinstance(leaf, Traced) or is_dynamic(leaf):
+            number, value = capture.number_of(leaf)
+            places.append(Computed(len(capture.program.outputs), type(value) is np.ndarray and value.ndim == 0))
+            capture.program.outputs.append(number)
+            values.append(value)
+        else:
+            places.append(_fixed(leaf, watch, stage.request.leaves))
+    capture.settle()
+    observe("recording", capture.program)
+    values += [v for effect in effects for v in effect.values]
+    recording = Recording(capture.program, watch, places, restore, Performance(capture.program, effects))
+    recording.counts = counts.leaves
+    recording.pinned = frozenset([k for k in counts.leaves if stage.handles[k].node in capture.pinned])
+    recording.variables = tuple([
+        (v, kind_of(plain_of(h)), is_pinned(capture, h)) for v, h in stage.captured.items()
+    ])  # fmt: skip
+    recording.is_for_once = capture.unguarded
+    return recording, values
+
+
+ANYTHING = (str, bytes, bool, int, type(None), enum.Enum, type, np.dtype, np.generic, np.ndarray, slice, range)
+
+
+def _fixed(leaf: object, watch: Watch, leaves: Sequence[object]) -> Fixed:
+    """A leaf that a recording may give back each time; refused if it may hold what was computed."""
+    if isinstance(leaf, ANYTHING) or watch.knows(leaf) or any(leaf is given for given in leaves):
+        return Fixed(leaf)
+    if isinstance(leaf, (set, frozenset)) and all(isinstance(x, ANYTHING) and not isinstance(x, Traced) for x in leaf):
+        return Fixed(leaf)
+    if isinstance(leaf, (types.BuiltinFunctionType, np.ufunc, types.ModuleType)):
+        return Fixed(leaf)
+    fix = "Return numbers, arrays, or containers of them: tuples, lists, dicts, dataclasses."
+    if isinstance(leaf, (types.FunctionType, types.MethodType, functools.partial)):
+        fix = "Return the arrays that it needs, and make it outside."
+    elif hasattr(leaf, "__next__") or hasattr(leaf, "cr_await"):
+        fix = "Run it inside the function, as in  return list(result)."
+    raise OutputError(
+        message("jit cannot return an object that was made by the function.", got=type(leaf).__name__, fix=fix)
+    )
+
+
+def impure(what: str, fun: object) -> ImpureError:
+    """The error for a function that changes something."""
+    return ImpureError(
+        message(
+            f"The function changes {what}, which a recording would not repeat.",
+            got=home(fun),
+            fix="Return the new value as a result instead; what is only counted or collected belongs outside.",
+        )
+    )
+
+
+def _check_arguments(stage: Stage, before: Sequence[object], given: tuple[Any, dict[str, Any]]) -> None:
+    """Refuse a function that has changed what it was given: the leaves were these before."""
+    after = flatten(given)[0]
+    same = len(after) == len(before) and all(a is b for a, b in zip(after, before, strict=True))
+    for handle, leaf in zip(stage.handles, stage.request.leaves, strict=True):
+        same = same and not (isinstance(handle, Traced) and handle.value is not leaf)
+    if not same:
+        raise ImpureError(
+            message(
+                "The function changes an argument in place, which a recording would not repeat.",
+                got=home(stage.fun),
+                fix=f"Work on a copy,  {_copied(before, after, given)},  and return it.",
+            )
+        )
+
+
+def _copied(before: Sequence[object], after: Sequence[object], given: tuple[Any, dict[str, Any]]) -> str:
+    """How to copy what has been changed: an object, if one of its fields holds another value now, or an array."""
+    others = [k for k, (a, b) in enumerate(zip(after, before, strict=False)) if a is not b]
+    if others and len(after) == len(before):
+        way = ways(given)[others[0]]
+        kind = type(holder(given, way))
+        if hasattr(kind, "__dataclass_fields__"):
+            return f"p = dataclasses.replace(p, {way[-1]}=...)"
+        if not hasattr(kind, "copy"):
+            return "p = copy.copy(p)"
+    return "x = x.copy()"

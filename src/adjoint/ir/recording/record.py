@@ -1,0 +1,127 @@
+"""From a call to a program: run the function on handles, again in another way if that does not do."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import ImpureError, OutputError, message
+from ...core.values import unshared
+from ..capture import CaptureTrace, ForeignValueError
+from ..effects import also_in_failure
+from ..program import Program
+from ..surroundings.clone import looks_at_types
+from ..surroundings.looking import look
+from ..surroundings.randomness import not_drawn_if_refused, put_back
+from ..surroundings.varying import NONE, Counts, Numbers, Variable, without_truths
+from .attempt import Attempt, Rebuild, Request, Run, attempted, impure
+from .home import home
+from .recording import Recording
+
+SETTLING = 3
+"""Recordings until objects of packages that the function uses have to stay as they are."""
+
+
+@also_in_failure
+@not_drawn_if_refused
+def record(
+    run: Run,
+    fun: object,
+    leaves: list[Any],
+    rebuild: Rebuild,
+    *extra: object,
+    counts: Counts = frozenset(),
+    variables: Sequence[Variable] = (),
+    exactly: bool = False,
+) -> tuple[Recording, Any]:
+    """Call `fun` on handles; the recording, and the result of this very call.
+
+    `counts` are the places of leaves that are to be inputs although they are Python's integers or truth values, and
+    `variables` captured numbers that are to be inputs. A function that does not take their handles gets the numbers.
+    The recording relies on everything that can be reached, or `exactly` on what has been used; that takes longer to
+    find out.
+    """
+    request = Request(run, fun, leaves, rebuild, extra, NONE, exactly)
+    for numbers in dict.fromkeys([Numbers(counts, tuple(variables)), Numbers(counts)]):
+        try:
+            return _checked(request._replace(counts=numbers))
+        except ForeignValueError:
+            raise
+        except Exception:  # with the numbers themselves, it raises what is due
+            if not numbers:
+                raise
+            put_back()
+    return _checked(request)
+
+
+def _checked(request: Request) -> tuple[Recording, Any]:
+    request = request._replace(lift=not looks_at_types(request.fun))
+    try:
+        found = _settled(request)
+    except (ForeignValueError, ImpureError, OutputError):
+        raise
+    except Exception:  # it may need the arrays that it captures as they are, for compiled code
+        if request.counts or not request.lift or not look(request.fun, *request.extra).arrays:
+            raise
+        request = request._replace(lift=False)
+        put_back()
+        found = _settled(request)
+    if not request.exactly and found.recording.watch.unwatchable:  # perhaps something that is not used
+        put_back()
+        found = _settled(request._replace(exactly=True))
+    drawn, recording = found.drawn, found.recording
+    if drawn and threading.active_count() > 1:  # by another thread, unless the numbers differ the next time as well
+        again = _settled(request)
+        drawn = "" if not again.drawn or _same_constants(recording.program, again.recording.program) else drawn
+    if drawn:
+        raise ImpureError(
+            message(
+                f"The function draws from {drawn}, so a recording would repeat the same numbers.",
+                got=home(request.fun),
+                fix="Draw with  ad.random.normal(key, shape)  and pass the key as an argument,\n"
+                "or draw outside and pass the numbers.",
+            )
+        )
+    return recording, recording.result(unshared(found.values, [*request.leaves, *recording.program.constants.values()]))
+
+
+def _settled(request: Request) -> Attempt:
+    """A recording during which objects of packages were as they are: those that fill their caches have done so."""
+    for _ in range(SETTLING):
+        found = _recorded(request)
+        if not found.stirred:
+            return found
+        put_back()
+    raise impure(found.stirred, request.fun)
+
+
+def _recorded(request: Request) -> Attempt:
+    """A recording in which truth values are handles, if none of them was an index."""
+    capture = CaptureTrace()
+    try:
+        found = attempted(capture, request)
+        if not capture.has_truth_as_index:
+            return found
+    except Exception:
+        if not capture.has_truth_as_index:
+            raise
+    finally:
+        capture.end()
+    put_back()
+    capture = CaptureTrace(plain_truths=True)
+    try:
+        return attempted(capture, request._replace(counts=without_truths(request.counts, request.leaves)))
+    finally:
+        capture.end()
+
+
+def _same_constants(one: Program, other: Program) -> bool:
+    """Whether two recordings of one call rely on the same numbers."""
+
+    def facts(program: Program) -> list[Any]:
+        return [c.tobytes() if isinstance(c, np.ndarray) else repr(c) for c in program.constants.values()]
+
+    return facts(one) == facts(other)

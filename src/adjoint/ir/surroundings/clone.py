@@ -1,0 +1,239 @@
+"""A function as it is recorded: a copy in which the arrays it captures are handles.
+
+What a function does with a captured array (a closure's, a global's, a default's) then becomes part of the program,
+where the array is read anew at every run. The user's own functions, cells and modules are not touched.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import Any
+
+import numpy as np
+
+from ...core.traced import Traced
+from ..capture import CaptureTrace
+from ..program import KINDS
+from ..recording.executed import Executed
+from .calls import has_versions, redirected
+from .reach import codes_in, is_users_function, names_of
+from .restore import Restore
+from .varying import can_be_copied, parts_of, reaches
+
+WARNED = "__warningregistry__"
+"""Where Python notes which warnings a module has given: nobody computes with it."""
+
+
+class Clones:
+    """The copies made for one recording."""
+
+    def __init__(
+        self, capture: CaptureTrace, *, calls: bool = False, variables: dict[tuple[int, Any], Any] | None = None
+    ) -> None:
+        self.capture = capture
+        self.calls = calls
+        """Whether calls of `float` and the like go to versions that take handles."""
+        self.variables = variables or {}
+        """Handles of captured numbers, by their places."""
+        self._owners = frozenset([owner for owner, _ in self.variables])
+        self._objects: list[tuple[Any, dict[str, Any]]] = []
+        self._dicts: list[tuple[Any, dict[str, Any]]] = []
+        self._made: dict[int, tuple[Any, Any]] = {}
+        self._handles: list[tuple[Traced, np.ndarray]] = []
+        self._cells: list[tuple[types.CellType, Any, str]] = []
+        self._containers: list[tuple[Any, list[Any]]] = []
+        self._globals: dict[int, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {}
+
+    def of(self, x: Any) -> Any:
+        """What stands for an object in the recording: itself, if no captured array is behind it."""
+        known = self._made.get(id(x))
+        if known is not None:
+            return known[1]
+        kind = type(x)
+        if kind is np.ndarray and x.dtype.kind in KINDS:
+            return self._kept(x, self._handle(x))
+        if kind is types.FunctionType:
+            return self._function(x)
+        if kind is types.MethodType:
+            return self._kept(x, types.MethodType(self.of(x.__func__), self.of(x.__self__)))
+        if kind is functools.partial:
+            words = {k: self._held(x.keywords, k, v) for k, v in x.keywords.items()}
+            made = functools.partial(self.of(x.func), *map(self.of, x.args), **words)
+            vars(made).update({k: self._held(vars(x), k, v) for k, v in vars(x).items()})
+            self._dicts.append((made, dict(vars(made))))
+            return self._kept(x, made)
+        if kind in (list, tuple, dict) and (_holds_arrays(x) or self._reaches_variables(x)):
+            return self._container(x)
+        if can_be_copied(x) and self._reaches_variables(x):
+            return self._object(x)
+        return x
+
+    def copied_objects(self) -> list[Any]:
+        """The objects that copies were made of."""
+        copies = {id(made) for made, _ in self._objects}
+        return [x for x, made in self._made.values() if id(made) in copies]
+
+    def _reaches_variables(self, x: object) -> bool:
+        return bool(self._owners) and reaches(x, self._owners)
+
+    def changed(self) -> str:
+        """What the recorded function has changed besides its result, in words; empty if nothing."""
+        for handle, array in self._handles:
+            if handle.value is not array:
+                return f"a captured array of shape {array.shape}"
+        for cell, was, name in self._cells:
+            if cell.cell_contents is not was:
+                return f"the captured variable {name!r}"
+        for container, was in self._containers:
+            now = list(container.items()) if isinstance(container, dict) else list(container)
+            flat = [x for pair in now for x in pair] if isinstance(container, dict) else now
+            if len(flat) != len(was) or any([a is not b for a, b in zip(flat, was, strict=True)]):
+                return f"a captured {type(container).__name__}"
+        for x, held in [*self._objects, *self._dicts]:
+            if vars(x).keys() != held.keys() or any([vars(x)[k] is not v for k, v in held.items()]):
+                return f"an attribute of a {type(x).__name__}"
+        for _, overlay, start in self._globals.values():
+            for name in (overlay.keys() | start.keys()) - {WARNED}:
+                if overlay.get(name, self) is not start.get(name, self):
+                    return f"the global variable {name!r}"
+        return ""
+
+    def originals(self, executed: Executed | None) -> Executed | None:
+        """Code that has run, with the user's own code and global variables instead of copies of them."""
+        if executed is None:
+            return None
+        codes = {
+            made: code for f, g in self._made.values() if type(f) is types.FunctionType for made, code in _pairs(g, f)
+        }
+        modules = {id(overlay): module for module, overlay, _ in self._globals.values()}
+        return {codes.get(code, code): modules.get(id(variables), variables) for code, variables in executed.items()}
+
+    def back(self) -> Restore:
+        """The way back from the copies."""
+        handles = [(array, handle) for handle, array in self._handles]
+        modules = [(module, overlay) for module, overlay, _ in self._globals.values()]
+        return Restore([*self._made.values(), *handles], modules)
+
+    def _kept(self, x: object, made: object) -> Any:
+        self._made[id(x)] = (x, made)  # x itself is kept too, so that its number is not given to another object
+        return made
+
+    def _handle(self, x: np.ndarray) -> Traced:
+        handle = self.capture.captured(x)
+        self._handles.append((handle, x))
+        return handle
+
+    def _held(self, owner: object, key: object, value: object) -> Any:
+        """What stands for the content of a variable."""
+        handle = self.variables.get((id(owner), key)) if self._owners else None
+        return self.of(value) if handle is None else handle
+
+    def _object(self, x: object) -> Any:
+        made = self._kept(x, object.__new__(type(x)))
+        vars(made).update({k: self._held(vars(x), k, v) for k, v in vars(x).items()})
+        self._objects.append((made, dict(vars(made))))
+        return made
+
+    def _container(self, x: Any) -> Any:
+        if type(x) is dict:
+            made: Any = {k: self._held(x, k, v) for k, v in x.items()}
+            self._containers.append((made, [part for pair in made.items() for part in pair]))
+        else:
+            made = type(x)([self._held(x, k, v) for k, v in enumerate(x)])
+            if type(x) is list:
+                self._containers.append((made, list(made)))
+        return self._kept(x, made)
+
+    def _function(self, f: types.FunctionType) -> Any:
+        """A copy with cells and globals of its own; functions may refer to each other in circles.
+
+        A function that no array is behind stays itself, so that who compares functions finds them the same.
+        """
+        if not _reaches_arrays(f, calls=self.calls) and not self._reaches_variables(f):
+            return self._kept(f, f)
+        cells = tuple([types.CellType() for _ in f.__closure__ or ()])
+        names = set() if not is_users_function(f) else names_of(f.__code__)
+        overlay = self._overlay(f.__globals__) if names or id(f.__globals__) in self._owners else f.__globals__
+        code, needed = redirected(f) if self.calls and names else (f.__code__, {})
+        for name, version in needed.items():
+            overlay[name] = self._globals[id(f.__globals__)][2][name] = version
+        made = types.FunctionType(code, overlay, f.__name__, None, cells or None)
+        self._kept(f, made)
+        made.__defaults__ = None if f.__defaults__ is None else tuple(map(self.of, f.__defaults__))
+        words = f.__kwdefaults__
+        made.__kwdefaults__ = None if words is None else {k: self._held(words, k, v) for k, v in words.items()}
+        made.__qualname__, made.__module__, made.__doc__ = f.__qualname__, f.__module__, f.__doc__
+        made.__dict__.update(f.__dict__)
+        self._dicts.append((made, dict(f.__dict__)))
+        for name, new, old in zip(f.__code__.co_freevars, cells, f.__closure__ or (), strict=True):
+            try:
+                content = old.cell_contents
+            except ValueError:  # not filled yet
+                continue
+            new.cell_contents = self._held(old, None, content)
+            self._cells.append((new, new.cell_contents, name))
+        for name in names:
+            if name in f.__globals__:
+                new_value = self._held(f.__globals__, name, f.__globals__[name])
+                overlay[name] = self._globals[id(f.__globals__)][2][name] = new_value
+        return made
+
+    def _overlay(self, module: dict[str, Any]) -> dict[str, Any]:
+        known = self._globals.get(id(module))
+        if known is None:
+            known = self._globals[id(module)] = (module, dict(module), dict(module))
+            for (owner, name), handle in self.variables.items():  # also those that are found by text
+                if owner == id(module):
+                    known[1][name] = known[2][name] = handle
+        return known[1]
+
+
+def _reaches_arrays(f: types.FunctionType, *, calls: bool) -> bool:
+    """Whether a function, or one that it uses, captures an array; or calls what has a version for handles."""
+    stack, seen = [f], set()
+    while stack:
+        x: Any = stack.pop()
+        if type(x) is np.ndarray:
+            return True
+        if id(x) not in seen:
+            seen.add(id(x))
+            stack += parts_of(x)
+            if calls and type(x) is types.FunctionType and is_users_function(x) and has_versions(x):
+                return True
+    return False
+
+
+def _pairs(copy: Any, f: Any) -> list[tuple[types.CodeType, types.CodeType]]:
+    """The code of a copy with that of the original, and so for the functions written inside."""
+    return list(zip(codes_in(copy.__code__), codes_in(f.__code__), strict=True))
+
+
+def looks_at_types(fun: object) -> bool:
+    """Whether a function, or one that it uses, mentions the type of arrays: a handle is not one of them."""
+    stack, seen = [fun], set()
+    while stack:
+        x = stack.pop()
+        if id(x) not in seen:
+            seen.add(id(x))
+            stack += parts_of(x)
+            if type(x) is types.FunctionType and _mentions_arrays(x):
+                return True
+    return False
+
+
+def _mentions_arrays(f: types.FunctionType) -> bool:
+    return is_users_function(f) and "ndarray" in names_of(f.__code__)
+
+
+def _holds_arrays(x: Any) -> bool:
+    """Whether an array is somewhere in a container."""
+    stack, seen = [x], set()
+    while stack:
+        item = stack.pop()
+        if type(item) is np.ndarray:
+            return True
+        if type(item) in (list, tuple, dict) and id(item) not in seen:
+            seen.add(id(item))
+            stack += item.values() if type(item) is dict else item
+    return False

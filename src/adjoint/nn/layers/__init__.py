@@ -1,0 +1,1 @@
+"""The layers, by topic; `nn` offers them all."""

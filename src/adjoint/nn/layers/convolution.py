@@ -1,0 +1,217 @@
+"""Convolutions, channels last: x of shape (n, length, c) or (n, height, width, c).
+
+A convolution is a sum of matrix products, one for each row of the kernel: the shifts along the last axis of the image
+are laid side by side as channels, so each product sums over k c numbers. Under `ad.jit` that is faster than one product
+for each place of the kernel, and takes less memory than one product for all of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import checks
+from ..init import Initializer, as_key, initializer
+from ..layer import described, fill, layer, static
+
+Padding = str | int | Sequence[int]
+
+
+@layer
+class Conv2d:
+    """A convolution of images: y[i, j] = sum over a, b of x[s i + a, s j + b] W[a, b] + bias, with W of (k, k, c, c').
+
+    It has c'(k k c + 1) parameters. As everywhere in machine learning, the kernel is not flipped.
+
+    Parameters
+    ----------
+    inputs : int
+        The number of channels c, the length of the last axis of x.
+    outputs : int
+        The number of channels c' of the result.
+    kernel : int or tuple of two int
+        The size of the kernel.
+    key : int or array of two uint64
+        A seed, or a key of `ad.random`, for the first weights.
+    stride : int or tuple of two int, default 1
+        The step s from one place to the next.
+    padding : {"same", "valid"}, int or tuple of two int, default "same"
+        Zeros around the image: as many as keep its size with stride 1, none, or this many on each side.
+    bias : bool, default True
+        Whether there is a bias; it starts at 0.
+    init : str or callable, default "he_normal"
+        The first weights: a name in `nn.init`, or a function `(key, shape, dtype)`.
+    dtype : dtype, default float64
+        float64 or float32.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adjoint import nn
+    >>> layer = nn.Conv2d(1, 16, 3, key=0)
+    >>> layer(np.zeros((32, 8, 8, 1))).shape, nn.Conv2d(1, 16, 3, stride=2, padding=0, key=0)(np.zeros((8, 8, 1))).shape
+    ((32, 8, 8, 16), (3, 3, 16))
+    """
+
+    weight: np.ndarray
+    bias: np.ndarray | None
+    stride: tuple[int, ...] = static()
+    padding: tuple[tuple[int, int], ...] = static()
+
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        kernel: int | Sequence[int],
+        *,
+        key: Any,
+        stride: int | Sequence[int] = 1,
+        padding: Padding = "same",
+        bias: bool = True,
+        init: str | Initializer = "he_normal",
+        dtype: Any = np.float64,
+    ) -> None:
+        _make(self, 2, (inputs, outputs), kernel, key, stride, padding, bias, init, dtype)
+
+    def __call__(self, x: Any) -> Any:
+        """Convolve images of shape (..., height, width, c)."""
+        return _convolved("Conv2d", self, x)
+
+
+@layer
+class Conv1d:
+    """A convolution of sequences: y[i] = sum over a of x[s i + a] W[a] + bias, with W of shape (k, c, c').
+
+    It has c'(k c + 1) parameters.
+
+    Parameters
+    ----------
+    inputs : int
+        The number of channels c, the length of the last axis of x.
+    outputs : int
+        The number of channels c' of the result.
+    kernel : int
+        The size of the kernel.
+    key : int or array of two uint64
+        A seed, or a key of `ad.random`, for the first weights.
+    stride : int, default 1
+        The step s from one place to the next.
+    padding : {"same", "valid"} or int, default "same"
+        Zeros around the sequence: as many as keep its length with stride 1, none, or this many on each side.
+    bias : bool, default True
+        Whether there is a bias; it starts at 0.
+    init : str or callable, default "he_normal"
+        The first weights: a name in `nn.init`, or a function `(key, shape, dtype)`.
+    dtype : dtype, default float64
+        float64 or float32.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adjoint import nn
+    >>> nn.Conv1d(2, 4, 3, key=0)(np.zeros((10, 50, 2))).shape
+    (10, 50, 4)
+    """
+
+    weight: np.ndarray
+    bias: np.ndarray | None
+    stride: tuple[int, ...] = static()
+    padding: tuple[tuple[int, int], ...] = static()
+
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        kernel: int | Sequence[int],
+        *,
+        key: Any,
+        stride: int | Sequence[int] = 1,
+        padding: Padding = "same",
+        bias: bool = True,
+        init: str | Initializer = "he_normal",
+        dtype: Any = np.float64,
+    ) -> None:
+        _make(self, 1, (inputs, outputs), kernel, key, stride, padding, bias, init, dtype)
+
+    def __call__(self, x: Any) -> Any:
+        """Convolve sequences of shape (..., length, c)."""
+        return _convolved("Conv1d", self, x)
+
+
+def _make(
+    made: Any,
+    axes: int,
+    channels: tuple[int, int],
+    kernel: Any,
+    key: Any,
+    stride: Any,
+    padding: Any,
+    bias: bool,
+    init: Any,
+    dtype: Any,
+) -> None:
+    """Set the fields of a convolution with this many axes."""
+    name, kind = type(made).__name__, checks.real(type(made).__name__, dtype)
+    size = checks.pair(name, "kernel", kernel, axes)
+    inputs, outputs = checks.count(name, "inputs", channels[0]), checks.count(name, "outputs", channels[1])
+    fill(
+        made,
+        weight=initializer(init)(as_key(key), (*size, inputs, outputs), kind),
+        bias=np.zeros(outputs, kind) if bias else None,
+        stride=checks.pair(name, "stride", stride, axes),
+        padding=_sides(name, padding, size),
+    )
+
+
+def _sides(name: str, padding: Any, size: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    """How many zeros come before and after each axis."""
+    if padding == "valid":
+        return ((0, 0),) * len(size)
+    if padding == "same":
+        return tuple([((k - 1) // 2, k // 2) for k in size])
+    if isinstance(padding, str):
+        raise checks.refuse(f"{name}: padding has to be 'same', 'valid' or a number.", f"padding={padding!r}")
+    return tuple([(p, p) for p in checks.pair(name, "padding", padding, len(size), least=0)])
+
+
+def _convolved(name: str, own: Any, x: Any) -> Any:
+    axes = len(own.stride)
+    shape, size, inputs = np.shape(x), own.weight.shape[:axes], own.weight.shape[-2]
+    room = [n + sum(sides) for n, sides in zip(shape[-axes - 1 : -1], own.padding, strict=False)]
+    if len(shape) <= axes or shape[-1] != inputs or any([n < k for n, k in zip(room, size, strict=True)]):
+        wanted = ", ".join(["length"] if axes == 1 else ["height", "width"])
+        least = " x ".join([str(max(k - sum(sides), 1)) for k, sides in zip(size, own.padding, strict=True)])
+        raise checks.refuse(
+            f"{name} takes arrays of shape (..., {wanted}, {inputs}), at least {least} large.",
+            described(x),
+            "Channels come last:  np.moveaxis(x, 1, -1)  if they are on axis 1; a grey image has one:  x[..., None].",
+        )
+    y = convolve(pad(x, own.padding), own.weight, own.stride)
+    return y if own.bias is None else y + own.bias
+
+
+def pad(x: Any, sides: Sequence[tuple[int, int]]) -> Any:
+    """x with zeros around the axes in front of the last."""
+    if not any(map(any, sides)):
+        return x
+    return np.pad(x, [(0, 0)] * (np.ndim(x) - len(sides) - 1) + [*sides, (0, 0)])
+
+
+def convolve(x: Any, weight: Any, stride: tuple[int, ...]) -> Any:
+    """The sums of products of a kernel with all parts of x that it fits on, `stride` apart."""
+    *size, inputs, outputs = weight.shape
+    lengths = [(n - k) // s + 1 for n, k, s in zip(np.shape(x)[-len(size) - 1 : -1], size, stride, strict=True)]
+    *rows, across = [
+        [slice(a, a + (n - 1) * s + 1, s) for a in range(k)] for k, n, s in zip(size, lengths, stride, strict=True)
+    ]
+    beside = x[..., across[0], :] if size[-1] == 1 else np.concatenate([x[..., part, :] for part in across], axis=-1)
+    kernel = weight.reshape(*size[:-1], size[-1] * inputs, outputs)
+    total = None
+    for place, parts in zip(np.ndindex(*size[:-1]), itertools.product(*rows), strict=True):
+        seen: Any = (..., *parts, slice(None), slice(None))
+        product = beside[seen] @ kernel[place]
+        total = product if total is None else total + product
+    return total

@@ -1,0 +1,1 @@
+"""How calls of NumPy's functions, operators and methods reach the library."""

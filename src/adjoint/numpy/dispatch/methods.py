@@ -1,0 +1,388 @@
+"""The methods and attributes of ndarray on traced values."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import AssignmentError, UnsupportedError, message
+from ...core.frames.whose import is_library
+from ...core.traced import CONSTANTS, Traced, is_kept, released, settled
+from ...core.values import concrete, describe, is_captured, is_python
+from ...ops.shape import astype as astype_primitive
+from ...ops.shape import constant_astype
+from ...ops.shape import item as item_primitive
+from .assignment import getitem, store
+from .conversions import refuse, to_ratio
+from .foreign import refuse_arithmetic
+from .protocols import array_function
+from .tables import refuse_rules_of_tables
+from .views import fresh_handle
+
+
+def _function(function: Any) -> Callable[..., Any]:
+    """A method that is the NumPy function with the array as first argument."""
+    name = function.__name__
+
+    def method(self: Traced, *args: Any, **kwargs: Any) -> Any:
+        refuse_rules_of_tables(self, name, args, kwargs)
+        if not args and not kwargs:
+            return array_function(self, function, (), (self,), kwargs)  # as NumPy would, after a longer look
+        return function(self, *args, **kwargs)
+
+    method.__name__ = name
+    method.__doc__ = f"As `np.{function.__name__}`."
+    return method
+
+
+def reshape(self: Traced, *shape: Any, order: str = "C", copy: Any = None) -> Any:
+    """`x.reshape(2, -1)`; a view, as in NumPy."""
+    return np.reshape(self, shape[0] if len(shape) == 1 else shape, order, copy=copy)
+
+
+def transpose(self: Traced, *axes: Any) -> Any:
+    """`x.transpose()`, `x.transpose(1, 0)`; a view."""
+    many = len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list, range)))
+    return np.transpose(self, axes[0] if many else axes or None)
+
+
+def astype(self: Traced, dtype: Any, *args: Any, **kwargs: Any) -> Any:
+    """`x.astype(np.float32)`; integers and booleans are constants."""
+    if is_kept(self):
+        return np.asarray(released(self)).astype(dtype, *args, **kwargs)
+    dtype = np.dtype(dtype)
+    if dtype == self.dtype:
+        return fresh_handle(self)
+    if dtype.kind in "fc":
+        source = np.real(self) if self.dtype.kind == "c" and dtype.kind == "f" else self
+        return astype_primitive(source, dtype=dtype)
+    if dtype.kind in "OV" and self.traced_by is not CONSTANTS:
+        refuse(self, "objects", f"an array of {dtype}")
+    return constant_astype(self, dtype=dtype)
+
+
+def compress(self: Traced, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    """`x.compress(condition)`; the function takes the condition first."""
+    return np.compress(condition, self, axis, out)
+
+
+def fill(self: Traced, value: Any) -> None:
+    """`x.fill(v)`."""
+    self[...] = value  # type: ignore[index]
+
+
+def sort(self: Traced, axis: int = -1, kind: Any = None, order: Any = None, **kwargs: Any) -> None:
+    """`x.sort()`, in place."""
+    store(self, np.sort(self, axis))
+
+
+def partition(self: Traced, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
+    """`x.partition(k)`, in place."""
+    store(self, np.partition(self, kth, axis, kind))
+
+
+def resize(self: Traced, *new_shape: Any, refcheck: bool = True) -> None:
+    """`x.resize(shape)` would change the size of an array that others look at."""
+    raise AssignmentError(
+        message(
+            "A traced array cannot change its size in place.",
+            got=f"{describe(self)} to {new_shape}",
+            fix="Write  x = np.resize(x, shape).",
+        )
+    )
+
+
+def set_shape(self: Traced, shape: Any) -> None:
+    """`x.shape = (2, 2)` would change an array that others look at."""
+    raise AssignmentError(
+        message(
+            "A traced array cannot change its shape in place.",
+            got=f"{describe(self)} to {shape}",
+            fix="Write  x = x.reshape(shape).",
+        )
+    )
+
+
+def view(self: Traced, dtype: Any = None, type: Any = None) -> Any:
+    """`x.view()`: another handle of the same elements; as another dtype their bits have no derivative."""
+    if is_kept(self):
+        return released(self).view(*[k for k in (dtype, type) if k is not None])
+    for kind in (dtype, type):
+        if isinstance(kind, builtins.type) and issubclass(kind, np.ndarray) and kind is not np.ndarray:
+            refuse_arithmetic(kind, self)  # asked for by a masked array or a matrix that meets a traced one
+    kinds = (("dtype", dtype), ("type", type))
+    wanted = {name: kind for name, kind in kinds if kind is not None and kind is not np.ndarray}
+    if wanted and self.traced_by is CONSTANTS:
+        return self.value.view(**wanted)
+    if wanted and wanted != {"dtype": self.dtype}:
+        raise UnsupportedError(
+            message(
+                "The bits of a traced array cannot be read as another dtype.",
+                got=f"{describe(self)} as {wanted}",
+                fix="Convert the numbers with  x.astype(dtype),  or use  ad.value(x).view(dtype).",
+            )
+        )
+    return getitem(self, ...)
+
+
+def item(self: Traced, *args: Any) -> Any:
+    """`x.item()`: still traced, so nothing is lost."""
+    if is_kept(self):
+        return np.asarray(settled(self)).item(*args)
+    if not args:
+        if self.size != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        return _python(getitem(self, (0,) * self.ndim))
+    if len(args) == 1 and not isinstance(args[0], tuple):
+        return _python(np.reshape(self, (-1,))[args[0]])
+    return _python(getitem(self, args[0] if len(args) == 1 else args))
+
+
+def _python(x: Any) -> Any:
+    """While a program is captured: a Python number, as the plain method gives; elsewhere the handle does as well."""
+    return item_primitive(x) if is_captured(x) else x
+
+
+def tolist(self: Traced) -> Any:
+    """`x.tolist()`: nested lists of traced numbers."""
+    if not self.traced_by.level:
+        return np.asarray(settled(self)).tolist()
+    return (
+        _python(self)
+        if self.shape == ()
+        else [tolist(part) if isinstance(part, Traced) else part for part in iterate(self)]
+    )
+
+
+def iterate(self: Traced) -> Iterator[Any]:
+    """`for row in x`."""
+    if self.shape == ():
+        raise TypeError("iteration over a 0-d array")
+    return iter([getitem(self, i) for i in range(self.shape[0])])
+
+
+def length(self: Traced) -> int:
+    """`len(x)`."""
+    if self.shape == ():
+        raise TypeError("len() of unsized object")
+    return self.shape[0]
+
+
+def contains(self: Traced, value: Any) -> bool:
+    """`v in x`."""
+    return bool(np.any(self == value))
+
+
+def copy(self: Any, order: str = "C") -> Any:
+    """`x.copy()`: of a handle that was kept from a trace that has ended, a copy of its value."""
+    return np.copy(released(self)) if isinstance(self, Traced) and is_kept(self) else fresh_handle(self)
+
+
+def conjugate(self: Traced) -> Any:
+    """`x.conj()`, `x.conjugate()`; a real number of Python's is its own."""
+    return self if self.dtype.kind != "c" and is_python(self) else np.conjugate(self)
+
+
+def real(self: Traced) -> Any:
+    """`x.real`; a real number of Python's is its own."""
+    return self if self.dtype.kind != "c" and is_python(self) else np.real(self)
+
+
+def imaginary(self: Traced) -> Any:
+    """`x.imag`; of a real number of Python's it is 0.0."""
+    return 0.0 if self.dtype.kind == "f" and is_python(self) else np.imag(self)
+
+
+def is_integer(self: Traced) -> bool:
+    """`x.is_integer()`, of a number: a decision, as `x == int(x)` is."""
+    return bool(self == np.floor(self)) and bool(np.isfinite(self))
+
+
+def _of_numbers(name: str, method: Callable[[Traced], Any]) -> property:
+    """A method of floats, which arrays do not have."""
+
+    def read(self: Traced) -> Callable[[], Any]:
+        if self.shape != () or self.dtype.kind != "f":
+            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        return lambda: method(self)
+
+    return property(read)
+
+
+class Flat:
+    """`x.flat`: the elements in order, for reading, writing and iterating."""
+
+    __slots__ = ("base",)
+
+    def __init__(self, base: Traced) -> None:
+        self.base = base
+
+    def __getitem__(self, key: Any) -> Any:
+        return fresh_handle(np.reshape(self.base, (-1,))[key])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        numbers = np.arange(self.base.size)[key]
+        if np.ndim(numbers):
+            np.put(self.base, numbers, value)
+        else:
+            np.put(self.base, [numbers], np.reshape(value, (1,)))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(np.reshape(self.base, (-1,)))
+
+    def __len__(self) -> int:
+        return math.prod(self.base.shape)
+
+
+OF_FLOATS = frozenset(("as_integer_ratio", "hex"))
+
+METHODS: dict[str, Any] = {
+    **{
+        name: _function(getattr(np, name))
+        for name in (
+            "sum",
+            "prod",
+            "mean",
+            "var",
+            "std",
+            "max",
+            "min",
+            "argmax",
+            "argmin",
+            "argsort",
+            "any",
+            "all",
+            "cumsum",
+            "cumprod",
+            "clip",
+            "round",
+            "dot",
+            "trace",
+            "diagonal",
+            "repeat",
+            "take",
+            "searchsorted",
+            "nonzero",
+            "choose",
+            "argpartition",
+            "ptp",
+            "put",
+            "squeeze",
+            "swapaxes",
+            "ravel",
+        )
+    },
+    "__iter__": iterate,
+    "__len__": length,
+    "__contains__": contains,
+    "__copy__": lambda self: copy(self),
+    "__deepcopy__": lambda self, memo: copy(self),
+    "astype": astype,
+    "compress": compress,
+    "conj": conjugate,
+    "conjugate": conjugate,
+    "is_integer": is_integer,
+    "as_integer_ratio": _of_numbers("as_integer_ratio", to_ratio),
+    "hex": _of_numbers("hex", lambda self: float(concrete(self)).hex()),
+    "copy": copy,
+    "fill": fill,
+    "flatten": lambda self, order="C": copy(np.reshape(self, (-1,), order)),
+    "item": item,
+    "partition": partition,
+    "reshape": reshape,
+    "resize": resize,
+    "sort": sort,
+    "tolist": tolist,
+    "transpose": transpose,
+    "view": view,
+    "T": property(lambda self: transpose(self)),
+    "mT": property(lambda self: np.matrix_transpose(self)),
+    "shape": vars(Traced)["shape"].setter(set_shape),
+    "ndim": property(lambda self: len(self.shape)),
+    "size": property(lambda self: math.prod(self.shape)),
+    "itemsize": property(lambda self: self.dtype.itemsize),
+    "nbytes": property(lambda self: self.size * self.dtype.itemsize),
+    "flags": property(lambda self: flags(self)),
+    "setflags": property(lambda self: set_flags(self)),
+    "device": property(lambda self: "cpu"),
+    "__array_namespace__": lambda self, *, api_version=None: namespace(),
+    "flat": property(
+        lambda self: released(self).flat if is_kept(self) else Flat(self), lambda self, value: fill_flat(self, value)
+    ),
+    "real": property(
+        real,
+        lambda self, value: set_part(self.real, value),
+    ),
+    "imag": property(imaginary, lambda self, value: set_part(self.imag, value)),
+}
+
+
+def flags(self: Traced) -> Any:
+    """`x.flags`, for NumPy's and SciPy's own code alone: those of a new array, as a traced one has no memory."""
+    if not self.traced_by.level:
+        return np.asarray(settled(self)).flags
+    if not is_library(sys._getframe(2)):
+        raise AttributeError("a traced array has no attribute 'flags'; ad.value(x) is the plain array")
+    return np.empty((2,) * self.ndim).flags
+
+
+def namespace() -> Any:
+    """Where functions of arrays are found: NumPy, or the view of it that SciPy's own code compares with."""
+    if not is_library(sys._getframe(2)):
+        return np
+    used = sys.modules.get("scipy._lib._array_api")
+    return np if used is None else used.np_compat
+
+
+def set_flags(self: Traced) -> Any:
+    """`x.setflags`, for NumPy's and SciPy's own code alone, which protects arrays: here nothing needs it."""
+    if not self.traced_by.level:
+        return np.asarray(settled(self)).setflags
+    if not is_library(sys._getframe(2)):
+        raise AttributeError("a traced array has no attribute 'setflags'; ad.value(x) is the plain array")
+    return lambda write=None, align=None, uic=None: None
+
+
+def fill_flat(self: Traced, value: Any) -> None:
+    """`x.flat = v`."""
+    store(self, np.reshape(np.resize(value, self.size), self.shape))
+
+
+def set_part(part: Any, value: Any) -> None:
+    """`z.real = v`."""
+    part[...] = value
+
+
+def _plain_attribute(name: str) -> property:
+    """What has no traced counterpart (`flags`, `tobytes`): of a constant, the plain array's own."""
+
+    def read(self: Traced) -> Any:
+        if not self.traced_by.level:
+            return getattr(np.asarray(settled(self)), name)
+        raise AttributeError(f"a traced array has no attribute {name!r}; ad.value(x) is the plain array")
+
+    return property(read)
+
+
+for _name, _method in METHODS.items():
+    setattr(Traced, _name, _method)
+_plain: set[str] = set()
+for _name in dir(np.ndarray):
+    if not _name.startswith("_") and not hasattr(Traced, _name):  # a `__getattr__` would slow down every attribute
+        setattr(Traced, _name, _plain_attribute(_name))
+        _plain.add(_name)
+
+
+def names(self: Traced) -> list[str]:
+    """`dir(x)`: what a traced value has, without the attributes that only plain arrays have."""
+    hidden = _plain | {"flags", "setflags"} if self.traced_by.level else set()
+    hidden = hidden | OF_FLOATS if self.shape != () or self.dtype.kind != "f" else hidden
+    return [name for name in dir(type(self)) if name not in hidden and (name != "mT" or len(self.shape) > 1)]
+
+
+Traced.__dir__ = names  # type: ignore[method-assign,assignment]

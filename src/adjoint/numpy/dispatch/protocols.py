@@ -1,0 +1,192 @@
+"""NumPy's two protocols: how plain `np.sin(x)` and `np.sum(x)` reach the library."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from _thread import get_ident
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import UnsupportedError, message
+from ...core.frames.callsite import is_users
+from ...core.primitive import Primitive
+from ...core.reverse import ReverseTrace
+from ...core.traced import CONSTANTS, Traced, is_kept, released, snapshot
+from ...core.tree import flatten
+from ...core.values import dtype_of, is_python
+from ...ops.declare import UFUNCS
+from ...ops.shape import astype
+from ..numbers.python_numbers import made_by_numpy, marked_as_numpys
+from .agreement import asked, instead, is_asked, is_asked_of_ufunc
+from .assignment import deliver
+from .dispatchers import WITH_LISTS, joined_arguments
+from .foreign import taken
+from .lookup import implementation_of, primitive_of
+from .opaque_calls import as_one_step, dispatched
+from .registry import FUNCTIONS, behaviour_of
+
+SEQUENCES = frozenset((list, tuple))
+
+
+def array_ufunc(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """A universal function was called with a traced argument."""
+    trace: Any = self.traced_by
+    if (
+        type(trace) is ReverseTrace
+        and type(self) is Traced
+        and len(inputs) == 1
+        and method == "__call__"
+        and not kwargs
+    ):
+        primitive = UFUNCS.get(ufunc)
+        if primitive is not None and primitive.is_smooth:
+            return recorded(trace, primitive, self)
+    if not trace.level and trace is not CONSTANTS:
+        return _without_kept(getattr(ufunc, method), inputs, kwargs)
+    if trace.is_capture and method != "at" and is_users(sys._getframe(1)):
+        function = ufunc if method == "__call__" else getattr(ufunc, method)
+        ours = functools.partial(_universal, self, ufunc, method)
+        return dispatched(_name(function), function, ours, inputs, kwargs)
+    if method == "at" or (method == "__call__" and not kwargs):
+        return _universal(self, ufunc, method, *inputs, **kwargs)
+    function = ufunc if method == "__call__" else getattr(ufunc, method)
+    try:
+        if is_asked_of_ufunc(ufunc, method, inputs, kwargs) and is_users(sys._getframe(1)):
+            return asked(function, functools.partial(_universal, self, ufunc, method), inputs, kwargs)
+        return _universal(self, ufunc, method, *inputs, **kwargs)
+    except Exception as error:
+        return instead(function, inputs, kwargs, error)
+
+
+def is_of_python(ufunc: Any) -> bool:
+    """Whether a universal function calls one of Python's for each element, as `np.frompyfunc` makes them."""
+    return bool(ufunc.types == ["O" * ufunc.nin + "->" + "O" * ufunc.nout])
+
+
+def recorded(trace: ReverseTrace, primitive: Primitive, x: Traced) -> Traced:
+    """The most frequent case: a smooth function of one argument in the reverse trace."""
+    found = trace.unary(primitive, x)
+    kind = type(found.value)
+    if kind is float and not primitive.is_operator:
+        trace.has_numpys = True
+    elif kind is not np.ndarray:
+        made_by_numpy(found)
+    return found
+
+
+def _universal(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    primitive = UFUNCS.get(ufunc)
+    if primitive is None:
+        primitive = primitive_of(ufunc)
+        if primitive is None:
+            if method == "__call__" and not kwargs and is_of_python(ufunc) and not self.traced_by.is_capture:
+                from .ufuncs import by_python
+
+                return by_python(ufunc, inputs)
+            return _plainly(getattr(ufunc, method), inputs, kwargs)
+    if self.traced_by.is_capture and all([is_python(x) for x in inputs]):
+        inputs = tuple([astype(x, dtype=dtype_of(x)) if isinstance(x, Traced) else x for x in inputs])
+        self = next(x for x in inputs if isinstance(x, Traced))  # NumPy's functions give NumPy's numbers
+    if method == "__call__" and not kwargs:
+        if len(inputs) == 1:
+            if primitive.is_smooth and type(self) is Traced:
+                return made_by_numpy(self.traced_by.unary(primitive, self))
+            return made_by_numpy(primitive(self))
+        if type(inputs[0]) is np.ndarray and inputs[1] is self and primitive.is_smooth and len(inputs) == 2:
+            return self.traced_by.process(primitive, inputs, {})
+        return made_by_numpy(primitive(*[np.array(x) if type(x) in SEQUENCES else x for x in taken(inputs, self)]))
+    if type(primitive) is Primitive and primitive.derivative.is_zero and _is_plain(method, kwargs):
+        from .ufuncs import constantly
+
+        function = ufunc if method == "__call__" else getattr(ufunc, method)
+        return constantly(function, primitive.name, inputs, kwargs)
+    if method == "__call__":
+        from .ufuncs import call_with_keywords
+
+        return call_with_keywords(primitive, ufunc, taken(inputs, self), kwargs)
+    from .ufunc_methods import METHODS
+
+    return METHODS[method](primitive, ufunc, inputs, kwargs)
+
+
+def _is_plain(method: str, kwargs: dict[str, Any]) -> bool:
+    """Whether a call with keywords, or of a method, writes nowhere and has no traced keyword."""
+    is_rare = method != "__call__" or kwargs.get("dtype") is not None
+    return is_rare and method != "at" and kwargs.get("out") is None and not isinstance(kwargs.get("where"), Traced)
+
+
+def array_function(self: Traced, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """A NumPy function was called with a traced argument."""
+    if WITH_LISTS and get_ident() in WITH_LISTS:
+        args, kwargs = joined_arguments(function, args, kwargs)
+    trace: Any = self.traced_by
+    if not trace.level and trace is not CONSTANTS:
+        return _without_kept(function, args, kwargs)
+    implementation = FUNCTIONS.get(function) or implementation_of(function)
+    if implementation is None:
+        return _plainly(function, args, kwargs)
+    if trace.is_capture and is_users(sys._getframe(1)):
+        return dispatched(_name(function), function, implementation, args, kwargs)
+    try:
+        if (kwargs or len(args) > 2) and is_asked(function, args, kwargs) and is_users(sys._getframe(1)):
+            return asked(function, implementation, args, kwargs)
+        found = implementation(*args, **kwargs) if kwargs else implementation(*args)
+        return (
+            found if type(self.value) is np.ndarray or behaviour_of(function).keeps_python else marked_as_numpys(found)
+        )
+    except Exception as error:
+        return instead(function, args, kwargs, error)
+
+
+def _without_kept(function: Any, args: Any, kwargs: Any) -> Any:
+    """Call a function again on the values of handles that were kept from traces that have ended."""
+    out = kwargs.pop("out", None)
+    leaves, rebuild = flatten((args, kwargs))
+    plain_args, plain_kwargs = rebuild([released(x) if isinstance(x, Traced) and is_kept(x) else x for x in leaves])
+    found = function(*plain_args, **plain_kwargs)
+    return deliver(found, out)
+
+
+def _plainly(function: Any, args: Any, kwargs: Any) -> Any:
+    """Call a function without a rule if only buffers of constants are among its arguments; else refuse."""
+    found = as_one_step(_name(function), function, args, kwargs)
+    if found is not NotImplemented:
+        return found
+    leaves, rebuild = flatten((args, kwargs))
+    if any(isinstance(x, Traced) and x.traced_by.level for x in leaves):
+        from ..patching.replacements import answer_to  # which imports this module
+
+        answer = answer_to(_name(function))
+        if answer is not None and answer.kind == "refused":
+            raise UnsupportedError(message(f"{_name(function)} is not differentiated: {answer.note}.", fix=answer.fix))
+        raise UnsupportedError(
+            message(
+                f"{_name(function)} has no derivative rule.",
+                fix="If no derivative is wanted, pass  ad.stop_gradient(x)  to it; "
+                "if it is, give the rule with  ad.custom_rule.",
+            )
+        )
+    plain_args, plain_kwargs = rebuild([snapshot(x) for x in leaves])
+    return function(*plain_args, **plain_kwargs)
+
+
+def _name(function: Any) -> str:
+    owner = getattr(function, "__self__", None)
+    function = owner if isinstance(owner, np.ufunc) else function
+    name = getattr(function, "__name__", None) or str(function)
+    module = getattr(function, "__module__", None) or _home(function, name)
+    return f"{'np' + module[5:] if module.startswith('numpy') else module}.{name}" if module else name
+
+
+def _home(ufunc: Any, name: str) -> str:
+    """Where a universal function comes from, which it does not say itself; nowhere, for one of the user's own."""
+    for module in ("numpy", "scipy.special"):
+        if getattr(sys.modules.get(module), name, None) is ufunc:
+            return module
+    return ""
+
+
+Traced.__array_ufunc__ = array_ufunc  # type: ignore[attr-defined]
+Traced.__array_function__ = array_function  # type: ignore[attr-defined]

@@ -1,0 +1,129 @@
+"""Handles that share their elements with another one, as NumPy's views do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core.batch import BatchTrace, EndedBatch
+from ...core.errors import AssignmentError, message
+from ...core.traced import CONSTANTS, Traced, as_buffer, is_kept, released, settled, snapshot
+from ...core.values import concrete, describe
+from ...ops.shape import astype
+
+Read = Callable[..., Any]
+Write = Callable[..., Any]
+
+
+class ViewHandle(Traced):
+    """A handle that shares its elements with another, as a NumPy view does.
+
+    It reads its base again, `read(base, *key)`, when the base has been updated, and an update of the view is an update
+    of the base, `write(base, new, *key)`.
+    """
+
+    __slots__ = ("_handle", "_node", "_seen", "base", "key", "read", "root", "write")
+
+    def __init__(self, base: Any, read: Read, write: Write, handle: Any = None, key: tuple[Any, ...] = ()) -> None:
+        self.base = base
+        self.root = root = base.root if type(base) is ViewHandle else base
+        self.read = read
+        self.write = write
+        self.key = key
+        self._handle = handle
+        self._seen = None if handle is None else root.value
+        self._node = None if handle is None else root.node
+
+    def current(self) -> Traced:
+        """The elements as they are now."""
+        if self._is_stale():
+            self._read_again()
+        return self._handle  # type: ignore[return-value]
+
+    value = property(lambda self: self.current().value)  # type: ignore[assignment]
+    traced_by = property(lambda self: self.current().traced_by)  # type: ignore[assignment]
+    node = property(lambda self: self.current().node)  # type: ignore[assignment]
+
+    def become(self, other: Any) -> None:
+        """Write through to the base, and so on to the array that owns the elements."""
+        if self.base is self._handle or isinstance(self.traced_by, EndedBatch):
+            alone = Traced(None, CONSTANTS, None)
+            alone.become(snapshot(other))
+            self._be_alone(alone)
+            return
+        new, target = snapshot(other), self
+        while type(target) is ViewHandle:
+            new, target = snapshot(target.write(snapshot(target.base), new, *target.key)), target.base  # type: ignore[assignment]
+        target.become(new)
+
+    def release(self) -> Any:
+        """The elements, once the trace has ended: of the array that the base has of its own from then on."""
+        if is_kept(self.root):
+            released(self.root)
+        return settled(self.current())
+
+    def _be_alone(self, handle: Traced) -> None:
+        """Share elements with nobody: that the base of a batch has one axis more than it shows, its trace knows."""
+        self.base = self.root = self._handle = handle
+        self._seen, self._node = handle.value, handle.node
+
+    def _is_stale(self) -> bool:
+        return self.root.value is not self._seen or self.root.node is not self._node
+
+    def _read_again(self) -> None:
+        """Read from the nearest base that is up to date; a loop, as views of views may be thousands deep."""
+        trace, handle = self.root.traced_by, self._handle
+        again = BatchTrace(trace.size) if isinstance(trace, EndedBatch) else None
+        if again is None and handle is not None and isinstance(handle.traced_by, EndedBatch):
+            self._be_alone(handle)
+            return
+        stale: list[ViewHandle] = []
+        base: Any = self
+        while type(base) is ViewHandle and base._is_stale():
+            stale.append(base)
+            base = base.base
+        plain_trace = trace if is_kept(self.root) else CONSTANTS
+        for view in reversed(stale):
+            base = snapshot(view.base) if again is None else Traced(view.base.value, again, None)
+            found = view.read(base, *view.key)
+            view._handle = found if isinstance(found, Traced) else Traced(found, plain_trace, None)
+            view._seen, view._node = self.root.value, self.root.node
+        if again is not None:
+            again.end()
+
+
+def view_of(base: Any, read: Read, write: Write) -> Any:
+    """`read(base)`, which shares its elements with the base wherever NumPy's result does."""
+    found = read(base)
+    if not isinstance(base, Traced) or found is base:
+        return found
+    mine, its = concrete(base), concrete(found)
+    if type(mine) is np.ndarray and type(its) is np.ndarray and np.may_share_memory(mine, its):
+        return ViewHandle(base, read, write, found if isinstance(found, Traced) else None)
+    return as_buffer(found) if base.traced_by is CONSTANTS else found
+
+
+def fresh_handle(x: Any) -> Any:
+    """A handle of its own, which later updates of the old one do not reach and which may be written to."""
+    if not isinstance(x, Traced):
+        return as_buffer(np.array(x))
+    found = snapshot(x)
+    if not isinstance(found, Traced):
+        return Traced(np.array(found), CONSTANTS, None)
+    whole = concrete(found)
+    if isinstance(whole, np.ndarray) and not whole.flags.writeable:
+        return astype(found, dtype=found.dtype)
+    return found
+
+
+def read_only(base: Any, new: Any) -> Any:
+    """The `write` of views that NumPy does not let anybody write to."""
+    raise AssignmentError(
+        message(
+            "assignment destination is read-only: NumPy shares its elements and does not let them be changed.",
+            got=describe(new),
+            fix="Assign to a copy:  y = y.copy().",
+        )
+    )

@@ -1,0 +1,1 @@
+"""Array creation routines: from shapes and values, ranges, matrices."""

@@ -1,0 +1,1 @@
+"""Indexing routines: index arrays, picking elements, inserting data."""

@@ -1,0 +1,1 @@
+"""Array manipulation routines: shapes, axes, joining, splitting, rearranging."""

@@ -1,0 +1,1 @@
+"""Mathematical functions: sums, differences, rounding, complex numbers, extrema."""

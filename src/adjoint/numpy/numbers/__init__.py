@@ -1,0 +1,1 @@
+"""Python's numbers inside traced functions: they stay what Python makes of them."""

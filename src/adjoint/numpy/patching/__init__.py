@@ -1,0 +1,1 @@
+"""Names of NumPy and SciPy that give no hook, and what stands for them while a function is traced."""

@@ -1,0 +1,140 @@
+"""NumPy's array makers that a module has imported by name: `from numpy import zeros, asarray`.
+
+Such a name holds NumPy's own function for good. In modules whose arrays may be handles it is replaced, once, by a
+version that does what it always did unless its thread is tracing; so are default arguments and attributes of classes.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from types import CellType, FunctionType, MethodType
+from typing import Any
+
+import numpy
+
+from ...core.frames.whose import NUMPY_CODE, OURS, Owner, owner_of
+from ..numbers.mathematics import named_versions
+from .constructors import MAKERS, NUMPY, Maker
+from .names import OBJECTS
+
+HOLDERS = (FunctionType, type)
+"""What may hold such a function as a default argument or an attribute."""
+
+_versions: dict[int, Any] = {
+    **{id(original): MAKERS[name] for name, original in NUMPY.items()},
+    **{id(getattr(numpy, name)): name for name in OBJECTS},
+    **{id(original): Maker(original, version) for original, version in named_versions().items()},
+}
+_adopted: dict[int, tuple[int, dict[str, Any]]] = {}
+"""Global names of functions that were traced: how many there were, and what has been replaced among them."""
+
+_sizes: dict[int, int] = {}
+"""How many names there were where nothing has been replaced, so that there is nothing else to be asked."""
+
+_kept: dict[int, tuple[dict[str, Any], str, Any]] = {}
+"""Names among which something has been replaced, the first of them, and by what: a new import sets all of them anew."""
+
+
+def adopt_surroundings(fun: Any) -> None:
+    """Look at the names that a function may use, unless they are as they were the last time."""
+    script = sys.modules["__main__"].__dict__
+    if _sizes.get(id(script)) != len(script):
+        adopt_again(script)
+    for names, name, version in _kept.values():
+        if names.get(name) is not version:
+            _adopt_anew()
+            break
+    if type(fun) is not FunctionType:
+        fun = _function_of(fun)
+    if fun is not None:
+        names = fun.__globals__
+        if names is not script and _sizes.get(id(names)) != len(names):
+            adopt_again(names)
+        for cell in fun.__closure__ or ():
+            _adopt_cell(cell)
+
+
+def _function_of(x: Any) -> FunctionType | None:
+    """The function behind a method, a partial, a jitted function or an object that can be called."""
+    for _ in range(8):
+        if type(x) is FunctionType:
+            return x
+        kind = type(x)
+        if kind is MethodType:
+            x = x.__func__
+        elif kind is functools.partial:
+            x = x.func
+        else:
+            x = x.fun if kind.__module__.startswith(OURS + ".") and hasattr(x, "fun") else vars(kind).get("__call__")
+    return None
+
+
+def _adopt_anew() -> None:
+    """Look at the names of modules that have been imported anew, as by `importlib.reload`."""
+    for names in [names for names, name, version in _kept.values() if names.get(name) is not version]:
+        adopt_again(names)
+
+
+def adopt_again(names: dict[str, Any]) -> None:
+    """Look at global names that may have grown, or been set anew."""
+    count, replaced = _adopted.get(id(names), (0, {}))
+    if count != len(names) or any([names.get(name) is not version for name, version in replaced.items()]):
+        everything = {**replaced, **adopt(names)}
+        held = {name: version for name, version in everything.items() if names.get(name) is version}
+        _adopted[id(names)] = len(names), held
+        _sizes[id(names)] = -1 if held else len(names)
+        _kept.pop(id(names), None)
+        for name, version in held.items():
+            _kept[id(names)] = names, name, version
+            break
+
+
+def adopt(names: dict[str, Any]) -> dict[str, Any]:
+    """Replace NumPy's array makers among the global names of a module; what they are now."""
+    if owner_of(names) not in (Owner.USER, Owner.INSTALLED) and names.get("__name__") not in NUMPY_CODE:
+        return {}
+    replaced: dict[str, Any] = {}
+    for name, value in list(names.items()):
+        if id(value) in _versions:
+            names[name] = replaced[name] = _version(value)
+        elif issubclass(type(value), HOLDERS) and getattr(value, "__module__", "") == names.get("__name__"):
+            _adopt_parts(value)
+    return replaced
+
+
+def _version(original: Any) -> Any:
+    version = _versions[id(original)]
+    if isinstance(version, str):
+        from .index_tricks import VERSIONS
+
+        version = _versions[id(original)] = VERSIONS[version]
+    return version
+
+
+def _adopt_parts(x: Any) -> None:
+    """Default arguments of a function; attributes of a class, and the defaults of its methods."""
+    if issubclass(type(x), type):
+        for name, value in list(vars(x).items()):
+            if type(value) is FunctionType:  # a method, also if it is NumPy's
+                _adopt_parts(value)
+            elif id(value) in _versions:
+                setattr(x, name, staticmethod(_version(value)))  # as NumPy's own, it is bound to nobody
+        return
+    if x.__defaults__ and any([id(value) in _versions for value in x.__defaults__]):
+        x.__defaults__ = tuple([_version(value) if id(value) in _versions else value for value in x.__defaults__])
+    for name, value in list((x.__kwdefaults__ or {}).items()):
+        if id(value) in _versions:
+            x.__kwdefaults__[name] = _version(value)
+
+
+def _adopt_cell(cell: CellType) -> None:
+    """A variable of an enclosing function."""
+    try:
+        content = cell.cell_contents
+    except ValueError:  # not filled yet
+        return
+    if id(content) in _versions:
+        cell.cell_contents = _version(content)
+    elif type(content) is FunctionType:
+        adopt_again(content.__globals__)

@@ -1,0 +1,66 @@
+"""Which threads are tracing a function, and the modules that have names of their own for them meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from _thread import get_ident
+from types import ModuleType
+
+from ...core.forking import held_at_fork, in_child
+from ...core.frames.swallowed import REFUSED
+from ...core.traced import LOCAL
+
+CLASSES: list[tuple[ModuleType, type, type]] = []
+"""Modules whose names depend on the thread while one is tracing, their class otherwise, and their class then."""
+
+_lock = threading.Lock()
+THREADS: set[int] = set()
+"""The threads that are tracing a function."""
+
+
+def enter(outside: int) -> None:
+    """A function is about to be traced in this thread, inside `outside` others."""
+    LOCAL.depth = outside + 1
+    if outside:
+        return
+    with _lock:
+        THREADS.add(get_ident())
+        if len(THREADS) == 1:
+            for module, _, tracing in CLASSES:
+                module.__class__ = tracing  # type: ignore[assignment]
+
+
+def leave(outside: int) -> None:
+    """It is done, and so are the names with the last thread. Says what holds now, so it may be said again."""
+    LOCAL.depth = outside
+    if outside:
+        return
+    with _lock:
+        THREADS.discard(get_ident())
+        if not THREADS:
+            for module, usual, _ in CLASSES:
+                module.__class__ = usual  # type: ignore[assignment]
+    if REFUSED:
+        REFUSED.pop(get_ident(), None)
+
+
+def _after_fork() -> None:
+    """Forget, in the child, threads of the parent that were tracing."""
+    THREADS.intersection_update({get_ident()})
+    if not THREADS:
+        for module, usual, _ in CLASSES:
+            module.__class__ = usual  # type: ignore[assignment]
+
+
+held_at_fork(_lock)
+in_child(_after_fork)
+
+
+def add(module: ModuleType, properties: dict[str, property]) -> None:
+    """Let names of a module be what these properties say, while a function is traced."""
+    usual = type(module)
+    tracing = type(usual.__name__, (usual,), dict(properties))
+    with _lock:
+        CLASSES.append((module, usual, tracing))
+        if THREADS:
+            module.__class__ = tracing  # type: ignore[assignment]

@@ -1,0 +1,1 @@
+"""Linear algebra: solving, factorisations, eigenvalues, functions of matrices."""

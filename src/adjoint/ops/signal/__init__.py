@@ -1,0 +1,1 @@
+"""Primitives of signals and images, which SciPy evaluates: imported with SciPy's own modules, never before."""

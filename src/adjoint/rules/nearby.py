@@ -1,0 +1,209 @@
+"""Derivatives by a trace that is taken again: at points nearby, and with numbers of a wider range."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, final
+
+import numpy as np
+
+from ..core.forward import ForwardTrace, met
+from ..core.reverse import ReverseTrace, Seeds
+from ..core.rule import UnknownValueError
+from ..core.singular.careful_sweep import pull_careful
+from ..core.singular.near import is_ghost, pull_near, push_near
+from ..core.traced import Traced, is_of
+from ..core.types import Mask, Numeric
+from ..core.values import shape_of
+from .again import Run, expanded, taken, takes_wide, wide
+from .limit_search import Limits, directions, limits, scale
+
+
+class Sweep(ABC):
+    """A sweep over a trace that can be taken again."""
+
+    def __init__(self, trace: ReverseTrace, ends: Seeds, inputs: Sequence[Any], run: Run) -> None:
+        self.inputs = inputs
+        self.trace, self.places = expanded(trace, [place for place, _ in ends if place >= 0], run)
+        self.takes_wide = takes_wide(self.trace)
+
+    def moved(self, distance: float, turned: int = -1) -> list[Any]:
+        """The inputs at an ordinary point nearby, with one of them turned to the other side."""
+        moves = self.moves(distance, turned=turned)
+        return [self.wide(x) + m for x, m in zip(self.inputs, moves, strict=True)]
+
+    def wide(self, x: Numeric) -> Any:
+        """A number of a wider range, if all steps take such numbers."""
+        return wide(x) if self.takes_wide else x
+
+    @abstractmethod
+    def moves(self, distance: float, turn: float = 0.0, turned: int = -1) -> list[Any]:
+        """How far the inputs move to a point nearby."""
+
+    @abstractmethod
+    def at(self, inputs: Sequence[Any]) -> list[Any]:
+        """The derivatives at other inputs."""
+
+    @abstractmethod
+    def widely(self) -> Iterator[tuple[Any, Mask]]:
+        """The derivatives by numbers of a wider range, and where they are sure."""
+
+    @abstractmethod
+    def limits(self) -> Limits:
+        """The limits of the derivatives nearby; None for those that are 0 whatever happens."""
+
+    @abstractmethod
+    def undefined(self) -> list[Any]:
+        """For each derivative, where it is of a value that is not a number; its infinities have no sign then."""
+
+
+@final
+class SweepBack(Sweep):
+    """From cotangents of some places of a trace, its ends, to those of its inputs."""
+
+    def __init__(self, trace: ReverseTrace, ends: Seeds, inputs: Sequence[Any], run: Run) -> None:
+        super().__init__(trace, ends, inputs, run)
+        self.seeds = [(p, g) for p, (_, g) in zip(self.places, ends, strict=True) if p is not None]
+
+    def widely(self) -> Iterator[tuple[Any, Mask]]:
+        """The cotangents by numbers of a wider range."""
+        if not self.takes_wide:
+            raise UnknownValueError
+        beside = self._pulled([wide(x) * BESIDE for x in self.inputs])
+        for (g, doubt), (h, _) in zip(self._pulled([wide(x) for x in self.inputs]), beside, strict=True):
+            yield g, _is_steady(g, h) & np.logical_not(doubt)
+
+    def undefined(self) -> list[Any]:
+        """Whether a value that a cotangent comes from is not a number."""
+        outs = [(self.trace[p][3], g) for p, g in self.seeds]
+        is_nan = any([np.any(np.isnan(out) & np.not_equal(g, 0)) for out, g in outs if not is_ghost(out)])
+        return [is_nan] * len(self.inputs)
+
+    def _pulled(self, inputs: Sequence[Any]) -> list[tuple[Any, Any]]:
+        trace = ReverseTrace()
+        results = taken(self.trace, [trace.input(x) for x in inputs])
+        seeds = [(results[p].node, g) for p, g in self.seeds if is_of(results[p], trace)]
+        found, doubts = pull_careful(trace, seeds, len(inputs))
+        return [
+            (np.zeros(shape_of(x)), False) if g is None else (g, False if d is None else d)
+            for g, d, x in zip(found, doubts, inputs, strict=True)
+        ]
+
+    def moves(self, distance: float, turn: float = 0.0, turned: int = -1) -> list[Any]:
+        """In directions of which no two are the same."""
+        moves = [directions(x, turn, k) * distance * scale(x) for k, x in enumerate(self.inputs)]
+        return [-m if k == turned else m for k, m in enumerate(moves)]
+
+    def limits(self) -> Limits:
+        """The limits of the cotangents."""
+
+        def near(distance: float, turn: float, turned: int = -1) -> list[Any]:
+            return pull_near(self.trace, self.seeds, self.moves(distance, turn, turned))
+
+        return limits(near, len(self.inputs), has_turns=True)
+
+    def at(self, inputs: Sequence[Any]) -> list[Any]:
+        """The cotangents at other inputs."""
+        return [g for g, _ in self._pulled(inputs)]
+
+
+@final
+class SweepForward(Sweep):
+    """From tangents of the inputs of a trace, which are the values at ends before its beginning, to some places."""
+
+    def __init__(self, trace: ReverseTrace, ends: Seeds, inputs: Sequence[Any], run: Run) -> None:
+        super().__init__(trace, ends, inputs, run)
+        self.tangents = [t for place, t in ends if place < 0]
+
+    def widely(self) -> Iterator[tuple[Any, Mask]]:
+        """The tangents by numbers of a wider range."""
+        if not self.takes_wide:
+            raise UnknownValueError
+        before, met.vertex = met.vertex, False
+        try:
+            found = self.at([wide(x) for x in self.inputs])
+            beside = self.at([wide(x) * BESIDE for x in self.inputs])
+        finally:
+            in_doubt, met.vertex = met.vertex, before
+        for t, u in zip(found, beside, strict=True):
+            yield t, _is_steady(t, u) & (not in_doubt)
+
+    def undefined(self) -> list[Any]:
+        """Where the value that a tangent belongs to is not a number."""
+        outs = [None if p is None else self.trace[p][3] for p in self.places]
+        return [False if out is None or is_ghost(out) else np.isnan(out) for out in outs]
+
+    def at(self, inputs: Sequence[Any]) -> list[Any]:
+        """The tangents at other inputs."""
+        trace = ForwardTrace()
+        moving = [Traced(x, trace, self.wide(t)) for x, t in zip(inputs, self.tangents, strict=True)]
+        results = taken(self.trace, moving)
+        found = [None if p is None else results[p] for p in self.places]
+        return [f.node if is_of(f, trace) else 0.0 for f in found]
+
+    def limits(self) -> Limits:
+        """The limits of difference quotients along the tangents."""
+        known = [p for p in self.places if p is not None]
+
+        def near(distance: float, turn: float) -> list[Any]:
+            pushed = push_near(self.trace, known, [t * distance for t in self.tangents])
+            return [None if m is None else m / distance for m in pushed]
+
+        rest = iter(limits(near, len(known), has_turns=False))
+        return [None if p is None else next(rest) for p in self.places]
+
+    def moves(self, distance: float, turn: float = 0.0, turned: int = -1) -> list[Any]:
+        """Along the tangents; what they leave where it is moves a little too."""
+        return [
+            distance * scale(x) * np.where(np.equal(t, 0), 2.0**-6 * directions(x, 0.0, k), t)
+            for k, (x, t) in enumerate(zip(self.inputs, self.tangents, strict=True))
+        ]
+
+
+FAR, CLOSER, CLOSEST = 2.0**-16, 2.0**-24, 2.0**-900
+"""The distances of ordinary points: not so far that the derivative is another, nor so close that digits get lost. The
+last is for inputs that are 0, to which everything else may be far: it has a veto."""
+BESIDE = 1.0 + 2.0**-50
+"""The factor to a number beside another one; what changes with it by much has no digits left."""
+
+
+def _is_steady(found: Numeric, beside: Numeric) -> Any:
+    size = np.maximum(np.abs(found), np.abs(beside))
+    return np.isfinite(found) & (np.abs(found - beside) <= 1e-3 * size)
+
+
+def are_confirmed(sweep: Sweep, claims: Sequence[Numeric]) -> list[Any]:
+    """Where the derivatives at ordinary points go to the ones claimed, as the points come closer."""
+    far, close = [_both_sides(sweep, distance, len(claims)) for distance in (FAR, CLOSER)]
+    found = [_goes_to(claim, f, c) for claim, f, c in zip(claims, far, close, strict=True)]
+    if all([np.all(np.not_equal(x, m)) for x, m in zip(sweep.inputs, sweep.moved(CLOSEST), strict=True)]):
+        last = _both_sides(sweep, CLOSEST, len(claims))
+        found = [
+            f & (~np.isfinite(end[0]) | _goes_to(claim, c, end))
+            for f, claim, c, end in zip(found, claims, close, last, strict=True)
+        ]
+    return found
+
+
+def _both_sides(sweep: Sweep, distance: float, count: int) -> list[tuple[Any, Any]]:
+    """For each derivative the mean of two sides, and their size; a side outside of the domain does not count."""
+    ahead, behind = sweep.at(sweep.moved(distance)), sweep.at(sweep.moved(-distance))
+    found = []
+    for k in range(count):
+        a, b = ahead[k], behind[k]
+        if count > 1 and np.any(np.isnan(a) & np.isnan(b)):  # another argument may have left its domain
+            a, b = [
+                np.where(np.isnan(x), sweep.at(sweep.moved(d, k))[k], x) for x, d in ((a, distance), (b, -distance))
+            ]
+        a, b = np.where(np.isnan(a), b, a), np.where(np.isnan(b), a, b)
+        found.append((0.5 * (a + b), np.maximum(np.abs(a), np.abs(b))))
+    return found
+
+
+def _goes_to(claim: Numeric, far: tuple[Any, Any], close: tuple[Any, Any]) -> Any:
+    error, before = np.abs(close[0] - claim), np.abs(far[0] - claim)
+    size = np.maximum(close[1], np.abs(claim))
+    is_reached = np.isfinite(error) & ((error <= 1e-6 * size) | (error <= 0.75 * before))
+    grows = (np.sign(close[0]) == np.sign(claim)) & (np.abs(close[0]) > 1.02 * np.abs(far[0]))
+    return np.where(np.isinf(claim), grows | np.isinf(close[0]) & np.equal(close[0], claim), is_reached)

@@ -1,0 +1,1 @@
+"""SciPy's solvers with exact derivatives: `minimize`, `least_squares`, `root`."""

@@ -1,0 +1,11 @@
+"""What becomes of SciPy's distributions and statistics on traced values."""
+
+from . import answers, generic, leaves, methods, multivariate, seams, summaries
+
+seams.let_run_through()
+generic.install()
+leaves.install()
+methods.install()
+summaries.install()
+multivariate.install()
+answers.register()

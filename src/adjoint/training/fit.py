@@ -1,0 +1,215 @@
+"""What a training run gives back: the model, its history, and pictures of both."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import adjoint as ad
+from adjoint import nn
+
+from .history import History
+from .record import Boundary, Record
+from .task import Arrays, Batch, Task
+
+GRID = 60
+"""The boundary between classes is shown on a grid of so many places each way."""
+POINTS = 400
+"""So many examples are shown in it."""
+
+INSTEAD = {
+    "predict": "fit.model(X)",
+    "predict_proba": "nn.softmax(fit.model(X))",
+    "evaluate": "losses.empirical_risk(fit.model, loss, X, y)",
+    "score": "losses.empirical_risk(fit.model, loss, X, y)",
+    "best_model": "fit.model, which is the best one where patience= was given",
+    "losses": 'fit.history["loss"]',
+    "loss": 'fit.history["loss"]',
+    "parameters": "nn.parameters(fit.model)",
+    "params": "nn.parameters(fit.model)",
+    "weights": "nn.parameters(fit.model)",
+    "state": "fit.optimizer_state",
+    "save": "pickle, or checkpoint= of ad.train",
+}
+"""What people look for in a fit, to where it is."""
+
+
+def lost(outputs: Any, targets: Any) -> Any:
+    """In the place of the loss of a fit that was read from a file."""
+    raise NotImplementedError("the loss of a fit is not kept in a file")
+
+
+@dataclass(frozen=True, repr=False)
+class Fit:
+    """A trained model and how it came about; made by `ad.train`.
+
+    Parameters
+    ----------
+    model : callable
+        The trained model: the best one where there was early stopping, else the last.
+    history : History
+        Arrays by name, one number for each epoch: `history["loss"]`, `history["validation_loss"]`.
+    stopped : str
+        Why the run ended.
+    best_epoch : int
+        The epoch, counted from 1, whose weights the model has.
+    steps : int
+        How many updates were made.
+    optimizer_state : any containers
+        The state of the optimiser after the last step.
+    snapshots : dict of int to dict of ndarray
+        Parameters of small models at some epochs, for pictures; epoch 0 is before training.
+    task : Task, optional
+        What was trained.
+    examples : Batch, optional
+        Some of the data, where they can be shown.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> from adjoint import nn, losses, optim
+    >>> x = np.linspace(0.0, 1.0, 20)[:, None]
+    >>> fit = ad.train(nn.Dense(1, 1, key=0), losses.squared, (x, 2.0 * x + 1.0), optim.sgd(0.5), epochs=100)
+    >>> fit.model.weight.round(2), fit.model.bias.round(2), fit.stopped
+    (array([[2.]]), array([1.]), 'after 100 epochs')
+    """
+
+    model: Any
+    history: History
+    stopped: str
+    best_epoch: int
+    steps: int
+    optimizer_state: Any
+    snapshots: Mapping[int, Arrays] = field(default_factory=dict)
+    task: Task | None = None
+    examples: Batch | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        meant = f": use  {INSTEAD[name]}" if name in INSTEAD else ""
+        raise AttributeError(f"'Fit' object has no attribute {name!r}{meant}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the task, which holds functions that cannot be written to a file."""
+        return {**self.__dict__, "task": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """With a task that gives outputs, for pictures."""
+        self.__dict__.update(state)
+        parameters = nn.parameters(self.model)
+        frozen = [name for name in parameters if name not in self.history.names]
+        dtypes = {parameters[name].dtype for name in self.history.names}
+        task = Task(nn.partition(self.model, frozen)[1], lost, dtype=dtypes.pop() if len(dtypes) == 1 else None)
+        self.__dict__["task"] = task
+
+    def __repr__(self) -> str:
+        last = ", ".join([f"{name} {value:.4g}" for name, value in self.history.last.items() if name != "seconds"])
+        how_long = f"{self.history.epochs} epochs, {self.steps} steps"
+        return f"<fit of {type(self.model).__name__}: {how_long}; {last}; {self.stopped}>"
+
+    def plot(self, axes: Any = None) -> Any:
+        """Learning curves and gradient norms, with matplotlib.
+
+        Parameters
+        ----------
+        axes : matplotlib axes, optional
+            Where to draw the curves alone; a new figure if left out.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        from .plot import figure
+
+        return figure(self.record(), axes)
+
+    def page(self, path: str | os.PathLike[str]) -> Path:
+        """Write a page that needs nothing but a browser: curves, gradient norms, weights, for two inputs the boundary.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+        """
+        from .page import html
+
+        target = Path(path)
+        target.write_text(html(self.record()), encoding="utf-8")
+        return target
+
+    def record(self) -> Record:
+        """What `plot` and `page` show.
+
+        Returns
+        -------
+        Record
+            Facts, curves, norms and pictures as arrays.
+        """
+        frames = sorted(self.snapshots)
+        first = self.snapshots[frames[0]] if frames else {}
+        matrices = [name for name, a in first.items() if a.ndim == 2]
+        parameters = nn.parameters(self.model)
+        curves = {name: values for name, values in self.history.items() if name not in ("seconds", "gradient_norm")}
+        norms = self.history.gradient_norms
+        return Record(
+            title=type(self.model).__name__,
+            facts={
+                "parameters": f"{sum([a.size for a in parameters.values()]):,}",
+                "epochs": f"{self.history.epochs:,}",
+                "steps": f"{self.steps:,}",
+                "seconds": f"{np.sum(self.history['seconds']):.2f}" if self.history.epochs else "0",
+                **({"weights of epoch": f"{self.best_epoch:,}"} if self.best_epoch != self.history.epochs else {}),
+                "stopped": self.stopped,
+            },
+            curves=curves,
+            gradient_norms={name: norms[:, k] for k, name in enumerate(self.history.names)},
+            frames=frames,
+            weights={name: [self.snapshots[f][name] for f in frames] for name in matrices},
+            boundary=self._boundary(frames),
+        )
+
+    def _boundary(self, frames: list[int]) -> Boundary | None:
+        """What the model says over the plane, if its inputs are points of one."""
+        if self.examples is None or self.task is None or not frames:
+            return None
+        points = np.asarray(self.examples.inputs)
+        low, high = points.min(axis=0), points.max(axis=0)
+        margin = 0.08 * np.maximum(high - low, 1e-9)
+        low, high = low - margin, high + margin
+        x, y = np.meshgrid(np.linspace(low[0], high[0], GRID), np.linspace(low[1], high[1], GRID))
+        grid = self.task.converted(np.stack([x.ravel(), y.ravel()], axis=1))
+        statistics = nn.statistics(self.model)
+        values = []
+        for frame in frames:
+            outputs = np.asarray(self.task.outputs(self.snapshots[frame], statistics, grid))
+            if outputs.ndim == 2 and outputs.shape[1] > 1:
+                values.append(np.argmax(outputs, axis=1).reshape(GRID, GRID))
+            else:
+                values.append(outputs.reshape(GRID, GRID))
+        labels = np.asarray(self.examples.targets)
+        labels = np.argmax(labels, axis=1) if labels.ndim == 2 and labels.shape[1] > 1 else labels.reshape(len(labels))
+        return Boundary((low[0], high[0]), (low[1], high[1]), values, points, labels)
+
+
+def shown_examples(data: Any) -> Batch | None:
+    """Some of the examples, if they are points of a plane with one target each."""
+    if (
+        not isinstance(data, Batch)
+        or not isinstance(data.inputs, np.ndarray)
+        or not isinstance(data.targets, np.ndarray)
+    ):
+        return None
+    if data.inputs.ndim != 2 or data.inputs.shape[1] != 2 or len(ad.tree.leaves(data.targets)) != 1:
+        return None
+    chosen = np.linspace(0, len(data.inputs) - 1, min(POINTS, len(data.inputs))).astype(int)
+    return Batch(np.array(data.inputs[chosen]), np.array(data.targets[chosen]))

@@ -1,0 +1,97 @@
+"""What was measured, epoch by epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+MEANT = {
+    "val_loss": "Write  'validation_loss',  with  validation=  given to  ad.train",
+    "validation_loss": "It is measured with  validation=(X, y)  or  validation=0.2  given to  ad.train",
+    "train_loss": "Write  'loss'",
+    "training_loss": "Write  'loss'",
+    "accuracy": "It is measured with  metrics={'accuracy': ...}  given to  ad.train",
+    "val_accuracy": "It is measured with  metrics={'accuracy': ...}  given to  ad.train",
+}
+"""What to do about names that are missing."""
+
+
+class History(Mapping[str, np.ndarray]):
+    """Numbers by name, one for each epoch: `history["loss"]`, `history["validation_loss"]`, `history["seconds"]`.
+
+    `history["gradient_norm"]` is that of the whole gradient; `history.gradient_norms` has a column for each parameter
+    array, in the order of `history.names`. Each is the root of the mean square over the steps of the epoch.
+    """
+
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+        self._rows: list[dict[str, float]] = []
+        self._norms: list[np.ndarray] = []
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __getattr__(self, name: str) -> Any:
+        meant = f": use  history[{name!r}]" if not name.startswith("_") and name in self else ""
+        raise AttributeError(f"'History' object has no attribute {name!r}{meant}")
+
+    def append(self, found: dict[str, float], norms: np.ndarray, seconds: float) -> None:
+        """Add an epoch."""
+        whole = float(np.sqrt(np.sum(norms.astype(float) ** 2)))
+        self._rows.append({**found, "gradient_norm": whole, "seconds": seconds})
+        self._norms.append(norms)
+
+    @property
+    def gradient_norms(self) -> np.ndarray:
+        """Norms of the gradients, one row for each epoch, one column for each parameter array."""
+        return np.stack(self._norms) if self._norms else np.zeros((0, len(self.names)))
+
+    @property
+    def epochs(self) -> int:
+        """How many epochs there are."""
+        return len(self._rows)
+
+    @property
+    def last(self) -> dict[str, float]:
+        """The numbers of the last epoch."""
+        return self._rows[-1] if self._rows else {}
+
+    def best(self, name: str) -> int:
+        """The epoch, counted from 1, with the smallest value."""
+        return int(np.argmin(np.where(np.isnan(self[name]), np.inf, self[name]))) + 1
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if not any([name in row for row in self._rows]):
+            meant = f". {MEANT[name]}" if name in MEANT else ""
+            raise KeyError(f"{name!r} was not measured; there are {', '.join(map(repr, self)) or 'no epochs'}{meant}")
+        return np.array([row.get(name, np.nan) for row in self._rows])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows[-1] if self._rows else ())
+
+    def __len__(self) -> int:
+        return len(self._rows[-1]) if self._rows else 0
+
+    def __repr__(self) -> str:
+        if not self._rows:
+            return "<history of 0 epochs>"
+        last = ", ".join([f"{name} {value:.4g}" for name, value in self._rows[-1].items()])
+        return f"<history of {self.epochs} epochs; the last: {last}>"
+
+    def saved(self) -> dict[str, Any]:
+        """As arrays, for a file."""
+        return {
+            "names": np.array(list(self)),
+            "values": np.array([list(r.values()) for r in self._rows]),
+            "norms": self.gradient_norms,
+        }
+
+    @classmethod
+    def loaded(cls, names: list[str], saved: Mapping[str, np.ndarray]) -> History:
+        """From what `saved` gave."""
+        history = cls(names)
+        history._rows = [dict(zip(saved["names"].tolist(), map(float, row), strict=True)) for row in saved["values"]]
+        history._norms = list(saved["norms"])
+        return history

@@ -1,0 +1,1 @@
+"""Functions that solvers call back: plain copies for the solver, themselves for the derivative."""

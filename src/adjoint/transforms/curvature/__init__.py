@@ -1,0 +1,1 @@
+"""Second derivatives without the Hessian, and the matrices that stand for it."""

@@ -1,0 +1,1 @@
+"""`jit`: record a function once, run the recording from then on."""

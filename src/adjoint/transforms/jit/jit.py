@@ -1,0 +1,399 @@
+"""`jit`: record a function once, run the recording from then on."""
+
+from __future__ import annotations
+
+import functools
+import pickle
+import types
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+import numpy as np
+
+from ...core.derived import found_jitted as made_again
+from ...core.derived import reference
+from ...core.errors import InputError, message
+from ...core.forking import renewed_lock
+from ...core.frames.folding import fold
+from ...core.traced import LOCAL, Traced, settled
+from ...core.values import describe, is_captured
+from ...ir.capture import ForeignValueError
+from ...ir.conditions import floating_errors
+from ...ir.program import GUARD
+from ...ir.recording.recording import Given
+from ...ir.recording.waiting import Waiting
+from ..recording import looking_for_nans, run
+from ..settings import JITTED, is_off
+from .keys import CallParts, check_objects, check_static, several, taken_apart
+from .native import kind_of_jitted
+from .numbers import Captured, NumberChoices
+from .path import Path, recorded
+from .show import Lengths, Lowered, Stats, say, stats_of
+from .step import call_inside
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Numbers = int | Iterable[int]
+Names = str | Iterable[str]
+
+MAX_PATHS = 32
+"""Recordings for arguments of one kind, which differ by the branches taken; any other branch runs eagerly."""
+MAX_CHANGES = 8
+"""Recordings after changes of one captured variable; one more, and the function runs eagerly."""
+MAX_STATICS = 64
+"""Different static values of a function; calls with any other run eagerly."""
+
+
+class Jitted(Generic[P, R]):
+    """A function that records itself: made by `jit`, called like the function."""
+
+    def __init__(
+        self,
+        fun: Callable[P, R],
+        static_argnums: Iterable[int],
+        static_argnames: Iterable[str],
+        donate_argnums: Iterable[int] = (),
+    ) -> None:
+        functools.update_wrapper(self, fun)
+        self.fun = fun
+        self.donate_argnums = tuple(donate_argnums)
+        self.static_argnums = tuple(static_argnums)
+        self.static_argnames = frozenset(static_argnames)
+        self._lock = renewed_lock(self)
+        self.clear()
+        JITTED.add(self)
+
+    def clear(self) -> None:
+        """Forget every recording; the next call records anew.
+
+        Examples
+        --------
+        >>> import adjoint as ad
+        >>> f = ad.jit(lambda x: 2 * x)
+        >>> f(1.0), f.clear(), f.stats()["recordings"]
+        (2.0, None, 0)
+        """
+        self._uninstalled()
+        self._paths: dict[Any, tuple[Path, ...]] = {}
+        self._statics: set[Any] = set()
+        self._numbers = NumberChoices()
+        self._captured = Captured()
+        self._lengths = Lengths()
+        self._changes: Counter[Any] = Counter()
+        self._derived: dict[Any, Jitted] = {}
+        self._eager: dict[Any, str] = {}
+        self._given_up = ""
+        self._recordings = 0
+        self._warned = False
+        self._waiting = Waiting(self.fun)
+
+    def switched(self) -> None:
+        """Let calls begin in Python or in machine code, as jit has been switched off or on."""
+        if is_off():
+            self._uninstalled()
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the recording that fits; record where none does."""
+        try:
+            return self.on_plain(*args, **kwargs)
+        except ForeignValueError:  # the function itself is right for any value it closes over
+            return self.fun(*args, **kwargs)
+        except Exception as error:
+            fold(error)
+            raise
+
+    def __reduce__(self) -> Any:
+        """By reference, as functions are pickled: another process records anew."""
+        name = reference(self)
+        if "<" in name:
+            raise pickle.PicklingError(f"Can't pickle {self!r}: its function cannot be imported by name")
+        options = {"static_argnums": self.static_argnums, "static_argnames": tuple(sorted(self.static_argnames))}
+        options["donate_argnums"] = self.donate_argnums
+        return made_again, (name, {key: value for key, value in options.items() if value})
+
+    def __repr__(self) -> str:
+        return f"<jit of {getattr(self.fun, '__qualname__', self.fun)}>"
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        """Bind as a function does, so that methods can be jitted."""
+        return self if owner is None else types.MethodType(self, owner)
+
+    def __copy__(self) -> Jitted:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Jitted:
+        return self
+
+    def on_plain(self, *args: Any, **kwargs: Any) -> Any:
+        """As a call, but the caller has to see to a function that closes over a traced value."""
+        if self._given_up or is_off():
+            if LOCAL.seeks_nans:
+                return looking_for_nans(lambda *a, **k: run(self.fun, a, k), args, kwargs)
+            return self.fun(*args, **kwargs)
+        call = taken_apart(args, kwargs, self.static_argnums, self.static_argnames)
+        for leaf in call.leaves:
+            if isinstance(leaf, Traced):
+                return self._inside(args, kwargs, call)
+        if errors := floating_errors():  # a recording under np.seterr(all="raise") is not for other times
+            call = call._replace(key=(*call.key, ("np.errstate", errors)))
+        paths = self._paths.get(call.key, ())
+        found = self._attempted(call, paths) if paths else None
+        if found is None:
+            varied = self._numbers.of(call)
+            if varied is not call:
+                call, paths = varied, self._paths.get(varied.key, ())
+                found = self._attempted(call, paths) if paths else None
+        if found is not None:
+            return found[0].recording.result(found[1])
+        if call.key in self._eager:
+            return self.fun(*args, **kwargs)
+        with self._waiting:
+            return self._record(args, kwargs, call, paths)
+
+    def lower(self, *args: P.args, **kwargs: P.kwargs) -> Lowered:
+        """The program for such arguments, for reading: `.program`, `.optimised`, `.assembly`, or print the whole.
+
+        Parameters
+        ----------
+        *args : any containers
+            Arguments as for a call; only their kinds and shapes matter, and the branches they lead to.
+        **kwargs : any containers
+            Likewise, by name.
+
+        Returns
+        -------
+        Lowered
+            What was recorded, and what runs.
+
+        Examples
+        --------
+        >>> import numpy as np, adjoint as ad
+        >>> print(ad.jit(lambda x: 2.0 * np.sin(x)).lower(np.ones(3)).optimised)
+        program(v0: float64[3]):
+            v1: float64[3] = sin(v0)
+            v3: float64[3] = multiply(2.0, v1)
+            return v3
+        """
+        call = taken_apart(args, kwargs, self.static_argnums, self.static_argnames)
+        recording, _ = recorded(self.fun, call)
+        path = Path(recording, call)
+        return Lowered(recording.program, path.program, path.executable)
+
+    def stats(self) -> Stats:
+        """How often it was recorded, for what arguments, which paths exist, and what runs without machine code.
+
+        Returns
+        -------
+        Stats
+            A dict that prints as a few lines.
+
+        Examples
+        --------
+        >>> import adjoint as ad
+        >>> f = ad.jit(lambda x: 2 * x)
+        >>> f(1.0), f.stats()["recordings"]
+        (2.0, 1)
+        """
+        eager = [*self._eager.values(), *([self._given_up] if self._given_up else [])]
+        return stats_of(self._recordings, self._paths, eager)
+
+    @property
+    def recordings(self) -> int:
+        """How often it was recorded so far."""
+        return self._recordings
+
+    def derived(self, key: Any, make: Callable[[], Callable[..., Any]]) -> Jitted:
+        """A jitted function that belongs to this one: a derivative or a batch of it."""
+        found = self._derived.get(key)
+        if found is None:
+            found = self._derived.setdefault(key, kind_of_jitted(Jitted)(make(), (), ()))
+            found._lengths.is_said = True  # of this function, if at all
+        return found
+
+    def _installed(self, entry: Any) -> None:
+        """Calls may go straight to this machine code."""
+
+    def _uninstalled(self) -> None:
+        """Calls no longer go straight to machine code."""
+
+    def _inside(self, args: Any, kwargs: Any, call: CallParts) -> Any:
+        """Inside another trace: part of the recording under way, or one step with rules that are jitted too."""
+        traced = [x for x in call.leaves if isinstance(x, Traced)]
+        if not all(x.traced_by.level for x in traced):
+            args, kwargs = call.rebuild([settled(x) for x in call.leaves])
+            return self.on_plain(*args, **kwargs)
+        if any(is_captured(x) for x in traced):
+            return self.fun(*args, **kwargs)
+        return call_inside(self, call)
+
+    def _attempted(self, call: CallParts, paths: tuple[Path, ...]) -> tuple[Path, list[Any]] | None:
+        """The first path whose guards hold, with its outputs; an error may come from a branch not to be taken."""
+        dynamic = call.inputs
+        for k, path in enumerate(paths):
+            captured = path.recording.captured_numbers()
+            if captured is None or not path.recording.is_valid():
+                continue
+            try:
+                found = path.executable.run([*dynamic, *captured])
+            except Exception:  # noqa: S112  (the function itself, called next, raises it where it is due)
+                continue
+            if found is not None:
+                if k:  # the next call is likely to take the same path
+                    with self._lock:
+                        now = self._paths.get(call.key, ())
+                        self._paths[call.key] = (path, *[p for p in now if p is not path])
+                return path, found
+        return None
+
+    def _record(self, args: Any, kwargs: Any, call: CallParts, paths: tuple[Path, ...]) -> Any:
+        """Record one more path. Nothing is locked meanwhile, as the function may wait for others that are jitted."""
+        if call.counts and len(paths) >= MAX_PATHS:
+            self._numbers.fix(call, call.counts)  # each value has its own recording
+            call = call.without_counts()
+            return self._record(args, kwargs, call, self._paths.get(call.key, ()))
+        exactly = any([not p.recording.is_valid() for p in paths])  # perhaps because of something that is not used
+        if self._captured.note_changes([p.recording for p in paths]):
+            self._paths[call.key] = paths = tuple([p for p in paths if p.recording.is_valid()])
+        if self._is_too_much(call, paths):
+            return self.fun(*args, **kwargs)
+        check_objects(call, self.static_argnums, self.static_argnames)
+        recording, result = recorded(self.fun, call, self._captured.inputs, exactly=exactly)
+        if recording.counts != call.counts:
+            self._numbers.fix(call, call.counts)
+            call = call.without_counts()
+            paths = self._paths.get(call.key, ())
+        self._numbers.note(call, recording)
+        self._captured.note(recording)
+        if recording.watch.unwatchable:
+            self._give_up(recording.watch.unwatchable, "Pass what it needs as arguments.")
+            return result
+        if recording.is_for_once:
+            return result
+        self._recordings += 1
+        statics = frozenset([k % max(len(args), 1) for k in self.static_argnums]) | self.static_argnames
+        donated = frozenset([k % max(len(args), 1) for k in self.donate_argnums])
+        path = Path(recording, call, Given(args, kwargs, statics, donated))
+        with self._lock:
+            now = self._paths.get(call.key, ())
+            new = tuple([p for p in now if not any(p is old for old in paths)])
+            if new and self._attempted(call, new):  # another thread was quicker
+                return result
+            self._statics.add(call.statics)
+            stale = [p for p in now if not p.recording.is_valid()][2:]  # a few, as they are often set back and forth
+            self._paths[call.key] = (path, *[p for p in now if p not in stale])
+            if path.entry is not None:
+                self._installed(path.entry)
+        hint = self._lengths.note(self.fun, call)
+        if hint is not None:
+            say(self.fun, *hint)
+        return result
+
+    def _is_too_much(self, call: CallParts, paths: tuple[Path, ...]) -> bool:
+        """Whether recording once more would not pay."""
+        changes = {p.recording.watch.changed() or p.recording.watch.rewritten() for p in paths} - {""}
+        for what in changes:
+            self._changes[what, call.key] += 1
+            if self._changes[what, call.key] > MAX_CHANGES:
+                self._give_up(f"{what} changes between calls", "Pass it as an argument.")
+                return True
+        if len(paths) - len(changes) >= MAX_PATHS:
+            lines = [s.line for p in paths[:1] for s in p.recording.program.steps if s.primitive is GUARD]
+            self._eager[call.key] = lines[-1] if lines else ""
+            self._warn(
+                f"has taken {MAX_PATHS} different paths, so it now runs without jit where none of them fits.\n"
+                f"  The last decision was at {self._eager[call.key]}",
+                "Use  ad.while_loop, ad.scan  or  ad.cond  for a loop or branch that depends on values, or  np.where;\n"
+                "  NumPy's functions instead of math's, which take one number at a time.",
+            )
+            return True
+        if len(self._statics) >= MAX_STATICS and call.statics not in self._statics:
+            self._eager[call.key] = "static values"
+            self._warn(
+                f"has been called with {MAX_STATICS} different static values, so it now runs without jit for others.",
+                "Strings, objects and integers that choose a shape are static: pass what varies as numbers or arrays.",
+            )
+            return True
+        return False
+
+    def _give_up(self, why: str, fix: str) -> None:
+        self._given_up = why
+        self._uninstalled()
+        self._warn(f"now runs without jit: {why}.", fix)
+
+    def _warn(self, what: str, fix: str) -> None:
+        if not self._warned:
+            self._warned = True
+            say(self.fun, what, fix)
+
+
+@overload
+def jit(fun: np.ufunc) -> Jitted[..., Any]: ...
+@overload
+def jit(
+    fun: Callable[P, R], *, static_argnums: Numbers = (), static_argnames: Names = (), donate_argnums: Numbers = ()
+) -> Jitted[P, R]: ...
+@overload
+def jit(
+    *, static_argnums: Numbers = (), static_argnames: Names = (), donate_argnums: Numbers = ()
+) -> Callable[[Callable[P, R]], Jitted[P, R]]: ...
+def jit(
+    fun: Callable[..., Any] | None = None,
+    *,
+    static_argnums: Numbers = (),
+    static_argnames: Names = (),
+    donate_argnums: Numbers = (),
+) -> Any:
+    """The same function, recorded at its first call and run as machine code from then on.
+
+    There is one recording for each structure, dtype, shape and layout of the arguments, and for each way the function
+    took through its branches: a decision on a value is guarded, and where it turns out differently another recording is
+    looked for or made. What the function uses besides its arguments may change between calls; the next call sees it.
+    See `docs/jit.md`.
+
+    Parameters
+    ----------
+    fun : callable, optional
+        The function; plain NumPy code, which may branch on values. It must not change anything but its result. Without
+        it, the result is a decorator.
+    static_argnums : int or iterable of int, optional
+        Arguments that are not numbers to compute with; each value has its own recording.
+    static_argnames : str or iterable of str, optional
+        Such arguments by name.
+    donate_argnums : int or iterable of int, optional
+        Arguments that the caller does not use again: machine code may write results over arrays in them. It does so for
+        arrays that the argument, a container, alone refers to; what anybody else holds is left as it is.
+
+    Returns
+    -------
+    Jitted
+        A function with the parameters of `fun`, and two methods: `lower(*args)` shows the program for such arguments,
+        `stats()` how often it was recorded, which paths exist and what runs without machine code.
+
+    Raises
+    ------
+    InputError
+        If `fun` cannot be called, or does not have an argument that is declared static.
+    ImpureError
+        When it is called, if the function does what a recording cannot repeat.
+
+    Examples
+    --------
+    >>> import numpy as np, adjoint as ad
+    >>> step = ad.jit(ad.grad(lambda x: np.sum(np.sin(x) ** 2)))
+    >>> step(np.array([0.0, 1.0]))
+    array([0.        , 0.90929743])
+    >>> ad.grad(ad.jit(lambda x: x**3 if x > 0 else -x))(2.0)
+    12.0
+    """
+    if fun is None:
+        options: dict[str, Any] = {"static_argnums": static_argnums, "static_argnames": static_argnames}
+        return functools.partial(jit, donate_argnums=donate_argnums, **options)
+    if not callable(fun):
+        raise InputError(message("jit needs a function.", got=describe(fun), fix="Write  ad.jit(f)(x)."))
+    numbers = several(static_argnums, int, "static_argnums", "integers")
+    names = several(static_argnames, str, "static_argnames", "names")
+    donated = several(donate_argnums, int, "donate_argnums", "integers")
+    check_static(fun, numbers, names)
+    check_static(fun, donated, (), "donated")
+    return kind_of_jitted(Jitted)(fun, numbers, names, donated)

@@ -1,0 +1,102 @@
+"""Where machine code meets `jit`: the callable whose calls go straight to it, and what makes it."""
+
+from __future__ import annotations
+
+import functools
+import types
+import warnings
+from typing import Any
+
+from ...ir.interpret import Interpreter
+from ...ir.program import Program
+from ...ir.recording.recording import Given, Recording
+from ...rolling.loop import RUNNERS
+from ..compiler import can_compile
+from ..settings import is_off
+from .keys import CallParts, donated_inputs
+
+if can_compile():  # loaded with jit itself, so that no call has to wait for it
+    from ...compile.build import Native, build
+    from ...compile.call.attach import attach
+    from ...compile.call.callable import NativeCallable
+    from ...compile.call.entry import Entry
+
+LONGEST_CHAIN = 16
+"""Entries that are tried one after the other before the slow way: signatures and paths of one function."""
+
+
+@functools.cache
+def has_compiler() -> bool:
+    """As `can_compile`; if not, a warning says once what to install."""
+    if not can_compile():
+        warnings.warn(
+            "ad.jit runs its programs with NumPy, as llvmlite is not installed: same results, less speed.\n"
+            "  Install it with  pip install 'adjoint[jit]'.",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+    return can_compile()
+
+
+@functools.cache
+def kind_of_jitted(plain: Any) -> Any:
+    """The class of jitted functions: as `plain`, with calls that begin in machine code where there is a compiler."""
+    if not has_compiler():
+        return plain
+
+    class Jitted(NativeCallable, plain):  # type: ignore[misc,valid-type]
+        __doc__ = plain.__doc__
+        __get__ = plain.__get__
+
+        def __init__(self, *args: Any) -> None:
+            NativeCallable.__init__(self, types.MethodType(plain.__call__, self))
+            plain.__init__(self, *args)
+
+        def clear(self) -> None:
+            self._chain: list[Any] = []
+            plain.clear(self)
+
+        def switched(self) -> None:
+            plain.switched(self)
+            if self._chain and not is_off() and not self._given_up:
+                self._chain[-1].install(self)
+
+        def _installed(self, entry: Any) -> None:
+            """Let calls try this entry first."""
+            if len(self._chain) >= LONGEST_CHAIN:
+                self._chain = []
+            entry.otherwise(self._chain[-1] if self._chain else None)
+            self._chain.append(entry)
+            if not is_off():
+                entry.install(self)
+
+        def _uninstalled(self) -> None:
+            self.set_entry(None)
+
+    Jitted.__name__ = Jitted.__qualname__ = plain.__name__
+    Jitted.__module__ = plain.__module__
+    return Jitted
+
+
+def executable(
+    program: Program,
+    inputs: list[Any],
+    recording: Recording | None = None,
+    call: CallParts | None = None,
+    given: Given | None = None,
+) -> tuple[Any, Any]:
+    """What runs a program, and the entry for calls like this one, if there can be one."""
+    if not has_compiler():
+        return Interpreter(program), None
+    made = build(program, inputs, donated_inputs(call, given) if call and given and given.donated else ())
+    if not isinstance(made, Native):
+        return made, None
+    if recording is None or call is None or given is None or recording.effects:
+        return made.finish(), None
+    wanted = attach(made, "entry", recording, given, call.leaves, call.counts)
+    made.finish()
+    assert made.code is not None
+    return made, None if wanted is None else Entry(made.code, "entry", wanted)
+
+
+RUNNERS.append(lambda body: executable(body, [])[0])

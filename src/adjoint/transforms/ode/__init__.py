@@ -1,0 +1,1 @@
+"""Differential equations in one loop of machine code: `odeint`."""

@@ -1,0 +1,1 @@
+"""Sparse derivatives: patterns from programs, colourings, and compressed Jacobians and Hessians."""

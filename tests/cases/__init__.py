@@ -1,0 +1,1 @@
+"""What the laws are run on: primitives, NumPy's functions, SciPy's functions. Tables here, tests elsewhere."""
