@@ -212,8 +212,11 @@ TRANSFORMS = {
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS.keys())
-def test_warnings_are_at_the_users_line(transform):
+@pytest.mark.parametrize("before", ["nothing", "seterr and back"])
+def test_warnings_are_at_the_users_line(transform, before):
     """`invalid value encountered in sqrt` is said of the line that takes the root."""
+    if before == "seterr and back":
+        np.seterr(**np.seterr(all="raise"))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         transform()

@@ -34,9 +34,26 @@ class Redirect:
 
 REDIRECT = Redirect()
 _usual = None if _variable is None else _variable.get()
+_usual_words = np.geterr(), np.geterrcall()
+_unusual: Any = None
+"""What was last found to say something else than the usual words."""
 _redirected: Any = None
 with np.errstate(all="ignore"):
     _silence = None if _variable is None else _variable.get()
+
+
+def _says_the_usual(said: Any) -> bool:
+    """Whether warnings are as they were at first: `np.seterr` and back leaves the same words in another object."""
+    global _usual, _unusual
+    if said is _usual:
+        return True
+    if said is _redirected or said is _unusual:
+        return False
+    if (np.geterr(), np.geterrcall()) == _usual_words:
+        _usual = said
+        return True
+    _unusual = said
+    return False
 
 
 def redirect() -> Any:
@@ -46,7 +63,7 @@ def redirect() -> Any:
     `np.errstate` would take longer than a small gradient.
     """
     global _redirected
-    if _variable is None or _variable.get() is not _usual:
+    if _variable is None or not _says_the_usual(_variable.get()):
         return None
     if _redirected is None:
         if set(np.geterr().values()) != {"warn", "ignore"}:  # set for good before the library was imported
