@@ -47,6 +47,7 @@ class Library:
     taylor: Function | None = None
     """`(f, x, direction, order) -> coefficients`."""
     scan: Function | None = None
+    while_loop: Function | None = None
     assigned: Function = assigned
     jit: Function = same
     place: Function = same
@@ -83,6 +84,7 @@ def adjoint_library(compiled: bool) -> Library:
         vmap=ad.vmap,
         taylor=lambda f, x, v, order: ad.taylor(f, x, order, direction=v).coefficients,
         scan=ad.scan if compiled else plain_scan,
+        while_loop=ad.while_loop,
         jit=ad.jit if compiled else same,
     )
 
@@ -130,6 +132,7 @@ def jax_library(by_jet: bool = False) -> Library:
         vmap=jax.vmap,
         taylor=jet if by_jet else nested(jax.jvp),
         scan=jax.lax.scan,
+        while_loop=jax.lax.while_loop,
         assigned=lambda array, place, value: array.at[place].set(value),
         jit=jax.jit,
         place=jax.numpy.asarray,

@@ -30,6 +30,7 @@ INTRODUCTION = (
 HEADINGS = {
     "jit": "Compiled",
     "families": "Problem families of the literature",
+    "nested": "Loops, nested derivatives, dense second derivatives",
     "curvature": "Curvature",
     "eager": "Step by step, without the compiler",
     "taylor": "Taylor coefficients",
@@ -38,6 +39,7 @@ WORDS = {
     "jit": f"Of every row is also asked that its first call takes at most 1/{FIRST_ASKED:g} of JAX's.",
     "families": "Of every row is asked to be first or second, never more than twice behind the best, and that its "
     f"first call takes at most 1/{FIRST_ASKED:g} of JAX's.",
+    "nested": f"Of every row is asked to be first, and that its first call takes at most 1/{FIRST_ASKED:g} of JAX's.",
     "curvature": "Of every row is asked to be first. Others take the Laplacian the way that the row says; the one by "
     "hand is the forward Laplacian too.",
     "eager": "How the library does while it records, prints and branches freely.",

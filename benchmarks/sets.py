@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from . import curvature, eager, families, jit, taylor
+from . import curvature, eager, families, jit, nested, taylor
 from .row import Row
 
 SETS: dict[str, dict[str, Row]] = {
     "jit": jit.ROWS,
     "families": families.ROWS,
+    "nested": nested.ROWS,
     "curvature": curvature.ROWS,
     "eager": eager.ROWS,
     "taylor": taylor.ROWS,
@@ -25,6 +26,7 @@ RIVALS = (
 TEAMS: dict[str, tuple[str, ...]] = {
     "jit": ("adjoint", *RIVALS),
     "families": ("adjoint", *RIVALS[:5]),
+    "nested": ("adjoint", *RIVALS[:5]),
     "curvature": ("adjoint", *RIVALS[:5]),
     "eager": ("adjoint eager", "autograd", "PyTorch", "NumPy by hand", "Python by hand"),
     "taylor": ("adjoint", "JAX jet", "JAX", "PyTorch", "NumPy by hand"),
