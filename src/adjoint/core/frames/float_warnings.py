@@ -45,8 +45,6 @@ with np.errstate(all="ignore"):
 def _says_the_usual(said: Any) -> bool:
     """Whether warnings are as they were at first: `np.seterr` and back leaves the same words in another object."""
     global _usual, _unusual
-    if said is _usual:
-        return True
     if said is _redirected or said is _unusual:
         return False
     if (np.geterr(), np.geterrcall()) == _usual_words:
@@ -63,7 +61,7 @@ def redirect() -> Any:
     `np.errstate` would take longer than a small gradient.
     """
     global _redirected
-    if _variable is None or not _says_the_usual(_variable.get()):
+    if _variable is None or ((said := _variable.get()) is not _usual and not _says_the_usual(said)):
         return None
     if _redirected is None:
         if set(np.geterr().values()) != {"warn", "ignore"}:  # set for good before the library was imported
