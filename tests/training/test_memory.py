@@ -148,6 +148,15 @@ def test_recorded_by_another_thread_meanwhile(monkeypatch):
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.fixture
+def interruptible():
+    """Ctrl-C as in a terminal: a process that is started in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_interrupted_in_a_step(monkeypatch):
     """Ctrl-C ends a run between two steps, never in the middle of one."""
     train(network(), optim.adam(0.01))  # so that every call is a step
@@ -160,6 +169,7 @@ def test_interrupted_in_a_step(monkeypatch):
     assert not np.array_equal(numbers(fit)[0], numbers(expected)[0])
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_waiting_for_the_end_of_a_step():
     """Ctrl-C waits to be asked for; pressed again, it does not."""
     with pytest.raises(KeyboardInterrupt), waiting() as act:  # noqa: PT012
