@@ -322,3 +322,41 @@ def test_two_sweeps_back_through_a_loop_in_a_scan(n):
 
     slope, xs = ad.grad(last), np.linspace(0.5, 1.0, n)
     np.testing.assert_allclose(ad.grad(slope)(0.3, xs), ad.hessian(last)(0.3, xs))
+
+
+def test_a_gradient_in_every_round_costs_what_ordinary_points_need():
+    """Where no slope is infinite, the program of the derivative has nothing for such points."""
+
+    def f(w):
+        def potential(x):
+            return 1.0 / np.sqrt(np.sum((x - w) ** 2))
+
+        return np.sum(ad.while_loop(lambda x: x[0] < 3.0, lambda x: x - ad.grad(potential)(x), np.array([1.0, 2.0])))
+
+    slope = ad.jit(lambda w: ad.jvp(f, (w,), (1.0,)))
+    for _ in range(2):  # what was captured before is used again, and says the same
+        steps = slope.lower(0.3).program.steps
+        assert {s.primitive.name for s in steps if "body" in s.params} == {"while_loop"}
+        assert slope(0.3) == pytest.approx(ad.jvp(f, (0.3,), (1.0,)))
+    assert slope(0.3)[1] == pytest.approx((f(0.3 + 1e-6) - f(0.3 - 1e-6)) / 2e-6, rel=1e-6)
+
+
+ROOTS = {
+    "scan": lambda x: ad.scan(lambda c, _: (np.sqrt(c) ** 2, None), x, length=3)[0],
+    "while": lambda x: ad.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, np.sqrt(s[1]) ** 2), (0, x))[1],
+}
+
+
+@pytest.mark.parametrize("name", ROOTS)
+@pytest.mark.parametrize("how", ["jvp", "jit(jvp)", "grad", "jit(grad)", "vmap"])
+def test_hopes_in_vain(name, how):
+    """A singular point that is met inside a loop is dealt with, the first time and later, alone and among others."""
+    f = ROOTS[name]
+    jvp = lambda x: ad.jvp(f, (x,), (1.0,))[1]  # noqa: E731
+    slope = {"jvp": jvp, "jit(jvp)": ad.jit(jvp), "grad": ad.grad(f), "jit(grad)": ad.jit(ad.grad(f))}.get(how)
+    if slope is None:
+        found = ad.vmap(jvp)(np.array([4.0, 0.0, 1.0]))
+        assert found == pytest.approx([1.0, np.nan if np.isnan(found[1]) else 1.0, 1.0], nan_ok=True)
+        return
+    for x in (4.0, 0.0, 4.0, 0.0):
+        assert slope(x) == pytest.approx(1.0)

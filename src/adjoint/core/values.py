@@ -57,11 +57,16 @@ def decidable(x: object) -> Any:
 
 
 def may_hold(condition: Mask) -> bool:
-    """Whether any element is true. Where a program must not branch, in a loop, yes: the general form is right."""
+    """Whether any element is true. Where a program must not branch, in a loop, yes: the general form is right.
+
+    A loop that can be run again may hope that none is; then it is told so at its end.
+    """
     if type(condition) is bool or type(condition) is np.bool:
         return bool(condition)
     condition = decidable(condition)
-    return cannot_branch(condition) or bool(np.any(condition))
+    if cannot_branch(condition):
+        return not condition.traced_by.hopes_against(condition)
+    return bool(np.any(condition))
 
 
 def cannot_branch(x: object) -> bool:

@@ -39,14 +39,17 @@ class CaptureTrace(Trace):
     """The outermost trace of a recording: its handles hold real values, and numbers of a `Program`."""
 
     __slots__ = (
-        "arrays", "failed", "foreign", "guards_allowed", "has_truth_as_index", "level", "lift", "numbers", "origins",
-        "pinned", "plain_truths", "program", "ranges", "root", "surroundings", "under_conditions", "unguarded",
+        "arrays", "failed", "foreign", "guards_allowed", "has_truth_as_index", "hopes", "level", "lift", "numbers",
+        "origins", "pinned", "plain_truths", "program", "ranges", "root", "surroundings", "under_conditions",
+        "unguarded",
     )  # fmt: skip
     is_capture = True
     is_checked = True
     """Whether errors are part of what is written down: steps that raised, and those that have to be able to."""
 
-    def __init__(self, *, guards: bool = True, lift: bool = False, plain_truths: bool = False) -> None:
+    def __init__(
+        self, *, guards: bool = True, lift: bool = False, plain_truths: bool = False, hopeful: bool = False
+    ) -> None:
         self.level = new_level()
         self.plain_truths = plain_truths
         """Whether Python's truth values are plain at once, with a guard: an array takes them for masks."""
@@ -54,6 +57,8 @@ class CaptureTrace(Trace):
         """Whether a handle of such a truth value has been an index: a list takes it for 0 or 1, an array does not."""
         self.program = Program()
         self.guards_allowed = guards
+        self.hopes: list[Traced] | None = [] if hopeful else None
+        """Truth values that are taken for False without a guard, if whoever uses the program asks for them."""
         self.lift = lift
         self.foreign: list[tuple[Traced, int]] = []
         """Values of traces further out, and the inputs that stand for them."""
@@ -244,6 +249,13 @@ class CaptureTrace(Trace):
         number = self.program.new(type_of(value))
         self.foreign.append((a, number))
         return number, value
+
+    def hopes_against(self, condition: Traced) -> bool:
+        """Whether the program may go on as if no element of this were true; it has to be thrown away where one is."""
+        if self.hopes is None:
+            return False
+        self.hopes.append(np.any(condition))  # type: ignore[call-overload]
+        return True
 
     def decided(self, x: Traced, why: str = "") -> Any:
         """The plain value of a handle, on which the program from here on relies: a guard is written down."""

@@ -127,7 +127,7 @@ ATTEMPTS = 3
 
 
 def stable(
-    body: Callable[..., Any], carry: list[Value], items: list[Value], transform: str
+    body: Callable[..., Any], carry: list[Value], items: list[Value], transform: str, *, hopeful: bool
 ) -> tuple[Body, list[Value]]:
     """The program of a body whose carry goes in as it comes out, and the first carry in these types.
 
@@ -136,7 +136,7 @@ def stable(
     narrow = any([_is_narrow(x) for x in (*carry, *items)])
     for attempt in range(ATTEMPTS):
         examples = [_number(example(c), weak=narrow) for c in carry]
-        found = captured(body, [*examples, *items])
+        found = captured(body, [*examples, *items], hopeful=hopeful)
         if attempt == 0 and not narrow and any([_is_narrow(h) for h in found.hoisted]):
             narrow = any([type(example(c)) in (float, complex) for c in carry])
             if narrow:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, final
 import numpy as np
 
 from ...core.batch import BatchTrace
-from ...core.forward import ForwardTrace
+from ...core.forward import ForwardTrace, met
 from ...core.frames.float_warnings import quiet
 from ...core.primitive import Primitive
 from ...core.reverse import ReverseTrace, pull
@@ -98,7 +98,14 @@ def parted(found: Values, moves: Sequence[Marks], order: int = 0) -> tuple[list[
 
 
 def pushed_body(
-    program: Program, part: Part, loop: Record, moves: Record, ends: Sequence[Marks], order: int = 0
+    program: Program,
+    part: Part,
+    loop: Record,
+    moves: Record,
+    ends: Sequence[Marks],
+    order: int = 0,
+    *,
+    hopeful: bool = False,
 ) -> Body:
     """The program of values and tangents, for operands `with_tangents` and results that are `parted`."""
     groups = moves.taken(part)
@@ -117,12 +124,19 @@ def pushed_body(
         rows = zip(split(out, *sizes), split(moved, *sizes), ends, strict=True)
         return [x for group in rows for x in with_tangents(*group, order)]
 
-    def make() -> Body:
+    def make() -> tuple[Body, bool]:
         still = loop.map(lambda _: None)
         with_zeros = examples(loop).each(partial(with_tangents, order=order), still, moves)
-        return captured(step, with_zeros.inputs(part))
+        before, met.vertex = met.vertex, False
+        try:
+            return captured(step, with_zeros.inputs(part), hopeful=hopeful and not order), met.vertex
+        finally:
+            met.vertex = before
 
-    return derived(program, ("push", part, moves, tuple([tuple(end) for end in ends]), order), make)
+    key = ("push", part, moves, tuple([tuple(end) for end in ends]), order, hopeful)
+    found, may_meet_vertex = derived(program, key, make)
+    met.vertex = met.vertex or may_meet_vertex
+    return found
 
 
 # Backward: see also step_back.py.

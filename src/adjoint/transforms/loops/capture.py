@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -13,9 +14,10 @@ from ...core.errors import UnsupportedError, message
 from ...core.forking import held_at_fork
 from ...core.frames.float_warnings import quiet
 from ...core.traced import Traced, snapshot
-from ...core.values import Value
+from ...core.values import Value, may_hold
 from ...ir.capture import CaptureTrace, GuardRefusedError, example
 from ...ir.effects import noted
+from ...ir.failures import may_fail
 from ...ir.keys import key_of
 from ...ir.passes import program_pass, simplified
 from ...ir.program import Program, Type
@@ -33,17 +35,24 @@ class Body(NamedTuple):
 
     program: Program
     hoisted: tuple[Value, ...]
+    hopes: bool = False
+    """Whether its last result says that the program is not the right one: something held that it does not deal with."""
 
 
 @quiet
-def captured(fun: Callable[..., Iterable[Value]], examples: Sequence[Value]) -> Body:
-    """What a function of leaves does, as a program; it may not decide anything by the values of its arguments."""
-    capture = CaptureTrace(guards=False, lift=True)
+def captured(fun: Callable[..., Iterable[Value]], examples: Sequence[Value], *, hopeful: bool = False) -> Body:
+    """What a function of leaves does, as a program; it may not decide anything by the values of its arguments.
+
+    A hopeful one leaves out what singular points alone need, and has one more result, which says whether one was met.
+    """
+    capture = CaptureTrace(guards=False, lift=True, hopeful=hopeful)
     try:
         with noted(capture):
-            leaves = run(fun, [capture.input(x) for x in examples], {})
+            leaves = list(run(fun, [capture.input(x) for x in examples], {}))
         if capture.unguarded:  # an error that the function caught: a decision
             raise GuardRefusedError
+        if hopes := capture.hopes or []:
+            leaves.append(functools.reduce(np.logical_or, hopes))
         program, foreign = capture.program, capture.foreign
         program.outputs = [capture.number_of(snapshot(x))[0] for x in leaves]
         capture.settle()
@@ -55,10 +64,25 @@ def captured(fun: Callable[..., Iterable[Value]], examples: Sequence[Value]) -> 
     outside = [(number, value) for value, number in foreign] + arrays
     program = simplified(program)
     _refuse_ragged(program)
+    if hopes and any([may_fail(program, step) for step in program.steps]):  # it would, at numbers that nobody asked for
+        return captured(fun, examples)
     used = {a for step in program.steps for a in step.args} | set(program.outputs)
     outside = [(n, v) for n, v in outside if n in used]
     program.inputs = [n for n, _ in outside] + own
-    return Body(interned(_renumbered(program, used)), tuple([v for _, v in outside]))
+    return Body(interned(_renumbered(program, used)), tuple([v for _, v in outside]), bool(hopes))
+
+
+def hoping(attempt: Callable[[bool], tuple[Sequence[Value], bool]]) -> Sequence[Value]:
+    """The results of a loop: in the hope that it meets no singular point, and if it does, by the general form.
+
+    An attempt gives results and whether it hopes: then there is one more, which says that (or where) it was in vain.
+    """
+    found, hopes = attempt(True)
+    if hopes:
+        *found, in_vain = found
+        if may_hold(in_vain):
+            found, _ = attempt(False)
+    return found
 
 
 def captured_with(fun: Callable[..., tuple[list[Value], T]], examples: Sequence[Value]) -> tuple[Body, T]:

@@ -49,10 +49,10 @@ def apply(index: Value, bodies: Sequence[Body], given: Values) -> Values:
 def _taking_all(place: int, bodies: Sequence[Body]) -> Program:
     """A branch that is given what the other branches bring along as well, and does not use it."""
     inputs: list[int | Type] = []
-    for k, (program, hoisted) in enumerate(bodies):
+    for k, (program, hoisted, _) in enumerate(bodies):
         brought = program.inputs[: len(hoisted)]
         inputs += brought if k == place else [program.types[n] for n in brought]
-    program, hoisted = bodies[place]
+    program, hoisted, _ = bodies[place]
     return taking(program, [*inputs, *program.inputs[len(hoisted) :]])
 
 

@@ -20,7 +20,7 @@ from . import cond as loop_cond
 from . import scan as loop_scan
 from . import while_loop as loop_while
 from .bodies import branches, carry_leaves, checked_length, condition, flat_body, item_leaves, stable
-from .capture import leading_example
+from .capture import hoping, leading_example
 from .fallback import is_for_python, scan_unrolled, takes_no_step, while_unrolled
 
 
@@ -93,13 +93,17 @@ def scan(
         with contextlib.suppress(BatchError):
             return scan_unrolled(f, carry, restore, items, restore_items, n, reverse)
     how: dict[str, Any] = {"reverse": bool(reverse), "memory": budget}
-    try:
-        step, carry = stable(body, carry, [leading_example(x) for x in items], "scan")
-        loop = ScanOperands((), tuple(carry), tuple(items))
+
+    def attempt(hopeful: bool) -> tuple[Sequence[Value], bool]:
+        examples = [leading_example(x) for x in items]
+        step, first = stable(body, carry, examples, "scan", hopeful=hopeful)
+        loop = ScanOperands((), tuple(first), tuple(items))
         if every and n:
-            found = loop_scan.in_segments(step, loop, n, every, **how)
-        else:
-            found = loop_scan.apply(step, loop, length=n, **how)
+            return loop_scan.in_segments(step, loop, n, every, **how), step.hopes
+        return loop_scan.apply(step, loop, length=n, **how), step.hopes
+
+    try:
+        found = hoping(attempt)
     except Exception as error:
         if not is_for_python(error) or not (isinstance(error, GuardRefusedError) or (n and may_catch(f))):
             raise
@@ -218,10 +222,15 @@ def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Any
         with contextlib.suppress(BatchError):
             return while_unrolled(cond, body, carry, restore)
     step = flat_body(lambda state, _: (body(state), None), init, restore, lambda _: None, "while_loop")
+
+    def attempt(hopeful: bool) -> tuple[Sequence[Value], bool]:
+        of_body, first = stable(step, carry, [], "while_loop", hopeful=hopeful)
+        of_cond = condition(cond, first, restore)
+        return loop_while.apply(of_cond, of_body, WhileOperands((), (), tuple(first))), of_body.hopes
+
     try:
-        of_body, carry = stable(step, carry, [], "while_loop")
-        of_cond = condition(cond, carry, restore)
-        return restore(list(loop_while.apply(of_cond, of_body, WhileOperands((), (), tuple(carry)))[:-1]))
+        *last, _ = hoping(attempt)
+        return restore(last)
     except Exception as error:
         catches = is_for_python(error, *carry) and (isinstance(error, GuardRefusedError) or may_catch(cond, body))
         if not catches and not (is_for_python(error) and takes_no_step(cond, carry, restore)):

@@ -36,7 +36,7 @@ from .body_rules import (
     spread,
     with_tangents,
 )
-from .capture import Body, DecisionError, captured, derived, interned
+from .capture import Body, DecisionError, captured, derived, hoping, interned
 from .evaluate import run_scan, scan_steps
 from .recomputing import recomputing, sweep, waiting
 from .running import Pace, by_machine
@@ -48,11 +48,15 @@ BODY = ScanOperands.BODY
 def apply(
     body: Body, loop: ScanOperands, *, length: int, reverse: bool, memory: int = 0, stored: bool = False
 ) -> tuple[Value, ...]:
-    """A scan with the values that the body brings along."""
+    """A scan with the values that the body brings along; if it hopes, where it was in vain is the last result."""
     loop = loop.having(consts=[*body.hoisted, *loop.consts])
     params = {"body": body.program, "sizes": loop.sizes, "length": length, "reverse": reverse, "memory": memory}
     params = storing(params) if stored else {**params, "stored": False}
-    return scan(*loop.flat(), **params)  # type: ignore[no-any-return]
+    found: tuple[Value, ...] = scan(*loop.flat(), **params)
+    if not (body.hopes and stored):
+        return found
+    last = len(body.program.outputs) - 1
+    return (*found[:last], *found[last + 1 :], found[last])
 
 
 def _how(params: Params) -> Params:
@@ -128,10 +132,13 @@ def _push(tangents: Values, args: Values, params: Params, order: int = 0) -> tup
     body, sizes = _without_stored(params)["body"], params["sizes"]
     loop, moved = ScanOperands.cut(args, sizes), ScanOperands.cut(tangents, sizes)
     moves, ends = spread(moved.map(lambda t: t is not None), BODY, body, smoothly=True)
-    both = pushed_body(body, BODY, loop, moves, ends, order)
     operands = loop.each(partial(with_tangents, order=order), moved, moves)
-    found = apply(both, operands, **_how(params), stored=params["stored"])
-    return parted(found, [*ends, moves.carry] if params["stored"] else ends, order)
+
+    def attempt(hopeful: bool) -> tuple[Values, bool]:
+        both = pushed_body(body, BODY, loop, moves, ends, order, hopeful=hopeful)
+        return apply(both, operands, **_how(params), stored=params["stored"]), both.hopes
+
+    return parted(hoping(attempt), [*ends, moves.carry] if params["stored"] else ends, order)
 
 
 def _pull(

@@ -16,7 +16,7 @@ from ...core.values import Value, is_inexact
 from ...ir.capture import example
 from ...ir.interpret import replay
 from ...ir.loops import LoopPrimitive, PullOperands, ScanOperands, WhileOperands, split
-from ...ir.program import Program
+from ...ir.program import Program, type_of
 from ...rules.stacking import repeated
 from .body_rules import (
     LoopRule,
@@ -31,22 +31,41 @@ from .body_rules import (
     unbatched,
     with_tangents,
 )
-from .capture import Body, captured, derived, taking
+from .capture import Body, captured, derived, hoping, taking
 from .evaluate import run_while, while_steps
 from .recomputing import sweep
 from .running import Pace, by_machine
 from .scan import while_pull
-from .step_back import step_back
+from .step_back import step_back, zeros_of
 
 COND, BODY = WhileOperands.COND, WhileOperands.BODY
 
 
 def apply(cond: Body, body: Body, loop: WhileOperands) -> Values:
-    """A while loop with the values that its programs bring along."""
+    """A while loop with the values that its programs bring along; if it hopes, whether in vain is the last result."""
     loop = loop.having(cond_consts=[*cond.hoisted, *loop.cond_consts], body_consts=[*body.hoisted, *loop.body_consts])
-    return while_loop(  # type: ignore[no-any-return]
-        *loop.flat(), cond=cond.program, body=body.program, sizes=loop.sizes
-    )
+    if not body.hopes:
+        return while_loop(*loop.flat(), cond=cond.program, body=body.program, sizes=loop.sizes)  # type: ignore[no-any-return]
+    loop = loop.having(carry=[*loop.carry, np.False_])
+    programs = {"cond": _until_in_vain(cond.program), "body": taking(body.program, [*body.program.inputs, TRUTH])}
+    *found, in_vain, count = while_loop(*loop.flat(), **programs, sizes=loop.sizes)
+    return (*found, count, in_vain)
+
+
+TRUTH = type_of(np.False_)
+
+
+def _until_in_vain(cond: Program) -> Program:
+    """The condition of a loop whose last carry says that it hoped in vain, which ends it."""
+
+    def ask(*flat: Value) -> list[Value]:
+        *given, in_vain = flat
+        return [np.logical_and(replay(cond, given)[0], np.logical_not(in_vain))]
+
+    def make() -> Program:
+        return captured(ask, [zeros_of(cond, n) for n in cond.inputs] + [np.False_]).program
+
+    return derived(cond, "until in vain", make)
 
 
 def _evaluate(*args: Value, cond: Program, body: Program, sizes: tuple[int, ...]) -> Values:
@@ -77,11 +96,15 @@ def _push(tangents: Values, args: Values, params: Params, order: int = 0) -> tup
     loop, moved = WhileOperands.cut(args, sizes), WhileOperands.cut(tangents, sizes)
     moving = moved.map(lambda t: t is not None).having(cond_consts=[False] * len(loop.cond_consts))
     moves, ends = spread(moving, BODY, body, smoothly=True)
-    both = pushed_body(body, BODY, loop, moves, ends, order)
-    more = [both.program.types[o] for o in both.program.outputs[len(loop.carry) :]]
-    asked = Body(taking(cond, [*cond.inputs, *more]), ())
-    found = apply(asked, both, loop.each(partial(with_tangents, order=order), moved, moves))
-    return parted(found, [moves.carry, [False]], order)
+    operands = loop.each(partial(with_tangents, order=order), moved, moves)
+
+    def attempt(hopeful: bool) -> tuple[Values, bool]:
+        both = pushed_body(body, BODY, loop, moves, ends, order, hopeful=hopeful)
+        after = [both.program.types[o] for o in both.program.outputs]
+        more = after[len(loop.carry) : len(operands.carry)]
+        return apply(Body(taking(cond, [*cond.inputs, *more]), ()), both, operands), both.hopes
+
+    return parted(hoping(attempt), [moves.carry, [False]], order)
 
 
 def _pull(
