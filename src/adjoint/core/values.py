@@ -63,10 +63,10 @@ def may_hold(condition: Mask) -> bool:
     """
     if type(condition) is bool or type(condition) is np.bool:
         return bool(condition)
-    condition = decidable(condition)
-    if cannot_branch(condition):
-        return not condition.traced_by.hopes_against(condition)
-    return bool(np.any(condition))
+    asked = decidable(condition)
+    if cannot_branch(asked):
+        return not asked.traced_by.hopes_against(asked)
+    return bool(np.any(asked))
 
 
 def cannot_branch(x: object) -> bool:

@@ -57,7 +57,7 @@ class CaptureTrace(Trace):
         """Whether a handle of such a truth value has been an index: a list takes it for 0 or 1, an array does not."""
         self.program = Program()
         self.guards_allowed = guards
-        self.hopes: list[Traced] | None = [] if hopeful else None
+        self.hopes: list[Any] | None = [] if hopeful else None
         """Truth values that are taken for False without a guard, if whoever uses the program asks for them."""
         self.lift = lift
         self.foreign: list[tuple[Traced, int]] = []
@@ -254,7 +254,7 @@ class CaptureTrace(Trace):
         """Whether the program may go on as if no element of this were true; it has to be thrown away where one is."""
         if self.hopes is None:
             return False
-        self.hopes.append(np.any(condition))  # type: ignore[call-overload]
+        self.hopes.append(np.any(condition))
         return True
 
     def decided(self, x: Traced, why: str = "") -> Any:
