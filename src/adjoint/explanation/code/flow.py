@@ -60,13 +60,8 @@ class Flow:
         places = [self._made[number] for number in adjoints.values()]
         self.back = min(places, default=len(self.program.steps))
         """Where the steps of the derivative begin."""
-        self.symbols: dict[int, Symbol] = {}
+        self.symbols = self._symbols(adjoints)
         """What the named numbers of the program are."""
-        for row in view.rows:
-            for place in row.outs:
-                self.symbols.setdefault(view.number(place), Symbol("value", place))
-        shown = {place for row in view.rows for place in row.outs}
-        self.symbols |= {number: Symbol("adjoint", place) for place, number in adjoints.items() if place in shown}
         outputs = [self._output(o) for o in self.recorded.outputs]
         gradients = [adjoints.get(k) for k in range(len(self.recorded.inputs))]
         last = max(places, default=self.recorded.steps - 1)
@@ -74,8 +69,8 @@ class Flow:
         wanted = [n for n in (*outputs, *gradients) if n is not None] + [c.number for c in checks.values()] + ragged
         self.nodes: dict[int, Node] = {}
         raw = self._reached(wanted, {k: step.args for k, step in enumerate(self.program.steps)})
-        self.is_strict = any(self.types[o].dtype.name in LOW for k in raw for o in self.program.steps[k].outs)
-        self.is_strict |= any(self.types[n].dtype.name in LOW for n in self.program.inputs)
+        computed = [o for k in raw for o in self.program.steps[k].outs]
+        self.is_strict = any([self.types[n].dtype.name in LOW for n in (*computed, *self.program.inputs)])
         self._simplify(sorted(raw))
         self.outputs = [None if n is None else self.same(n) for n in outputs]
         """The numbers of the results; None for what does not come out of the program."""
@@ -104,6 +99,13 @@ class Flow:
     def maker(self, number: int) -> Node | None:
         """The step that computes a number."""
         return self.nodes.get(self._made.get(number, -1))
+
+    def _symbols(self, adjoints: dict[int, int]) -> dict[int, Symbol]:
+        shown = dict.fromkeys([place for row in self.view.rows for place in row.outs])
+        found: dict[int, Symbol] = {}
+        for place in shown:
+            found.setdefault(self.view.number(place), Symbol("value", place))
+        return found | {number: Symbol("adjoint", place) for place, number in adjoints.items() if place in shown}
 
     def _output(self, x: Any) -> int | None:
         if not isinstance(x, Traced):
