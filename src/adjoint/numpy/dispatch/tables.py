@@ -27,7 +27,7 @@ SPREADS = frozenset((np.var, np.std))
 """What divides by one less in a table."""
 
 
-class Met:
+class MetTables:
     """The tables that one trace has met: shapes, lengths, and lengths of those with missing numbers."""
 
     __slots__ = ("lengths", "missing", "shapes")
@@ -47,10 +47,10 @@ def outermost(handle: Traced) -> int:
 
 def note(numbers: np.ndarray[Any, Any], handle: Traced) -> None:
     """Remember that a table of these numbers took part."""
-    known: dict[int, Met] | None = getattr(_local, "met", None)
+    known: dict[int, MetTables] | None = getattr(_local, "met", None)
     if known is None:
         known = _local.met = {}
-    met = known.setdefault(outermost(handle), Met())
+    met = known.setdefault(outermost(handle), MetTables())
     if len(known) > KEPT:
         del known[next(iter(known))]
     met.shapes.add(numbers.shape)
@@ -61,7 +61,7 @@ def note(numbers: np.ndarray[Any, Any], handle: Traced) -> None:
 
 def refuse_rules_of_tables(handle: Traced, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Refuse a method whose result would be another one if the value were a table, as it is in the plain function."""
-    known: dict[int, Met] | None = getattr(_local, "met", None)
+    known: dict[int, MetTables] | None = getattr(_local, "met", None)
     if known is None or implementation_of(function) is None or not behaviour_of(function).by_column:
         return
     met = known.get(outermost(handle))

@@ -14,7 +14,7 @@ from ...core.values import dtype_of
 from ...rules.elementwise import Elementwise
 from ...rules.stacking import aligned
 from .. import series
-from ..declare import POSITIVE, REAL, Whole, declare, elementwise, ratio, where
+from ..declare import POSITIVE, REAL, WholeNumbers, declare, elementwise, ratio, where
 from ..shape import stopped
 from .declare import COMPILED, several
 from .incomplete import in_chunks
@@ -133,7 +133,7 @@ elementwise(sc.k1e, partials=[lambda out, x: out - sc.k0e(x) - out / x], domain=
 _order(sc.jv, lambda x, y: _between(sc.jv, x, y), kernel=COMPILED)
 _order(sc.yv, lambda x, y: _between(sc.yv, x, y))
 # SciPy cuts the fraction of the orders of yn and kn off
-_order(sc.yn, lambda x, y: _between(sc.yn, np.trunc(x), y), order=Whole((0, 3)))
+_order(sc.yn, lambda x, y: _between(sc.yn, np.trunc(x), y), order=WholeNumbers((0, 3)))
 _order(sc.jve, lambda x, y: _between(sc.jve, x, _real(y, "jve")))
 _order(sc.yve, lambda x, y: _between(sc.yve, x, _real(y, "yve")))
 _order(sc.iv, lambda x, y: _around(sc.iv, x, y))
@@ -148,7 +148,7 @@ _order(
     lambda x, y: -_around(sc.kv, x, y),
     by_order=lambda x, y: _k_by_order(_ordinary(x), _ordinary(y)) * np.exp(-y),
 )
-_order(sc.kn, lambda x, y: -_around(sc.kn, np.trunc(x), y), order=Whole((0, 3)))
+_order(sc.kn, lambda x, y: -_around(sc.kn, np.trunc(x), y), order=WholeNumbers((0, 3)))
 _order(
     sc.kve,
     lambda out, x, y: out - _around(sc.kve, x, y),

@@ -10,7 +10,7 @@ import scipy.special as sc
 
 from ...core.entry.facts import Kernel
 from ...core.values import dtype_of
-from ..declare import POSITIVE, REAL, UNIT, Whole, elementwise, where
+from ..declare import POSITIVE, REAL, UNIT, WholeNumbers, elementwise, where
 from .declare import COMPILED, several
 from .elementary import log1p_ratio
 from .spherical import spherical_in, spherical_jn
@@ -111,7 +111,7 @@ elementwise(
 
 elementwise(sc.exp1, partials=[lambda x: -np.exp(-x) / x], domain=[POSITIVE], kernel=COMPILED)
 elementwise(sc.expi, partials=[lambda x: np.exp(x) / x], domain=[POSITIVE], kernel=COMPILED)
-elementwise(sc.expn, partials=[None, lambda x, y: _expn_slope(x, y)], domain=[Whole((0, 4)), POSITIVE])
+elementwise(sc.expn, partials=[None, lambda x, y: _expn_slope(x, y)], domain=[WholeNumbers((0, 4)), POSITIVE])
 elementwise(sc.spence, partials=[lambda x: -log1p_ratio(x - 1.0)], domain=[POSITIVE], kernel=COMPILED)
 several(sc.sici, [lambda x: (spherical_jn(0, x), np.cos(x) / x)], domain=[POSITIVE])
 several(sc.shichi, [lambda x: (spherical_in(0, x), np.cosh(x) / x)], domain=[POSITIVE])

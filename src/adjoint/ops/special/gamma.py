@@ -12,7 +12,7 @@ from ...core.entry.facts import Form
 from ...core.errors import NotDifferentiableError, message
 from ...rules.elementwise import Elementwise
 from ...rules.stacking import aligned
-from ..declare import POSITIVE, Whole, declare, elementwise, where
+from ..declare import POSITIVE, WholeNumbers, declare, elementwise, where
 from .declare import COMPILED
 
 SHAPE = (0.5, 4.0)
@@ -157,7 +157,7 @@ polygamma = declare(
     _polygamma,
     Elementwise([None, lambda x, y: polygamma(x + 1, y)]),
     stacking=aligned,
-    domain=(Whole((1, 3)), POSITIVE),
+    domain=(WholeNumbers((1, 3)), POSITIVE),
     form=Form(source="scipy.special.polygamma({all})"),
 )
 zeta = declare(

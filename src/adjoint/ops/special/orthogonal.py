@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import scipy.special as sc
 
-from ..declare import POSITIVE, REAL, SYMMETRIC, UNIT, Interval, Whole, elementwise, where
+from ..declare import POSITIVE, REAL, SYMMETRIC, UNIT, Interval, WholeNumbers, elementwise, where
 from ..linalg.spectra import steady
 from ..trigonometric import TURN
 from .declare import several
 
 PARAMETER = (0.5, 2.0)
-DEGREE = Whole((0, 4))
+DEGREE = WholeNumbers((0, 4))
 
 elementwise(sc.hyp0f1, partials=[None, lambda x, y: sc.hyp0f1(x + 1.0, y) / x], domain=[PARAMETER, REAL])
 elementwise(
@@ -97,7 +97,7 @@ def _lpmv_slope(out: Any, m: Any, v: Any, x: Any) -> Any:
 elementwise(
     sc.lpmv,
     partials=[None, None, lambda out, x, y, z: _lpmv_slope(out, x, y, z)],
-    domain=[Whole((0, 2)), (2.0, 4.0), (-0.9, 0.9)],
+    domain=[WholeNumbers((0, 2)), (2.0, 4.0), (-0.9, 0.9)],
     note="one-sided at -1 and 1, without a second derivative",
 )
 
@@ -120,12 +120,12 @@ def _mathieu(ufunc: Any, characteristic: Any, *, modified: bool, order: Interval
 
 for _ufunc in (sc.mathieu_a, sc.mathieu_b, sc.pro_cv, sc.obl_cv):
     elementwise(_ufunc, partials=[None] * _ufunc.nin, note="a constant for derivatives")
-_mathieu(sc.mathieu_cem, sc.mathieu_a, modified=False, order=Whole((0, 3)))
-_mathieu(sc.mathieu_sem, sc.mathieu_b, modified=False, order=Whole((1, 3)))
-_mathieu(sc.mathieu_modcem1, sc.mathieu_a, modified=True, order=Whole((0, 3)))
-_mathieu(sc.mathieu_modcem2, sc.mathieu_a, modified=True, order=Whole((0, 3)))
-_mathieu(sc.mathieu_modsem1, sc.mathieu_b, modified=True, order=Whole((1, 3)))
-_mathieu(sc.mathieu_modsem2, sc.mathieu_b, modified=True, order=Whole((1, 3)))
+_mathieu(sc.mathieu_cem, sc.mathieu_a, modified=False, order=WholeNumbers((0, 3)))
+_mathieu(sc.mathieu_sem, sc.mathieu_b, modified=False, order=WholeNumbers((1, 3)))
+_mathieu(sc.mathieu_modcem1, sc.mathieu_a, modified=True, order=WholeNumbers((0, 3)))
+_mathieu(sc.mathieu_modcem2, sc.mathieu_a, modified=True, order=WholeNumbers((0, 3)))
+_mathieu(sc.mathieu_modsem1, sc.mathieu_b, modified=True, order=WholeNumbers((1, 3)))
+_mathieu(sc.mathieu_modsem2, sc.mathieu_b, modified=True, order=WholeNumbers((1, 3)))
 
 
 def _spheroidal(ufunc: Any, eigenvalue: Any, *, oblate: bool, inside: bool) -> None:
@@ -147,7 +147,7 @@ def _spheroidal(ufunc: Any, eigenvalue: Any, *, oblate: bool, inside: bool) -> N
     several(
         ufunc,
         [None, None, None, lambda out, x, y, z, w: slope(out, x, y, z, w)],
-        domain=[Whole((0, 1)), Whole((1, 3)), (0.5, 2.0), place],
+        domain=[WholeNumbers((0, 1)), WholeNumbers((1, 3)), (0.5, 2.0), place],
     )
 
 

@@ -11,7 +11,7 @@ from ...core.entry.facts import Form
 from ...core.primitive import Primitive
 from ...rules.elementwise import Elementwise
 from ...rules.stacking import aligned
-from ..declare import POSITIVE, Whole, declare, where
+from ..declare import POSITIVE, WholeNumbers, declare, where
 
 
 def _spherical(function: Callable[..., Any], below: float, above: float) -> Primitive:
@@ -26,7 +26,7 @@ def _spherical(function: Callable[..., Any], below: float, above: float) -> Prim
         function,
         Elementwise([None, lambda x, y: slope(x, y)]),
         stacking=aligned,
-        domain=(Whole((0, 3)), POSITIVE),
+        domain=(WholeNumbers((0, 3)), POSITIVE),
         form=Form(source=f"scipy.special.{function.__name__}({{all}})"),
     )
     return primitive

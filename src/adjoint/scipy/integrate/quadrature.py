@@ -22,7 +22,7 @@ from ...transforms.jvp import jvp
 from ...transforms.step import conjugated
 from ...transforms.stop import stop_gradient
 from ...transforms.vjp import vjp_inside
-from .calling import SCIPY, Call, Given, as_tuple
+from .calling import SCIPY, Given, SolverCall, as_tuple
 
 FEW = 3
 """So many integrals of numbers are found one by one, with all that QUADPACK does at singular ends."""
@@ -44,7 +44,7 @@ def quad_vec(original: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
 def _integrated(
     name: str, key: str, original: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    asked = Call(name, original, args, kwargs, key)
+    asked = SolverCall(name, original, args, kwargs, key)
     if not asked.is_traced:
         return asked.plain()
 
