@@ -23,7 +23,6 @@ FEW = 3
 """So many names of operations in one list are a table."""
 
 TABLES = {
-    "explanation/formula/sympy_forms.py": "SciPy's special functions in SymPy's words, which a law compares",
     "numpy/dispatch/conversions.py": "functions of math and cmath that have another name in NumPy, for a message",
     "numpy/dispatch/methods.py": "methods and attributes of NumPy's arrays",
     "numpy/numbers/counting.py": "methods and attributes of Python's integers",

@@ -39,7 +39,7 @@ lambertw = declare(
     Elementwise([lambda out: np.exp(-out) / (1.0 + out), None, None]),
     stacking=aligned,
     domain=(POSITIVE, WholeNumbers((0, 1)), (1e-9, 1e-8)),
-    form=Form(source="scipy.special.lambertw({all})"),
+    form=Form(source="scipy.special.lambertw({all})", sympy="LambertW(x, y)"),
 )
 sph_harm_y = declare(
     "sph_harm_y",
