@@ -145,6 +145,32 @@ def test_knots_are_found():
     assert knots(graph) == [["a", "b"], ["c", "d", "e"]]
 
 
+HOMONYMS = {
+    "Accumulator": "of cotangents; of a loop of machine code",
+    "Constant": "a rule; an operand of an instruction; an argument that a call has to repeat",
+    "Function": "of machine code; `nn.Function`",
+    "Kernel": "a fact of an entry; a function of machine code for a program",
+    "Part": "a program of a loop; a piece of a step of machine code; a share of a batch",
+    "Progress": "of `optim.minimize`; of `ad.train`",
+    "Result": "of `optim.minimize`; of a call of machine code",
+    "Row": "of a table of steps; of a report on a gradient",
+    "Rule": "how a step is differentiated; `optim.stop.Rule`",
+    "State": "of what is watched; of a training run",
+    "Step": "of a program; of a report on a gradient",
+}
+"""Names that two classes have: what they are."""
+
+
+def test_classes_have_names_of_their_own():
+    """One name, one thing: a class is called as no other one, but for those that nobody takes for each other."""
+    found: dict[str, set[str]] = {}
+    for file in FILES:
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, set()).add(name_of(file))
+    assert {name: places for name, places in found.items() if len(places) > 1}.keys() == HOMONYMS.keys()
+
+
 def test_exceptions_are_still_needed():
     """An exception that is no longer used is taken off the list."""
     for name, up in EXCEPTIONS:

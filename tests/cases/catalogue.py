@@ -11,7 +11,7 @@ import numpy as np
 
 from adjoint.numpy import functions
 from adjoint.ops import special
-from adjoint.ops.declare import UFUNCS, Whole
+from adjoint.ops.declare import UFUNCS, WholeNumbers
 from adjoint.rules.selecting import Selecting
 from adjoint.testing import Case
 
@@ -85,7 +85,7 @@ def universal_functions(reshaped: Callable[[np.ndarray], Any] = lambda x: x) -> 
             rules = getattr(derivative, "partials", [True] * ufunc.nin)
         domain = primitive.domain or [(-1.0, 1.0)] * ufunc.nin
         args = [reshaped(_inside(interval)) for interval in domain]
-        moving = [k for k, r in enumerate(rules) if r is not None and not isinstance(domain[k], Whole)]
+        moving = [k for k, r in enumerate(rules) if r is not None and not isinstance(domain[k], WholeNumbers)]
         if primitive.name == "ldexp":
             args[1] = reshaped(np.array([1, 2]))
 
@@ -101,7 +101,7 @@ def universal_functions(reshaped: Callable[[np.ndarray], Any] = lambda x: x) -> 
 
 def _inside(interval: tuple[float, float]) -> np.ndarray:
     low, high = interval
-    if isinstance(interval, Whole):
+    if isinstance(interval, WholeNumbers):
         return np.array([int(low), int(low)])
     if np.isfinite(low) and np.isfinite(high):
         return low + (high - low) * np.array([0.4, 0.6])

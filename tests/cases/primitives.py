@@ -4,7 +4,7 @@ import numpy as np
 
 from adjoint.numpy import functions
 from adjoint.ops import special
-from adjoint.ops.declare import CATALOGUE, Whole
+from adjoint.ops.declare import CATALOGUE, WholeNumbers
 from adjoint.ops.keys import HOLE
 from adjoint.rules.elementwise import Elementwise
 from adjoint.rules.multi_output import Several
@@ -25,7 +25,7 @@ SQUARE = np.array([[2.0, 0.3, -0.4], [0.1, 1.5, 0.2], [-0.3, 0.4, 1.8]])
 def sample(interval, rng, shape=SHAPE):
     """Points inside an interval, away from its ends; whole numbers where only those are meant."""
     low, high = interval
-    if isinstance(interval, Whole):
+    if isinstance(interval, WholeNumbers):
         return rng.integers(int(low), int(high) + 1, size=shape)
     u = rng.uniform(0.15, 0.85, size=shape)
     if np.isfinite(low) and np.isfinite(high):
@@ -43,7 +43,9 @@ def elementwise_cases(primitive):
     known = derivative.weights if isinstance(derivative, Selecting) else derivative.partials
     rng = np.random.default_rng(3)
     args = [sample(interval, rng) for interval in primitive.domain]
-    moving = [k for k, rule in enumerate(known) if rule is not None and not isinstance(primitive.domain[k], Whole)]
+    moving = [
+        k for k, rule in enumerate(known) if rule is not None and not isinstance(primitive.domain[k], WholeNumbers)
+    ]
 
     def function(*moved):
         full = list(args)

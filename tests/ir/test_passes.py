@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import adjoint as ad
 from adjoint.ir.interpret import replay
-from adjoint.ir.passes import simplified, without_dead, without_repeated
+from adjoint.ir.passes import program_pass, simplified, without_dead, without_repeated
+from adjoint.ir.program import Program, Step
+from adjoint.ops.arithmetic import negative
 from adjoint.ops.indexing import index
 
 X = np.array([0.5, -1.0, 2.0])
@@ -129,3 +135,19 @@ def test_a_pass_that_changes_bits_is_noticed():
     }.items():
         with pytest.raises(AssertionError, match=r"^made changes bits at "):
             check_same(without(name), function, X)
+
+
+def test_the_pass_of_the_guide_is_one():
+    """The example of `CONTRIBUTING.md` runs, keeps all bits, and leaves out what it says."""
+    guide = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    source = re.search(r"^    @program_pass\n(?:    .*\n|\n)+", guide, re.MULTILINE)
+    names = {"program_pass": program_pass, "Program": Program, "Step": Step, "negative": negative}
+    exec(textwrap.dedent(source.group()), names)
+    make = names["without_double_negation"]
+
+    def twice(x):
+        return np.negative(-x)
+
+    check_same(make, lambda x: twice(x) * np.sin(twice(-x)), X)
+    left = without_dead(make(recorded(lambda x: twice(x) * np.sin(x), X)))
+    assert [step.primitive.name for step in left.steps] == ["sin", "multiply"]

@@ -23,12 +23,8 @@ FEW = 3
 """So many names of operations in one list are a table."""
 
 TABLES = {
-    "explanation/formula/sympy_forms.py": "SciPy's special functions in SymPy's words, which a law compares",
-    "compile/scalar/series.py": "functions of the C library that are written out, by C's names",
     "numpy/dispatch/conversions.py": "functions of math and cmath that have another name in NumPy, for a message",
     "numpy/dispatch/methods.py": "methods and attributes of NumPy's arrays",
-    "numpy/dispatch/tables.py": "methods that pandas takes by other rules than NumPy",
-    "numpy/numbers/mathematics.py": "functions of math and cmath, and what they are called in NumPy",
     "numpy/numbers/counting.py": "methods and attributes of Python's integers",
 }
 """Files with a list of such names: why."""

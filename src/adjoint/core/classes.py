@@ -5,13 +5,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from types import BuiltinFunctionType, FunctionType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .errors import InputError, message
 from .traced import LOCAL, Traced
 from .values import describe
+
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from .records import NamedTuple
 
 NAMESPACE = "adjoint"
 """Where optree keeps what it is taught here."""

@@ -35,7 +35,7 @@ class Origin(NamedTuple):
     operands: str
 
 
-class Node(NamedTuple):
+class NanNode(NamedTuple):
     """What is kept with a value: the line that computed it, and where its nan comes from, if it has one."""
 
     line: str
@@ -55,7 +55,7 @@ class NanTrace(Trace):
     def input(self, x: Any, where: str) -> Traced:
         """An argument."""
         origin = Origin("", self.start, f"{describe(x)} {where}") if _has_nan(x) else None
-        return Traced(x, self, Node(self.start, origin))
+        return Traced(x, self, NanNode(self.start, origin))
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: Params) -> Any:
         """Evaluate, and see whether a nan was made."""
@@ -75,7 +75,7 @@ class NanTrace(Trace):
                 origin = origin or Origin(primitive.name, line, operands)
             else:
                 origin = None
-            return Traced(value, self, Node(line, origin))
+            return Traced(value, self, NanNode(line, origin))
 
         return tuple([handle(o) for o in out]) if primitive.multiple else handle(out)
 

@@ -62,7 +62,7 @@ class Seen(NamedTuple):
     """Filled in where the node made something that is not finite."""
 
 
-class Watch(ReverseTrace):
+class WatchingTrace(ReverseTrace):
     """What `ad.grad` records, and for each node what was seen of it."""
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ class Watch(ReverseTrace):
         self.__class__ = EndedWatch
 
 
-class EndedWatch(Ended, Watch):  # type: ignore[misc]
+class EndedWatch(Ended, WatchingTrace):  # type: ignore[misc]
     """A watched trace that has ended."""
 
 
@@ -117,7 +117,7 @@ def _together(sizes: list[Size]) -> Size:
 class Watched(NamedTuple):
     """A function's trace at one point, as it was seen."""
 
-    trace: Watch
+    trace: WatchingTrace
     names: list[str]
     """Of the inputs, which are the first places of the trace: "w", "layers.0.weight"."""
     inputs: list[Any]
@@ -138,7 +138,7 @@ def watched(fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, An
             )
         )
     moving = _moving(args, leaves, argnums, name)
-    trace = Watch()
+    trace = WatchingTrace()
     call = list(leaves)
     inputs = [copied(checked_input(leaves[k], name)) for k in moving]
     for k, x in zip(moving, inputs, strict=True):

@@ -32,7 +32,7 @@ def _results(program: Program, step: Step) -> Iterator[object]:
         yield f"it has {len(step.outs)}"
 
 
-class Signature(NamedTuple):
+class OperandRequirements(NamedTuple):
     """What an operation may be given: numbers of operands from and to, parameters it must have and may have."""
 
     fewest: int
@@ -42,10 +42,10 @@ class Signature(NamedTuple):
 
 
 @functools.cache
-def signature_of(primitive: Primitive) -> Signature | None:
+def signature_of(primitive: Primitive) -> OperandRequirements | None:
     """Read off the function that evaluates an operation; None if that does not say."""
     if primitive.facts.ufunc is not None:
-        return Signature(primitive.facts.ufunc.nin, primitive.facts.ufunc.nin, frozenset(), None)
+        return OperandRequirements(primitive.facts.ufunc.nin, primitive.facts.ufunc.nin, frozenset(), None)
     try:
         found = inspect.signature(primitive.evaluate).parameters.values()
     except (TypeError, ValueError):
@@ -53,7 +53,7 @@ def signature_of(primitive: Primitive) -> Signature | None:
     by_place = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     by_name = [p for p in found if p.kind is p.KEYWORD_ONLY]
     is_open = any([p.kind is p.VAR_POSITIONAL for p in found])
-    return Signature(
+    return OperandRequirements(
         len([p for p in by_place if p.default is p.empty]),
         float("inf") if is_open else len(by_place),
         frozenset([p.name for p in by_name if p.default is p.empty]),

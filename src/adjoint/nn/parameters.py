@@ -12,7 +12,7 @@ import numpy as np
 import adjoint as ad
 
 from .layer import described
-from .walking import Place, is_array, is_trained, places
+from .walking import LeafPlace, is_array, is_trained, places
 
 Arrays = dict[str, Any]
 
@@ -233,7 +233,7 @@ def share(model: Any, name: str, other: str) -> Any:
     return ad.tree.unflatten(structure, new)
 
 
-def _trained(at: tuple[Place, ...], leaves: list[Any]) -> dict[str, list[int]]:
+def _trained(at: tuple[LeafPlace, ...], leaves: list[Any]) -> dict[str, list[int]]:
     """Where the array of each parameter stands; one that stands in several places goes by its first name."""
     names: dict[int, str] = {}
     found: dict[str, list[int]] = {}

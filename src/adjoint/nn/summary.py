@@ -17,7 +17,7 @@ from .walking import children, joined
 UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
-class Row(NamedTuple):
+class LayerRow(NamedTuple):
     """A layer: its name, class, what it returns, and its own parameters."""
 
     name: str
@@ -62,7 +62,7 @@ def summary(model: Any, x: Any = None) -> None:
     sys.stdout.write(_text(model, shapes) + "\n")
 
 
-class Output:
+class LayerOutput:
     """Shape and size of what a layer returns; a leaf of a tree, as a tuple is not."""
 
     def __init__(self, value: Any) -> None:
@@ -70,7 +70,7 @@ class Output:
         self.nbytes = math.prod(self.shape) * getattr(value, "dtype", np.dtype(float)).itemsize
 
 
-class Watched:
+class WatchedLayer:
     """A layer in disguise: it notes what the layer returns."""
 
     def __init__(self, inner: Any, name: str, shapes: dict[str, Any]) -> None:
@@ -80,7 +80,7 @@ class Watched:
         """What the layer returns."""
         self._shapes[self._name] = None  # its row stands in front of those of layers inside
         found = self._inner(*args, **options)
-        self._shapes[self._name] = ad.tree.map(Output, found)
+        self._shapes[self._name] = ad.tree.map(LayerOutput, found)
         return found
 
     def __getattr__(self, name: str) -> Any:
@@ -93,7 +93,7 @@ def _watched(node: Any, name: str, shapes: dict[str, Any]) -> Any:
     if inner:
         level = ad.tree.structure(node).one_level()
         node = ad.tree.unflatten(level, [_watched(child, joined(name, key), shapes) for key, child in inner])
-    return Watched(node, name, shapes) if callable(node) and inner is not None else node
+    return WatchedLayer(node, name, shapes) if callable(node) and inner is not None else node
 
 
 def _text(model: Any, shapes: dict[str, Any]) -> str:
@@ -110,7 +110,7 @@ def _aligned(column: int, text: str, width: int) -> str:
     return text.rjust(width) if column > 2 else text.ljust(width)
 
 
-def _rows(model: Any, shapes: dict[str, Any]) -> list[Row]:
+def _rows(model: Any, shapes: dict[str, Any]) -> list[LayerRow]:
     """The layers in the order in which they are called; those that are not, below what they are in, or at the end."""
     found = dict(_layers(model, ""))
     order = list(shapes)
@@ -120,7 +120,7 @@ def _rows(model: Any, shapes: dict[str, Any]) -> list[Row]:
     arrays = parameters(model)
     own = {name: [a for path, a in arrays.items() if _owner(path, found) == name] for name in found}
     return [
-        Row(
+        LayerRow(
             name or "model",
             _kind(found[name]),
             _shape(shapes.get(name)),

@@ -13,10 +13,10 @@ import adjoint as ad
 REMEMBERED = 256
 """Structures whose names are kept."""
 
-_names: dict[Any, tuple[Place, ...]] = {}
+_names: dict[Any, tuple[LeafPlace, ...]] = {}
 
 
-class Place(NamedTuple):
+class LeafPlace(NamedTuple):
     """Where a leaf is: its name, whether it may be trained, and whether it is a field of a dataclass."""
 
     name: str
@@ -24,7 +24,7 @@ class Place(NamedTuple):
     field: bool
 
 
-def places(model: Any) -> tuple[tuple[Place, ...], list[Any], Any]:
+def places(model: Any) -> tuple[tuple[LeafPlace, ...], list[Any], Any]:
     """The place of each leaf, the leaves in the order of `ad.tree.leaves`, and the structure."""
     leaves, structure = ad.tree.flatten(model)
     found = _names.get(structure)
@@ -36,10 +36,10 @@ def places(model: Any) -> tuple[tuple[Place, ...], list[Any], Any]:
     return found, leaves, structure
 
 
-def _places(node: Any, name: str, *, trained: bool, field: bool) -> Iterator[Place]:
+def _places(node: Any, name: str, *, trained: bool, field: bool) -> Iterator[LeafPlace]:
     inner = children(node)
     if inner is None:
-        yield Place(name, trained, field)
+        yield LeafPlace(name, trained, field)
         return
     marks = {f.name: f for f in dataclasses.fields(node)} if is_dataclass(node) else {}
     for key, child in inner:
@@ -77,12 +77,12 @@ def joined(name: str, key: str) -> str:
     return f"{name}.{key}" if name else key
 
 
-def is_trained(place: Place, leaf: Any) -> bool:
+def is_trained(place: LeafPlace, leaf: Any) -> bool:
     """Whether a leaf is a parameter: an array of real numbers at a place that is trained."""
     return place.trained and is_array(leaf, place) and np.issubdtype(leaf.dtype, np.inexact)
 
 
-def is_array(leaf: Any, place: Place) -> bool:
+def is_array(leaf: Any, place: LeafPlace) -> bool:
     """Whether a leaf is an array; what nobody would know how to treat is refused."""
     if isinstance(leaf, (np.ndarray, np.generic)):
         return True

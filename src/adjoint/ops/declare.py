@@ -32,7 +32,7 @@ UNIT: Interval = (0.0, 1.0)
 SYMMETRIC: Interval = (-1.0, 1.0)
 
 
-class Whole(tuple):
+class WholeNumbers(tuple):
     """An interval of which only the whole numbers are meant: an order, a degree, a count."""
 
     __slots__ = ()

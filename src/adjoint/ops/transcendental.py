@@ -62,7 +62,7 @@ def _i0(x: Any, *, order: int) -> Any:
     return (total / NODES).astype(np.result_type(x))[()]
 
 
-def _family(name: str, evaluate: Any, source: str) -> Any:
+def _family(name: str, evaluate: Any, source: str, sympy: str) -> Any:
     def pushed(tangents: Any, out: Any, args: Any, params: dict[str, Any]) -> Any:
         return tangents[0] * primitive(args[0], order=params["order"] + 1)
 
@@ -74,13 +74,16 @@ def _family(name: str, evaluate: Any, source: str) -> Any:
         evaluate,
         Opaque(jvp=pushed, vjp=pulled),
         by_elements=lambda x, *, order: np.frompyfunc(lambda e: primitive(e, order=order), 1, 1)(x[None])[0],
-        form=Form(source=lambda shapes, params: EMBEDDED if params["order"] else source),
+        form=Form(
+            source=lambda shapes, params: EMBEDDED if params["order"] else source,
+            sympy=f"diff({sympy}, t, int(y)).subs(t, x)",  # the parameter follows the argument
+        ),
     )
     return primitive
 
 
-sinc = _family("sinc_derivative", _sinc, "np.sinc({0})")
-i0 = _family("i0_derivative", _i0, "np.i0({0})")
+sinc = _family("sinc_derivative", _sinc, "np.sinc({0})", "sin(pi*t)/(pi*t)")
+i0 = _family("i0_derivative", _i0, "np.i0({0})", "besseli(0, t)")
 unwrap = declare(
     "unwrap",
     lambda x, **keywords: np.unwrap(x, **keywords),

@@ -18,7 +18,7 @@ WIDER = 8
 """How much longer the windows of the next round are."""
 
 
-class Run(NamedTuple):
+class Repetition(NamedTuple):
     """Steps `start` to `start + length`, each of which is like the one `period` later."""
 
     start: int
@@ -26,7 +26,7 @@ class Run(NamedTuple):
     period: int
 
 
-def runs(program: Program) -> list[Run]:
+def runs(program: Program) -> list[Repetition]:
     """The longest runs with at least `FEWEST` periods, the one that covers most first.
 
     Windows of a fixed length are compared by a hash: inside a run each window occurs again one period later. A window
@@ -34,7 +34,7 @@ def runs(program: Program) -> list[Run]:
     """
     kinds = _kinds(program)
     count = len(kinds)
-    found: set[Run] = set()
+    found: set[Repetition] = set()
     mismatches: dict[int, np.ndarray] = {}
     width, hashes = 1, _mixed(kinds.astype(np.uint64))
     while 2 * width < count:
@@ -101,7 +101,7 @@ def _widened(hashes: np.ndarray, width: int) -> np.ndarray:
     return found
 
 
-def _at_width(hashes: np.ndarray, width: int, kinds: np.ndarray, mismatches: dict[int, np.ndarray]) -> list[Run]:
+def _at_width(hashes: np.ndarray, width: int, kinds: np.ndarray, mismatches: dict[int, np.ndarray]) -> list[Repetition]:
     """Runs whose period is at most the width of a window."""
     order = np.argsort(hashes, kind="stable")
     again = hashes[order[1:]] == hashes[order[:-1]]
@@ -116,13 +116,13 @@ def _at_width(hashes: np.ndarray, width: int, kinds: np.ndarray, mismatches: dic
     for start, length, period in zip(*[x[long].tolist() for x in (starts, lengths, periods)], strict=True):
         if period not in mismatches:
             mismatches[period] = np.flatnonzero(kinds[:-period] != kinds[period:])
-        found += _extended(mismatches[period], len(kinds), Run(start, length, period))
+        found += _extended(mismatches[period], len(kinds), Repetition(start, length, period))
     return found
 
 
-def _extended(differ: np.ndarray, count: int, run: Run) -> list[Run]:
+def _extended(differ: np.ndarray, count: int, run: Repetition) -> list[Repetition]:
     """The run as far as it really goes: hashes may deceive, and windows do not reach to its end."""
     place = int(np.searchsorted(differ, run.start))
     first = int(differ[place - 1]) + 1 if place else 0
     end = int(differ[place]) + run.period if place < len(differ) else count
-    return [Run(first, end - first, run.period)] if end - first >= FEWEST * run.period else []
+    return [Repetition(first, end - first, run.period)] if end - first >= FEWEST * run.period else []

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..ir.passes import program_pass, simplified, without_dead
 from ..ir.program import Program
-from .find import SHORTEST, Run, runs
+from .find import SHORTEST, Repetition, runs
 from .places import place_by_place
 from .roles import LoopCandidate, OperandColumns, loops_in
 from .write import Writer
@@ -54,7 +54,7 @@ def with_loops(program: Program) -> Program:
     return Writer(facts, smaller).written(chosen) if chosen else program
 
 
-def _chosen(facts: OperandColumns, found: list[Run]) -> list[LoopCandidate]:
+def _chosen(facts: OperandColumns, found: list[Repetition]) -> list[LoopCandidate]:
     """Loops that do not overlap, the largest first."""
     chosen: list[LoopCandidate] = []
     for run in found:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..ir.program import Program, Step
 from ..ops.indexing import index
-from .find import FEWEST, SHORTEST, Run
+from .find import FEWEST, SHORTEST, Repetition
 
 LONGEST_LAG = 4
 """How many periods back a value may have been made."""
@@ -81,7 +81,7 @@ def _flat(groups: list[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
     return np.fromiter(chain.from_iterable(groups), np.int64, int(before[-1])), before
 
 
-def loops_in(facts: OperandColumns, run: Run) -> list[LoopCandidate]:
+def loops_in(facts: OperandColumns, run: Repetition) -> list[LoopCandidate]:
     """The loops that a run consists of: one as a rule, several where an operand changes its role on the way."""
     period = run.period
     if _is_better_unrolled(facts.program, run):
@@ -104,7 +104,7 @@ def loops_in(facts: OperandColumns, run: Run) -> list[LoopCandidate]:
     return found
 
 
-def _rounds(facts: OperandColumns, run: Run) -> int:
+def _rounds(facts: OperandColumns, run: Repetition) -> int:
     """After how many periods the operands come from the same places again: the length of a loop inside, perhaps."""
     count = run.length // run.period
     low, high = facts.args_before[[run.start, run.start + run.period * count]]
@@ -120,7 +120,7 @@ def _rounds(facts: OperandColumns, run: Run) -> int:
     return 0
 
 
-def _is_better_unrolled(program: Program, run: Run) -> bool:
+def _is_better_unrolled(program: Program, run: Repetition) -> bool:
     """Whether a period computes with large arrays, and there are so few steps that they may well share loops."""
     if run.length >= MANY:
         return False
@@ -128,7 +128,7 @@ def _is_better_unrolled(program: Program, run: Run) -> bool:
     return any(program.types[n].size > WIDE for s in steps for n in s.outs)
 
 
-def _quietest(facts: OperandColumns, run: Run) -> int:
+def _quietest(facts: OperandColumns, run: Repetition) -> int:
     """Where a period best begins: where the fewest values are handed over to the next one."""
     p = run.period
     start = run.start + (run.length // p // 2) * p

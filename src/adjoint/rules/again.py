@@ -105,7 +105,3 @@ def _inside(primitive: Primitive) -> Callable[..., Any] | None:
     if primitive is INPUT or primitive is OUTPUT:
         return None
     return primitive.evaluate if primitive.inline else primitive.derivative.flat
-
-
-def _is_of(x: Any, trace: Any) -> bool:
-    return isinstance(x, Traced) and x.traced_by is trace

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 
-class DecisionError(Exception):
+class TruthAskedError(Exception):
     """A value was asked for its truth."""
 
 
@@ -22,14 +22,14 @@ class Probe(np.lib.mixins.NDArrayOperatorsMixin):
         return Probe()
 
     def __bool__(self) -> NoReturn:
-        raise DecisionError
+        raise TruthAskedError
 
 
 def decides(formula: Callable[..., Any], arity: int) -> bool:
     """Whether a formula asks its arguments, or what it computes of them, for their truth."""
     try:
         formula(*[Probe() for _ in range(arity)])
-    except DecisionError:
+    except TruthAskedError:
         return True
     except Exception:  # it asks for more than a probe can tell, as for a shape: what it is called with later can
         return False

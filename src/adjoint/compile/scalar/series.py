@@ -260,5 +260,5 @@ def written_out(e: Emitter, name: str) -> bool:
     return name in SERIES and not e.module.straight and has_feature("fma")
 
 
-SERIES = {"exp": exp, "expm1": expm1, "tanh": tanh, "sech_squared": sech_squared, "log": log}
+SERIES = {written.__name__: written for written in (exp, expm1, tanh, sech_squared, log)}
 """The functions written out here, by the C library's name."""

@@ -23,7 +23,7 @@ LOW = frozenset(("float16", "float32", "complex64", "longdouble", "clongdouble")
 """Precisions for which it matters whether a number is Python's or NumPy's."""
 
 
-class Node(NamedTuple):
+class FlowStep(NamedTuple):
     """A step of the program with simplified arguments."""
 
     primitive: Any
@@ -60,22 +60,17 @@ class Flow:
         places = [self._made[number] for number in adjoints.values()]
         self.back = min(places, default=len(self.program.steps))
         """Where the steps of the derivative begin."""
-        self.symbols: dict[int, Symbol] = {}
+        self.symbols = self._symbols(adjoints)
         """What the named numbers of the program are."""
-        for row in view.rows:
-            for place in row.outs:
-                self.symbols.setdefault(view.number(place), Symbol("value", place))
-        shown = {place for row in view.rows for place in row.outs}
-        self.symbols |= {number: Symbol("adjoint", place) for place, number in adjoints.items() if place in shown}
         outputs = [self._output(o) for o in self.recorded.outputs]
         gradients = [adjoints.get(k) for k in range(len(self.recorded.inputs))]
         last = max(places, default=self.recorded.steps - 1)
         checks, ragged = self._checks(last), self._ragged(last)
         wanted = [n for n in (*outputs, *gradients) if n is not None] + [c.number for c in checks.values()] + ragged
-        self.nodes: dict[int, Node] = {}
+        self.nodes: dict[int, FlowStep] = {}
         raw = self._reached(wanted, {k: step.args for k, step in enumerate(self.program.steps)})
-        self.is_strict = any(self.types[o].dtype.name in LOW for k in raw for o in self.program.steps[k].outs)
-        self.is_strict |= any(self.types[n].dtype.name in LOW for n in self.program.inputs)
+        computed = [o for k in raw for o in self.program.steps[k].outs]
+        self.is_strict = any([self.types[n].dtype.name in LOW for n in (*computed, *self.program.inputs)])
         self._simplify(sorted(raw))
         self.outputs = [None if n is None else self.same(n) for n in outputs]
         """The numbers of the results; None for what does not come out of the program."""
@@ -101,9 +96,16 @@ class Flow:
         """The number that a number is the same as."""
         return self._same.get(number, number)
 
-    def maker(self, number: int) -> Node | None:
+    def maker(self, number: int) -> FlowStep | None:
         """The step that computes a number."""
         return self.nodes.get(self._made.get(number, -1))
+
+    def _symbols(self, adjoints: dict[int, int]) -> dict[int, Symbol]:
+        shown = dict.fromkeys([place for row in self.view.rows for place in row.outs])
+        found: dict[int, Symbol] = {}
+        for place in shown:
+            found.setdefault(self.view.number(place), Symbol("value", place))
+        return found | {number: Symbol("adjoint", place) for place, number in adjoints.items() if place in shown}
 
     def _output(self, x: Any) -> int | None:
         if not isinstance(x, Traced):
@@ -152,7 +154,7 @@ class Flow:
             return any(self.types[a].dtype.kind == "b" and a in self.varying for a in arrays)
         return bool(facts.ragged)
 
-    def _has_vertex(self, node: Node) -> bool:
+    def _has_vertex(self, node: FlowStep) -> bool:
         if not getattr(getattr(node.primitive, "derivative", None), "vertex", False):
             return False
         if node.primitive not in (power, float_power):
@@ -186,7 +188,7 @@ class Flow:
         for k in order:
             step = self.program.steps[k]
             args = tuple([self.same(a) for a in step.args])
-            node = Node(step.primitive, args, step.params, step.outs)
+            node = FlowStep(step.primitive, args, step.params, step.outs)
             if len(node.outs) == 1 and not step.primitive.multiple:
                 node = self._lighter(node)
                 target = self._alias(node, k)
@@ -208,17 +210,17 @@ class Flow:
         if symbol is not None and symbol.kind == "value" and is_free:
             self.symbols[target] = symbol
 
-    def _key(self, node: Node) -> Any:
+    def _key(self, node: FlowStep) -> Any:
         plain = not any(isinstance(p, np.ndarray) for p in node.params.values())
         return (node.primitive.name, node.args, repr(node.params)) if plain else object()
 
-    def _lighter(self, node: Node) -> Node:
+    def _lighter(self, node: FlowStep) -> FlowStep:
         """The same value by a simpler operation."""
         primitive, args = node.primitive, node.args
         if primitive is multiply:
             for one, other in (args, args[::-1]):
                 if self._is(one, -1) and self._alike(other, node.outs[0]):
-                    return Node(negative, (other,), {}, node.outs)
+                    return FlowStep(negative, (other,), {}, node.outs)
         if primitive is reshape or primitive is broadcast_to:
             inner = self.maker(args[0])
             if inner is not None and inner.primitive is reshape and args[0] not in self.symbols:
@@ -227,7 +229,7 @@ class Flow:
                     return node._replace(args=inner.args)
         return node
 
-    def _alias(self, node: Node, place: int) -> int | None:
+    def _alias(self, node: FlowStep, place: int) -> int | None:
         """The number that a step only repeats."""
         (out,), args = node.outs, node.args
         if node.primitive is NAMED:
@@ -246,12 +248,12 @@ class Flow:
             return args[0]
         return self._neutral(node)
 
-    def _stays(self, node: Node) -> bool:
+    def _stays(self, node: FlowStep) -> bool:
         """Whether a step gives an operand of the same type as it is."""
         facts, t = node.primitive.facts, self.types[node.outs[0]]
         return facts.reduces is not None or is_same(facts.moves, t.shape, t.dtype.kind, node.params)
 
-    def _neutral(self, node: Node) -> int | None:
+    def _neutral(self, node: FlowStep) -> int | None:
         """The operand that another one leaves as it is: a factor 1, a condition that always holds."""
         (out,), args, facts = node.outs, node.args, node.primitive.facts
         neutral = facts.neutral

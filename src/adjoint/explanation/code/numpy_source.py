@@ -21,7 +21,7 @@ from ..show.rows import TraceView
 from .arguments import CalledWith, is_named_tuple, is_record, otherwise, parts_of
 from .arrays import Arrays
 from .containers import WIDTH, Leaf, last_key, shown, wrapped
-from .flow import Check, Flow, Node
+from .flow import Check, Flow, FlowStep
 from .lifting import lifted
 from .literals import ATOM, number_source, parameter
 from .names import Names, identifier
@@ -241,7 +241,7 @@ class _Writer:
                 self.lines.insert(before, "# back")
                 is_back = True
 
-    def _node(self, node: Node, *, is_rule: bool) -> None:
+    def _node(self, node: FlowStep, *, is_rule: bool) -> None:
         if all(a in self.flow.constants for a in node.args) and not can_be_written(node.primitive):
             self.flow.constants.update({o: self.flow.notebook.value(o) for o in node.outs})
             return
@@ -272,7 +272,7 @@ class _Writer:
             if depends:
                 self._check_shape(name, out, node)
 
-    def _several(self, node: Node, text: str) -> None:
+    def _several(self, node: FlowStep, text: str) -> None:
         """A step of several results, of which perhaps one is used."""
         used = [o for o in node.outs if self.flow.uses[o]]
         names = {o: self._number_name(o) for o in used}
@@ -285,7 +285,7 @@ class _Writer:
             if o in self.flow.ragged:
                 self._check_shape(names[o], o, node)
 
-    def _check_shape(self, name: str, number: int, node: Node) -> None:
+    def _check_shape(self, name: str, number: int, node: FlowStep) -> None:
         """How many elements there are depends on values: all that follows is for so many."""
         shape = parameter(self.flow.types[number].shape)
         self._raise_if(f"{name}.shape != {shape}", f"recorded for a result of shape {shape}{self._where(node)}")
@@ -365,7 +365,7 @@ class _Writer:
         lines = [line.replace("\\", "\\\\").replace('"', "'") for line in (text, *more)]
         return [f'"""{lines[0]}', "", *lines[1:], '"""'] if more else [f'"""{lines[0]}"""']
 
-    def _where(self, node: Node) -> str:
+    def _where(self, node: FlowStep) -> str:
         """The line of the user's code that a step comes from."""
         if self.lines_of is None:
             self.lines_of = {}
@@ -375,7 +375,7 @@ class _Writer:
                         self.lines_of.setdefault(o.node, f" at {note.place}")
         return next((self.lines_of[o] for o in node.outs if o in self.lines_of), "")
 
-    def _refused(self, node: Node) -> UnsupportedError:
+    def _refused(self, node: FlowStep) -> UnsupportedError:
         return UnsupportedError(
             message(
                 f"{node.primitive.name} cannot be written as NumPy source.",
@@ -385,7 +385,7 @@ class _Writer:
         )
 
 
-def _is_cheap(node: Node) -> bool:
+def _is_cheap(node: FlowStep) -> bool:
     """Whether an operation may stand in several places, if it is short: a view, or the other sign."""
     return isinstance(node.primitive.facts.moves, moves.View) or node.primitive is negative
 

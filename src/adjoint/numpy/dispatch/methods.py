@@ -27,15 +27,14 @@ from .views import fresh_handle
 
 def _function(function: Any) -> Callable[..., Any]:
     """A method that is the NumPy function with the array as first argument."""
-    name = function.__name__
 
     def method(self: Traced, *args: Any, **kwargs: Any) -> Any:
-        refuse_rules_of_tables(self, name, args, kwargs)
+        refuse_rules_of_tables(self, function, args, kwargs)
         if not args and not kwargs:
             return array_function(self, function, (), (self,), kwargs)  # as NumPy would, after a longer look
         return function(self, *args, **kwargs)
 
-    method.__name__ = name
+    method.__name__ = function.__name__
     method.__doc__ = f"As `np.{function.__name__}`."
     return method
 

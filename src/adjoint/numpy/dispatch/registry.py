@@ -30,6 +30,8 @@ class Behaviour(NamedTuple):
     unasked: bool = False
     """Ours looks after keywords such as `dtype=` itself, and NumPy's is not asked about them: it warns in Python, which
     would be heard twice, or it is not worth doing twice."""
+    by_column: bool = False
+    """Tables have a method of that name which goes column by column and leaves out missing numbers."""
     keeps_python: bool = False
     """It reads an attribute, so that it gives Python's numbers for Python's numbers."""
 

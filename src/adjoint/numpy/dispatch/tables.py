@@ -16,19 +16,18 @@ from ...core.errors import UnsupportedError, message
 from ...core.frames.whose import is_library
 from ...core.traced import Traced
 from ...core.values import describe
+from .lookup import implementation_of
+from .registry import behaviour_of
 
 _local = threading.local()
 KEPT = 64
 """Of so many traces it is known which tables they met: those of callbacks come and go while others wait."""
 
-REDUCTIONS = frozenset(
-    ("sum", "prod", "mean", "var", "std", "max", "min", "any", "all", "argmax", "argmin", "cumsum", "cumprod")
-)
-"""Methods that pandas takes by columns, and that leave out missing numbers."""
-SPREADS = frozenset(("var", "std"))
+SPREADS = frozenset((np.var, np.std))
+"""What divides by one less in a table."""
 
 
-class Met:
+class MetTables:
     """The tables that one trace has met: shapes, lengths, and lengths of those with missing numbers."""
 
     __slots__ = ("lengths", "missing", "shapes")
@@ -48,10 +47,10 @@ def outermost(handle: Traced) -> int:
 
 def note(numbers: np.ndarray[Any, Any], handle: Traced) -> None:
     """Remember that a table of these numbers took part."""
-    known: dict[int, Met] | None = getattr(_local, "met", None)
+    known: dict[int, MetTables] | None = getattr(_local, "met", None)
     if known is None:
         known = _local.met = {}
-    met = known.setdefault(outermost(handle), Met())
+    met = known.setdefault(outermost(handle), MetTables())
     if len(known) > KEPT:
         del known[next(iter(known))]
     met.shapes.add(numbers.shape)
@@ -60,15 +59,16 @@ def note(numbers: np.ndarray[Any, Any], handle: Traced) -> None:
         met.missing.update(numbers.shape)
 
 
-def refuse_rules_of_tables(handle: Traced, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def refuse_rules_of_tables(handle: Traced, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Refuse a method whose result would be another one if the value were a table, as it is in the plain function."""
-    known: dict[int, Met] | None = getattr(_local, "met", None)
-    if known is None or name not in REDUCTIONS:
+    known: dict[int, MetTables] | None = getattr(_local, "met", None)
+    if known is None or implementation_of(function) is None or not behaviour_of(function).by_column:
         return
     met = known.get(outermost(handle))
     if met is None or not met.lengths.intersection(handle.shape) or is_library(sys._getframe(2)):
         return  # SciPy's own code has made an array of a table before
-    if name in SPREADS and "ddof" not in kwargs and len(args) < 4:
+    name = function.__name__
+    if function in SPREADS and "ddof" not in kwargs and len(args) < 4:
         what, fix = (
             "divides by n - 1, of an array by n",
             f"Write  x.{name}(ddof=1),  which both have, or  np.{name}(x).",

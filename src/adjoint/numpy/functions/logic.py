@@ -24,10 +24,10 @@ def _constant(primitive: Any) -> Any:
     return reduce
 
 
-implements(np.all, exact=True)(_constant(reduction.all))
+implements(np.all, exact=True, by_column=True)(_constant(reduction.all))
 
 
-implements(np.any, exact=True)(_constant(reduction.any))
+implements(np.any, exact=True, by_column=True)(_constant(reduction.any))
 
 
 @implements(np.isrealobj, formal=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import cmath
 import functools
 import math
+import sys
 from collections.abc import Callable, Sequence
 from types import BuiltinFunctionType
 from typing import Any
@@ -18,7 +19,7 @@ import numpy as np
 from ...core.primitive import Primitive
 from ...core.traced import Traced
 from ...core.values import concrete, decidable
-from ...ops.declare import UFUNCS, ratio
+from ...ops.declare import CATALOGUE, UFUNCS, ratio
 from ...ops.shape import astype, item
 from ...rules.elementwise import Elementwise
 from ...rules.opaque import Opaque
@@ -26,18 +27,6 @@ from ...rules.stacking import aligned
 from ..dispatch.conversions import refuse_batch
 
 FLOAT, COMPLEX = np.dtype(float), np.dtype(complex)
-
-SAME: dict[str, Any] = {
-    "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan,
-    "atan2": np.arctan2, "atanh": np.arctanh, "cbrt": np.cbrt, "copysign": np.copysign, "cos": np.cos, "cosh": np.cosh,
-    "degrees": np.degrees, "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "fabs": np.fabs, "fmod": np.fmod,
-    "log10": np.log10, "log1p": np.log1p, "log2": np.log2, "pow": np.power, "radians": np.radians, "sin": np.sin,
-    "sinh": np.sinh, "sqrt": np.sqrt, "tan": np.tan, "tanh": np.tanh,
-}  # fmt: skip
-"""Functions of `math`, and what they are called in NumPy."""
-
-QUESTIONS = ("isnan", "isinf", "isfinite", "isclose")
-"""Questions, whose answers are decisions."""
 
 
 def named_versions() -> dict[Any, Callable[..., Any]]:
@@ -52,26 +41,17 @@ def version_of(function: Any) -> Callable[..., Any] | None:
 
 @functools.cache
 def _versions() -> dict[Any, Callable[..., Any]]:
-    found: dict[Any, Callable[..., Any]] = {}
-    for name, ufunc in SAME.items():
-        if hasattr(math, name):
-            found[getattr(math, name)] = _version(getattr(math, name), _ufunc(ufunc), float)
-        if hasattr(cmath, name):
-            found[getattr(cmath, name)] = _version(getattr(cmath, name), _ufunc(ufunc), complex)
-    for name, step in OTHERS.items():
-        if hasattr(math, name):
-            found[getattr(math, name)] = _version(getattr(math, name), step, float)
-    for name in ("phase", "polar", "rect"):
-        found[getattr(cmath, name)] = _version(getattr(cmath, name), COMPLEX_OTHERS[name], complex)
-    found[math.log] = _version(math.log, functools.partial(_logarithm, float), float)
-    found[cmath.log] = _version(cmath.log, functools.partial(_logarithm, complex), complex)
-    found.update({math.fsum: _summing(math.fsum), math.dist: _version(math.dist, _distance, float)})
-    found.update({getattr(math, name): _deciding(getattr(math, name)) for name in QUESTIONS})
+    of_math = [p for p in CATALOGUE.values() if p.facts.usual_name]
+    found: dict[Any, Callable[..., Any]] = {math.fsum: _summing(math.fsum), math.isclose: _deciding(math.isclose)}
+    for primitive in of_math:
+        function: Any = primitive.facts.scalar
+        found[function] = _version(function, primitive, float) if primitive.is_smooth else _deciding(function)
+        complex_one = getattr(cmath, primitive.facts.usual_name, None)
+        if primitive.is_smooth and complex_one is not None:
+            found[complex_one] = _version(complex_one, primitive, complex)
+    found.update({function: _version(function, step, float) for function, step in OTHERS.items()})
+    found.update({function: _version(function, step, complex) for function, step in COMPLEX_OTHERS.items()})
     return found
-
-
-def _ufunc(ufunc: Any) -> Callable[..., Any]:
-    return lambda *args: UFUNCS[ufunc](*args)
 
 
 def _version(function: Any, step: Callable[..., Any], kind: type) -> Callable[..., Any]:
@@ -218,23 +198,28 @@ def _psi(x: Any) -> Any:
 
 
 _TWO_BY_ROOT_PI = 2.0 / math.sqrt(math.pi)
-OTHERS: dict[str, Callable[..., Any]] = {
-    "erf": _smooth(math.erf, lambda x: _TWO_BY_ROOT_PI * np.exp(-x * x)),
-    "erfc": _smooth(math.erfc, lambda x: -_TWO_BY_ROOT_PI * np.exp(-x * x)),
-    "gamma": _smooth(math.gamma, lambda out, x: out * _psi(x)),
-    "lgamma": _smooth(math.lgamma, lambda x: _psi(x)),
-    "hypot": lambda *args: length(*args),
-    "remainder": lambda x, y: x - _nearest(x, y) * y,
-    "modf": lambda x: (x - UFUNCS[np.trunc](x), UFUNCS[np.trunc](x)),
-    "ldexp": lambda x, i: x * 2.0**i,
-    "fma": lambda x, y, z: x * y + z,
+OTHERS: dict[Any, Callable[..., Any]] = {
+    math.erf: _smooth(math.erf, lambda x: _TWO_BY_ROOT_PI * np.exp(-x * x)),
+    math.erfc: _smooth(math.erfc, lambda x: -_TWO_BY_ROOT_PI * np.exp(-x * x)),
+    math.gamma: _smooth(math.gamma, lambda out, x: out * _psi(x)),
+    math.lgamma: _smooth(math.lgamma, lambda x: _psi(x)),
+    math.log: functools.partial(_logarithm, float),
+    math.hypot: lambda *args: length(*args),
+    math.dist: _distance,
+    math.fmod: lambda x, y: UFUNCS[np.fmod](x, y),
+    math.remainder: lambda x, y: x - _nearest(x, y) * y,
+    math.modf: lambda x: (x - UFUNCS[np.trunc](x), UFUNCS[np.trunc](x)),
+    math.ldexp: lambda x, i: x * 2.0**i,
 }
-"""Functions of `math` that NumPy has not, or not alike."""
+"""Functions of `math` that no entry has as its `scalar`, or that do more than it."""
+if sys.version_info >= (3, 13):
+    OTHERS[math.fma] = lambda x, y, z: x * y + z
 
-COMPLEX_OTHERS: dict[str, Callable[..., Any]] = {
-    "phase": lambda z: np.angle(z),
-    "polar": lambda z: (np.abs(z), np.angle(z)),
-    "rect": lambda r, phi: r * np.exp(1j * phi),
+COMPLEX_OTHERS: dict[Any, Callable[..., Any]] = {
+    cmath.log: functools.partial(_logarithm, complex),
+    cmath.phase: lambda z: np.angle(z),
+    cmath.polar: lambda z: (np.abs(z), np.angle(z)),
+    cmath.rect: lambda r, phi: r * np.exp(1j * phi),
 }
 
 

@@ -151,8 +151,9 @@ def divert(original: FunctionType, answer: Answer, name: str) -> None:
     """Let a function choose, each time it is called, between what it did and the answer."""
     code = original.__code__
     plain = FunctionType(code, original.__globals__, original.__name__, original.__defaults__, original.__closure__)
-    plain.__kwdefaults__ = original.__kwdefaults__
-    original.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
+    plain.__kwdefaults__, plain.__annotations__ = original.__kwdefaults__, original.__annotations__
+    if not hasattr(original, "__wrapped__") and not hasattr(original, "__signature__"):
+        original.__wrapped__ = plain  # type: ignore[attr-defined]  # whose signature and source are shown
     original.__code__ = _calling(len(code.co_freevars)).replace(
         co_name=code.co_name, co_qualname=code.co_qualname, co_freevars=code.co_freevars
     )

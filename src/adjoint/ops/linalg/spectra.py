@@ -16,7 +16,7 @@ from ...core.values import Value, cannot_branch, decidable, dtype_of, may_hold, 
 from ...rules.elementwise import Elementwise
 from ...rules.stacking import aligned
 from .. import series
-from ..declare import CONSTANT, POSITIVE, REAL, Whole, declare
+from ..declare import CONSTANT, POSITIVE, REAL, WholeNumbers, declare
 
 SLACK = 64.0
 """How many rounding errors, for each row, count as nothing."""
@@ -70,7 +70,7 @@ steady = declare(
     lambda s, zero: np.where(np.equal(zero, 1), 0.0, np.ones(np.shape(s))).astype(dtype_of(s)),
     Elementwise([lambda y: np.where(np.equal(y, 1), np.nan, 0.0), None]),
     stacking=aligned,
-    domain=(POSITIVE, Whole((0, 0))),
+    domain=(POSITIVE, WholeNumbers((0, 0))),
     note="the slope of a singular value: 1, and by convention 0 where it is zero; that has no slope itself, so nan",
     series=series.kinked_where(lambda x, y: np.equal(y, 1), moves=0),
     form=Form(source="np.where(np.equal({1}, 1), 0.0, np.ones_like({0}))"),
@@ -157,7 +157,7 @@ endless = declare(
     lambda x, y: np.where(y, np.inf, x).astype(dtype_of(x))[()],
     Elementwise([lambda x, y: np.where(y, np.nan, 1.0), None]),
     stacking=aligned,
-    domain=(REAL, Whole((0, 0))),
+    domain=(REAL, WholeNumbers((0, 0))),
     note="infinite where the second argument says so, without a derivative there",
     form=Form(source="np.where({1}, np.inf, {0})"),
 )

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.special as sc
 
+from ...core.entry.facts import Form
 from ...core.errors import NotDifferentiableError, message
 from ...core.values import dtype_of
 from ...rules.elementwise import Elementwise
 from ...rules.stacking import aligned
 from .. import series
-from ..declare import POSITIVE, REAL, Whole, declare, elementwise, ratio, where
+from ..declare import POSITIVE, REAL, WholeNumbers, declare, elementwise, ratio, where
 from ..shape import stopped
 from .declare import COMPILED, several
 from .incomplete import in_chunks
@@ -100,13 +101,25 @@ def _beside(function: Any, out: Any, v: Any, x: Any, mean: Any) -> Any:
     return where(near, mean + 0.5 * _struve_term(v, x), function(v - 1, x) - v * out / where(near, 1.0, x))
 
 
-elementwise(sc.j0, partials=[lambda x: -sc.j1(x)], kernel=COMPILED)
-elementwise(sc.j1, partials=[lambda x: 0.5 * (sc.j0(x) - sc.jv(2, x))], kernel=COMPILED)
-elementwise(sc.y0, partials=[lambda x: -sc.y1(x)], domain=[POSITIVE])
-elementwise(sc.y1, partials=[lambda out, x: sc.y0(x) - out / x], domain=[POSITIVE])
+elementwise(sc.j0, partials=[lambda x: -sc.j1(x)], kernel=COMPILED, form=Form(sympy="besselj(0, x)"))
+elementwise(
+    sc.j1, partials=[lambda x: 0.5 * (sc.j0(x) - sc.jv(2, x))], kernel=COMPILED, form=Form(sympy="besselj(1, x)")
+)
+elementwise(sc.y0, partials=[lambda x: -sc.y1(x)], domain=[POSITIVE], form=Form(sympy="bessely(0, x)"))
+elementwise(sc.y1, partials=[lambda out, x: sc.y0(x) - out / x], domain=[POSITIVE], form=Form(sympy="bessely(1, x)"))
 # NumPy has an i0 too, a plain function with a primitive of that name
-declare("special.i0", sc.i0, Elementwise([lambda x: sc.i1(x)]), stacking=aligned, domain=(REAL,), ufunc=sc.i0)
-elementwise(sc.i1, partials=[lambda x: 0.5 * (sc.i0(x) + sc.iv(2, x))], kernel=COMPILED)
+declare(
+    "special.i0",
+    sc.i0,
+    Elementwise([lambda x: sc.i1(x)]),
+    stacking=aligned,
+    domain=(REAL,),
+    ufunc=sc.i0,
+    form=Form(sympy="besseli(0, x)"),
+)
+elementwise(
+    sc.i1, partials=[lambda x: 0.5 * (sc.i0(x) + sc.iv(2, x))], kernel=COMPILED, form=Form(sympy="besseli(1, x)")
+)
 elementwise(
     sc.i0e,
     partials=[lambda out, x: _far_or(x, 0, out, lambda near: sc.i1e(near) - np.sign(near) * out)],
@@ -114,6 +127,7 @@ elementwise(
     note=ABSOLUTE,
     series=series.not_at_origin,
     kernel=COMPILED,
+    form=Form(sympy="exp(-Abs(x))*besseli(0, x)"),
 )
 elementwise(
     sc.i1e,
@@ -124,35 +138,57 @@ elementwise(
     note=ABSOLUTE,
     series=series.not_at_origin,
     kernel=COMPILED,
+    form=Form(sympy="exp(-Abs(x))*besseli(1, x)"),
 )
-elementwise(sc.k0, partials=[lambda x: -sc.k1(x)], domain=[POSITIVE], kernel=COMPILED)
-elementwise(sc.k1, partials=[lambda out, x: -sc.k0(x) - out / x], domain=[POSITIVE], kernel=COMPILED)
-elementwise(sc.k0e, partials=[lambda out, x: out - sc.k1e(x)], domain=[POSITIVE], kernel=COMPILED)
-elementwise(sc.k1e, partials=[lambda out, x: out - sc.k0e(x) - out / x], domain=[POSITIVE], kernel=COMPILED)
+elementwise(sc.k0, partials=[lambda x: -sc.k1(x)], domain=[POSITIVE], kernel=COMPILED, form=Form(sympy="besselk(0, x)"))
+elementwise(
+    sc.k1,
+    partials=[lambda out, x: -sc.k0(x) - out / x],
+    domain=[POSITIVE],
+    kernel=COMPILED,
+    form=Form(sympy="besselk(1, x)"),
+)
+elementwise(
+    sc.k0e,
+    partials=[lambda out, x: out - sc.k1e(x)],
+    domain=[POSITIVE],
+    kernel=COMPILED,
+    form=Form(sympy="exp(x)*besselk(0, x)"),
+)
+elementwise(
+    sc.k1e,
+    partials=[lambda out, x: out - sc.k0e(x) - out / x],
+    domain=[POSITIVE],
+    kernel=COMPILED,
+    form=Form(sympy="exp(x)*besselk(1, x)"),
+)
 
-_order(sc.jv, lambda x, y: _between(sc.jv, x, y), kernel=COMPILED)
-_order(sc.yv, lambda x, y: _between(sc.yv, x, y))
+_order(sc.jv, lambda x, y: _between(sc.jv, x, y), kernel=COMPILED, form=Form(sympy="besselj"))
+_order(sc.yv, lambda x, y: _between(sc.yv, x, y), form=Form(sympy="bessely"))
 # SciPy cuts the fraction of the orders of yn and kn off
-_order(sc.yn, lambda x, y: _between(sc.yn, np.trunc(x), y), order=Whole((0, 3)))
+_order(sc.yn, lambda x, y: _between(sc.yn, np.trunc(x), y), order=WholeNumbers((0, 3)), form=Form(sympy="bessely"))
 _order(sc.jve, lambda x, y: _between(sc.jve, x, _real(y, "jve")))
 _order(sc.yve, lambda x, y: _between(sc.yve, x, _real(y, "yve")))
-_order(sc.iv, lambda x, y: _around(sc.iv, x, y))
+_order(sc.iv, lambda x, y: _around(sc.iv, x, y), form=Form(sympy="besseli"))
 _order(
     sc.ive,
     lambda out, x, y: _around(sc.ive, x, y) - np.sign(_real(y, "ive")) * out,
     note=ABSOLUTE,
     series=series.kinked_where(lambda x, y: np.equal(y, 0), moves=1),
+    form=Form(sympy="exp(-Abs(y))*besseli(x, y)"),
 )
 _order(
     sc.kv,
     lambda x, y: -_around(sc.kv, x, y),
     by_order=lambda x, y: _k_by_order(_ordinary(x), _ordinary(y)) * np.exp(-y),
+    form=Form(sympy="besselk"),
 )
-_order(sc.kn, lambda x, y: -_around(sc.kn, np.trunc(x), y), order=Whole((0, 3)))
+_order(sc.kn, lambda x, y: -_around(sc.kn, np.trunc(x), y), order=WholeNumbers((0, 3)), form=Form(sympy="besselk"))
 _order(
     sc.kve,
     lambda out, x, y: out - _around(sc.kve, x, y),
     by_order=lambda x, y: _k_by_order(_ordinary(x), _ordinary(y)),
+    form=Form(sympy="exp(y)*besselk(x, y)"),
 )
 _order(sc.hankel1, lambda x, y: _between(sc.hankel1, x, y))
 _order(sc.hankel2, lambda x, y: _between(sc.hankel2, x, y))
@@ -206,7 +242,11 @@ def _gained_by_i0(x: Any) -> Any:
     return where(near, series, sc.i0(x) - 1.0) / x
 
 
-several(sc.airy, [lambda out, x: (out[1], x * out[0], out[3], x * out[2])])
+several(
+    sc.airy,
+    [lambda out, x: (out[1], x * out[0], out[3], x * out[2])],
+    form=Form(sympy="(airyai(x), airyaiprime(x), airybi(x), airybiprime(x))"),
+)
 several(sc.airye, [_airye_slope], domain=[POSITIVE])
 several(sc.itairy, [lambda x: (*_airy(x), *_airy(-x))], domain=[POSITIVE])
 several(sc.itj0y0, [lambda x: (sc.j0(x), sc.y0(x))], domain=[POSITIVE])

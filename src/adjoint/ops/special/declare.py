@@ -14,6 +14,6 @@ COMPILED = Kernel("scipy")
 """SciPy's own C function, of doubles alone; its singles are rounded doubles."""
 
 
-def several(ufunc: Any, partials: Partials, *, domain: Sequence[Interval] | None = None, note: str = "") -> Primitive:
+def several(ufunc: Any, partials: Partials, *, domain: Sequence[Interval] | None = None, **facts: Any) -> Primitive:
     """A smooth universal function with several results; a partial gives one slope for each of them."""
-    return universal(ufunc, Several(partials), domain=domain, note=note)
+    return universal(ufunc, Several(partials), domain=domain, **facts)

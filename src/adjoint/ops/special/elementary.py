@@ -74,24 +74,51 @@ also(sc.cbrt, arithmetic.cbrt)
 also(sc.exp2, exponential.exp2)
 also(sc.expm1, exponential.expm1)
 also(sc.log1p, exponential.log1p)
-elementwise(sc.exp10, partials=[lambda out: out * LOG_10], kernel=COMPILED)
-elementwise(sc.cosm1, partials=[lambda x: -np.sin(x)], kernel=COMPILED)
-elementwise(sc.sindg, partials=[lambda x: sc.cosdg(x) * TURN], domain=[(-80.0, 80.0)], kernel=COMPILED)
-elementwise(sc.cosdg, partials=[lambda x: -sc.sindg(x) * TURN], domain=[(10.0, 170.0)], kernel=COMPILED)
-elementwise(sc.tandg, partials=[lambda out: (1.0 + out * out) * TURN], domain=[(-80.0, 80.0)])
-elementwise(sc.cotdg, partials=[lambda out: -(1.0 + out * out) * TURN], domain=[(10.0, 170.0)], kernel=COMPILED)
+elementwise(sc.exp10, partials=[lambda out: out * LOG_10], kernel=COMPILED, form=Form(sympy="10**x"))
+elementwise(sc.cosm1, partials=[lambda x: -np.sin(x)], kernel=COMPILED, form=Form(sympy="cos(x) - 1"))
+elementwise(
+    sc.sindg,
+    partials=[lambda x: sc.cosdg(x) * TURN],
+    domain=[(-80.0, 80.0)],
+    kernel=COMPILED,
+    form=Form(sympy="sin(pi*x/180)"),
+)
+elementwise(
+    sc.cosdg,
+    partials=[lambda x: -sc.sindg(x) * TURN],
+    domain=[(10.0, 170.0)],
+    kernel=COMPILED,
+    form=Form(sympy="cos(pi*x/180)"),
+)
+elementwise(
+    sc.tandg, partials=[lambda out: (1.0 + out * out) * TURN], domain=[(-80.0, 80.0)], form=Form(sympy="tan(pi*x/180)")
+)
+elementwise(
+    sc.cotdg,
+    partials=[lambda out: -(1.0 + out * out) * TURN],
+    domain=[(10.0, 170.0)],
+    kernel=COMPILED,
+    form=Form(sympy="cot(pi*x/180)"),
+)
 elementwise(sc.radian, partials=[lambda: TURN, lambda: TURN / 60.0, lambda: TURN / 3600.0])
-elementwise(sc.exprel, partials=[lambda x: exprel_slope(x)], kernel=Kernel("exprel"))
+elementwise(
+    sc.exprel,
+    partials=[lambda x: exprel_slope(x)],
+    kernel=Kernel("exprel"),
+    form=Form(sympy="Piecewise((1, Eq(x, 0)), ((exp(x) - 1)/x, True))"),
+)
 elementwise(
     sc.powm1,
     partials=[lambda x, y: y * x ** (y - 1.0), lambda out, x: sc.xlogy(out + 1.0, x)],
     domain=[POSITIVE, REAL],
+    form=Form(sympy="x**y - 1"),
 )
 elementwise(
     sc.boxcox,
     partials=[lambda x, y: x ** (y - 1.0), lambda x, y: boxcox_slope(np.log(x), y)],
     domain=[POSITIVE, REAL],
     kernel=COMPILED,
+    form=Form(sympy="Piecewise((log(x), Eq(y, 0)), ((x**y - 1)/y, True))"),
 )
 elementwise(
     sc.boxcox1p,
@@ -104,6 +131,7 @@ elementwise(
     partials=[lambda out, x, y: out / (1.0 + x * y), lambda out, x, y: out * x * x * _log1p_ratio_slope(x * y)],
     domain=[(-0.5, 1.0), (0.0, 1.0)],
     kernel=COMPILED,
+    form=Form(sympy="Piecewise((exp(x), Eq(y, 0)), ((1 + x*y)**(1/y), True))"),
 )
 elementwise(
     sc.inv_boxcox1p,
@@ -130,17 +158,25 @@ elementwise(
     ],
     domain=[POSITIVE, POSITIVE],
 )
-elementwise(sc.wrightomega, partials=[lambda out: out / (1.0 + out)])
+elementwise(sc.wrightomega, partials=[lambda out: out / (1.0 + out)], form=Form(sympy="LambertW(exp(x))"))
 
 elementwise(
     sc.expit,
     partials=[lambda out, x: out * sc.expit(-x)],
     series=series.logistic,
     kernel=Kernel("expit"),
-    form=Form(text="σ sigmoid", javascript="sigmoid"),
+    form=Form(text="σ sigmoid", javascript="sigmoid", sympy="1/(1 + exp(-x))"),
 )
-elementwise(sc.logit, partials=[lambda x: 1.0 / (x * (1.0 - x))], domain=[UNIT], kernel=Kernel("logit"))
-elementwise(sc.log_expit, partials=[lambda x: sc.expit(-x)], kernel=Kernel("log_expit"))
+elementwise(
+    sc.logit,
+    partials=[lambda x: 1.0 / (x * (1.0 - x))],
+    domain=[UNIT],
+    kernel=Kernel("logit"),
+    form=Form(sympy="log(x/(1 - x))"),
+)
+elementwise(
+    sc.log_expit, partials=[lambda x: sc.expit(-x)], kernel=Kernel("log_expit"), form=Form(sympy="-log(1 + exp(-x))")
+)
 
 elementwise(
     sc.entr,
@@ -149,6 +185,7 @@ elementwise(
     vertex=True,
     note="at 0: inf, or 0 where the inner function has no slope",
     kernel=Kernel("entr"),
+    form=Form(sympy="Piecewise((0, Eq(x, 0)), (-x*log(x), True))"),
 )
 elementwise(
     sc.rel_entr,
@@ -158,6 +195,7 @@ elementwise(
     note="at x = 0: -inf, or 0 where the inner function has no slope; no slope in y at (0, 0)",
     series=series.kinked_where(lambda x, y: np.equal(x, 0) & np.equal(y, 0), moves=0),
     kernel=COMPILED,
+    form=Form(sympy="Piecewise((0, Eq(x, 0)), (x*log(x/y), True))"),
 )
 elementwise(
     sc.kl_div,
@@ -167,6 +205,7 @@ elementwise(
     note="at x = 0: -inf, or 0 where the inner function has no slope; slope 1 in y at (0, 0)",
     series=series.kinked_where(lambda x, y: np.equal(x, 0) & np.equal(y, 0), moves=0),
     kernel=COMPILED,
+    form=Form(sympy="y - x + Piecewise((0, Eq(x, 0)), (x*log(x/y), True))"),
 )
 elementwise(
     sc.xlogy,
@@ -175,6 +214,7 @@ elementwise(
     note="slope 0 in x and in y at (0, 0), and in x at (0, y) for y < 0",
     series=series.kinked_where(lambda x, y: np.equal(x, 0) & ~np.isfinite(np.log(y)), moves=0),
     kernel=Kernel("times_log log"),
+    form=Form(sympy="Piecewise((0, Eq(x, 0)), (x*log(y), True))"),
 )
 elementwise(
     sc.xlog1py,
@@ -183,6 +223,7 @@ elementwise(
     note="slope 0 in x and in y at (0, -1), and in x at (0, y) for y < -1",
     series=series.kinked_where(lambda x, y: np.equal(x, 0) & ~np.isfinite(np.log1p(y)), moves=0),
     kernel=Kernel("times_log log1p"),
+    form=Form(sympy="Piecewise((0, Eq(x, 0)), (x*log(1 + y), True))"),
 )
 elementwise(
     sc.huber,
@@ -190,6 +231,7 @@ elementwise(
     domain=[POSITIVE, REAL],
     note="once differentiable at |y| = x; its second slope there is the inner one",
     kernel=COMPILED,
+    form=Form(sympy="Piecewise((y**2/2, Abs(y) <= x), (x*(Abs(y) - x/2), True))"),
 )
 elementwise(
     sc.pseudo_huber,
@@ -199,9 +241,12 @@ elementwise(
     ],
     domain=[POSITIVE, REAL],
     kernel=COMPILED,
+    form=Form(sympy="x**2*(sqrt(1 + (y/x)**2) - 1)"),
 )
 
-constant(sc.gammasgn, note="piecewise constant: the derivative is 0", kernel=COMPILED)
+constant(
+    sc.gammasgn, note="piecewise constant: the derivative is 0", kernel=COMPILED, form=Form(sympy="sign(gamma(x))")
+)
 declare(
     "special.round",
     sc.round,

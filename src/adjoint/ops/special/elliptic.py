@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.special as sc
 
+from ...core.entry.facts import Form
 from ..declare import POSITIVE, REAL, elementwise, where
 from .declare import COMPILED, several
 
@@ -156,20 +157,32 @@ def _ellipj_modulus(out: Any, m: Any) -> tuple[Any, ...]:
     return cn * turned, -sn * turned, -(0.5 * sn * sn + m * sn * cn * turned) / dn, turned
 
 
-elementwise(sc.ellipk, partials=[lambda x: _k_slope(x)], domain=[MODULUS], kernel=COMPILED)
-elementwise(sc.ellipkm1, partials=[lambda x: sc.elliprd(0.0, 1.0, x) / -6.0], domain=[(0.05, 1.0)], kernel=COMPILED)
-elementwise(sc.ellipe, partials=[lambda x: _e_slope(x)], domain=[MODULUS], kernel=COMPILED)
+elementwise(
+    sc.ellipk, partials=[lambda x: _k_slope(x)], domain=[MODULUS], kernel=COMPILED, form=Form(sympy="elliptic_k")
+)
+elementwise(
+    sc.ellipkm1,
+    partials=[lambda x: sc.elliprd(0.0, 1.0, x) / -6.0],
+    domain=[(0.05, 1.0)],
+    kernel=COMPILED,
+    form=Form(sympy="elliptic_k(1 - x)"),
+)
+elementwise(
+    sc.ellipe, partials=[lambda x: _e_slope(x)], domain=[MODULUS], kernel=COMPILED, form=Form(sympy="elliptic_e")
+)
 elementwise(
     sc.ellipkinc,
     partials=[lambda x, y: 1.0 / _speed(x, y), lambda x, y: _f_slope_modulus(x, y)],
     domain=[REAL, MODULUS],
     kernel=COMPILED,
+    form=Form(sympy="elliptic_f"),
 )
 elementwise(
     sc.ellipeinc,
     partials=[lambda x, y: _speed(x, y), lambda x, y: _e_slope_modulus(x, y)],
     domain=[REAL, MODULUS],
     kernel=COMPILED,
+    form=Form(sympy="elliptic_e"),
 )
 several(
     sc.ellipj,

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.special as sc
 
-from ...core.entry.facts import Kernel
+from ...core.entry.facts import Form, Kernel
 from ...core.values import dtype_of
-from ..declare import POSITIVE, REAL, UNIT, Whole, elementwise, where
+from ..declare import POSITIVE, REAL, UNIT, WholeNumbers, elementwise, where
 from .declare import COMPILED, several
 from .elementary import log1p_ratio
 from .spherical import spherical_in, spherical_jn
@@ -77,19 +77,52 @@ def _expn_slope(n: Any, x: Any) -> Any:
     return where(first, lowest, -sc.expn(where(first, 1, n) - 1, x))
 
 
-elementwise(sc.erf, partials=[lambda x: np.exp(-x * x) * (2.0 / ROOT_PI)], kernel=Kernel("libm erf"))
-elementwise(sc.erfc, partials=[lambda x: np.exp(-x * x) * (-2.0 / ROOT_PI)], kernel=Kernel("erfc"))
-elementwise(sc.erfcx, partials=[lambda out, x: _erfcx_slope(x, out)], kernel=COMPILED)
-elementwise(sc.erfi, partials=[lambda x: np.exp(x * x) * (2.0 / ROOT_PI)], kernel=COMPILED)
-elementwise(sc.erfinv, partials=[lambda out: np.exp(out * out) * (ROOT_PI / 2.0)], domain=[(-1.0, 1.0)])
 elementwise(
-    sc.erfcinv, partials=[lambda out: np.exp(out * out) * (-ROOT_PI / 2.0)], domain=[(0.0, 2.0)], kernel=COMPILED
+    sc.erf, partials=[lambda x: np.exp(-x * x) * (2.0 / ROOT_PI)], kernel=Kernel("libm erf"), form=Form(sympy="erf")
 )
-elementwise(sc.dawsn, partials=[lambda out, x: _dawsn_slope(x, out)], kernel=COMPILED)
+elementwise(
+    sc.erfc, partials=[lambda x: np.exp(-x * x) * (-2.0 / ROOT_PI)], kernel=Kernel("erfc"), form=Form(sympy="erfc")
+)
+elementwise(
+    sc.erfcx, partials=[lambda out, x: _erfcx_slope(x, out)], kernel=COMPILED, form=Form(sympy="exp(x**2)*erfc(x)")
+)
+elementwise(sc.erfi, partials=[lambda x: np.exp(x * x) * (2.0 / ROOT_PI)], kernel=COMPILED, form=Form(sympy="erfi"))
+elementwise(
+    sc.erfinv,
+    partials=[lambda out: np.exp(out * out) * (ROOT_PI / 2.0)],
+    domain=[(-1.0, 1.0)],
+    form=Form(sympy="erfinv"),
+)
+elementwise(
+    sc.erfcinv,
+    partials=[lambda out: np.exp(out * out) * (-ROOT_PI / 2.0)],
+    domain=[(0.0, 2.0)],
+    kernel=COMPILED,
+    form=Form(sympy="erfinv(1 - x)"),
+)
+elementwise(
+    sc.dawsn,
+    partials=[lambda out, x: _dawsn_slope(x, out)],
+    kernel=COMPILED,
+    form=Form(sympy="sqrt(pi)/2*exp(-x**2)*erfi(x)"),
+)
 elementwise(sc.wofz, partials=[lambda out, x: wofz_slope(x, out)])
-elementwise(sc.ndtr, partials=[lambda x: normal_density(x)], kernel=Kernel("ndtr"))
-elementwise(sc.log_ndtr, partials=[lambda x: ROOT_2 / (ROOT_PI * sc.erfcx(-x / ROOT_2))], kernel=COMPILED)
-elementwise(sc.ndtri, partials=[lambda out: 1.0 / normal_density(out)], domain=[UNIT], kernel=COMPILED)
+elementwise(
+    sc.ndtr, partials=[lambda x: normal_density(x)], kernel=Kernel("ndtr"), form=Form(sympy="(1 + erf(x/sqrt(2)))/2")
+)
+elementwise(
+    sc.log_ndtr,
+    partials=[lambda x: ROOT_2 / (ROOT_PI * sc.erfcx(-x / ROOT_2))],
+    kernel=COMPILED,
+    form=Form(sympy="log((1 + erf(x/sqrt(2)))/2)"),
+)
+elementwise(
+    sc.ndtri,
+    partials=[lambda out: 1.0 / normal_density(out)],
+    domain=[UNIT],
+    kernel=COMPILED,
+    form=Form(sympy="sqrt(2)*erfinv(2*x - 1)"),
+)
 elementwise(sc.ndtri_exp, partials=[lambda out: sc.erfcx(-out / ROOT_2) * (ROOT_PI / ROOT_2)], domain=[(-3.0, -0.1)])
 elementwise(
     sc.owens_t,
@@ -109,13 +142,26 @@ elementwise(
     domain=[REAL, (0.5, 2.0), (0.2, 2.0)],
 )
 
-elementwise(sc.exp1, partials=[lambda x: -np.exp(-x) / x], domain=[POSITIVE], kernel=COMPILED)
-elementwise(sc.expi, partials=[lambda x: np.exp(x) / x], domain=[POSITIVE], kernel=COMPILED)
-elementwise(sc.expn, partials=[None, lambda x, y: _expn_slope(x, y)], domain=[Whole((0, 4)), POSITIVE])
+elementwise(
+    sc.exp1, partials=[lambda x: -np.exp(-x) / x], domain=[POSITIVE], kernel=COMPILED, form=Form(sympy="expint(1, x)")
+)
+elementwise(sc.expi, partials=[lambda x: np.exp(x) / x], domain=[POSITIVE], kernel=COMPILED, form=Form(sympy="Ei"))
+elementwise(
+    sc.expn,
+    partials=[None, lambda x, y: _expn_slope(x, y)],
+    domain=[WholeNumbers((0, 4)), POSITIVE],
+    form=Form(sympy="expint"),
+)
 elementwise(sc.spence, partials=[lambda x: -log1p_ratio(x - 1.0)], domain=[POSITIVE], kernel=COMPILED)
-several(sc.sici, [lambda x: (spherical_jn(0, x), np.cos(x) / x)], domain=[POSITIVE])
-several(sc.shichi, [lambda x: (spherical_in(0, x), np.cosh(x) / x)], domain=[POSITIVE])
-several(sc.fresnel, [lambda x: (np.sin(0.5 * math.pi * x * x), np.cos(0.5 * math.pi * x * x))])
+several(sc.sici, [lambda x: (spherical_jn(0, x), np.cos(x) / x)], domain=[POSITIVE], form=Form(sympy="(Si(x), Ci(x))"))
+several(
+    sc.shichi, [lambda x: (spherical_in(0, x), np.cosh(x) / x)], domain=[POSITIVE], form=Form(sympy="(Shi(x), Chi(x))")
+)
+several(
+    sc.fresnel,
+    [lambda x: (np.sin(0.5 * math.pi * x * x), np.cos(0.5 * math.pi * x * x))],
+    form=Form(sympy="(fresnels(x), fresnelc(x))"),
+)
 several(
     sc.modfresnelp,
     [lambda out, x: (-np.exp(1j * x * x), -np.exp(-0.25j * math.pi) / ROOT_PI - 2j * x * out[1])],

@@ -12,7 +12,7 @@ from ...core.entry.facts import Form
 from ...core.errors import NotDifferentiableError, message
 from ...rules.elementwise import Elementwise
 from ...rules.stacking import aligned
-from ..declare import POSITIVE, Whole, declare, elementwise, where
+from ..declare import POSITIVE, WholeNumbers, declare, elementwise, where
 from .declare import COMPILED
 
 SHAPE = (0.5, 4.0)
@@ -157,8 +157,8 @@ polygamma = declare(
     _polygamma,
     Elementwise([None, lambda x, y: polygamma(x + 1, y)]),
     stacking=aligned,
-    domain=(Whole((1, 3)), POSITIVE),
-    form=Form(source="scipy.special.polygamma({all})"),
+    domain=(WholeNumbers((1, 3)), POSITIVE),
+    form=Form(source="scipy.special.polygamma({all})", sympy="polygamma"),
 )
 zeta = declare(
     "zeta",
@@ -166,40 +166,54 @@ zeta = declare(
     Elementwise([lambda x, y: _zeta_slope(x, y), lambda x, y: -x * zeta(x + 1.0, y)]),
     stacking=aligned,
     domain=((1.5, 4.0), POSITIVE),
-    form=Form(source="scipy.special.zeta({all})"),
+    form=Form(source="scipy.special.zeta({all})", sympy="zeta"),
 )
-elementwise(sc.gamma, partials=[lambda out, x: out * sc.psi(x)], domain=[POSITIVE], kernel=COMPILED)
-elementwise(sc.gammaln, partials=[lambda x: sc.psi(x)], domain=[POSITIVE], kernel=COMPILED)
-elementwise(sc.loggamma, partials=[lambda x: sc.psi(x)], domain=[POSITIVE], kernel=COMPILED)
-elementwise(sc.rgamma, partials=[lambda x: _rgamma_slope(x)], kernel=COMPILED)
+elementwise(
+    sc.gamma, partials=[lambda out, x: out * sc.psi(x)], domain=[POSITIVE], kernel=COMPILED, form=Form(sympy="gamma")
+)
+elementwise(
+    sc.gammaln,
+    partials=[lambda x: sc.psi(x)],
+    domain=[POSITIVE],
+    kernel=COMPILED,
+    form=Form(sympy="log(Abs(gamma(x)))"),
+)
+elementwise(
+    sc.loggamma, partials=[lambda x: sc.psi(x)], domain=[POSITIVE], kernel=COMPILED, form=Form(sympy="loggamma")
+)
+elementwise(sc.rgamma, partials=[lambda x: _rgamma_slope(x)], kernel=COMPILED, form=Form(sympy="1/gamma(x)"))
 elementwise(
     sc.psi,
     partials=[lambda x: polygamma(1, x)],
     domain=[POSITIVE],
     kernel=COMPILED,
-    form=Form(javascript="digamma"),
+    form=Form(javascript="digamma", sympy="digamma"),
 )
 elementwise(
     sc.beta,
     partials=[lambda out, x, y: _beta_slope(out, x, y), lambda out, x, y: _beta_slope(out, y, x)],
     domain=[POSITIVE, POSITIVE],
     kernel=COMPILED,
+    form=Form(sympy="gamma(x)*gamma(y)/gamma(x + y)"),
 )
 elementwise(
     sc.betaln,
     partials=[lambda x, y: -psi_rise(x, y), lambda x, y: -psi_rise(y, x)],
     domain=[POSITIVE, POSITIVE],
     kernel=COMPILED,
+    form=Form(sympy="log(Abs(gamma(x)*gamma(y)/gamma(x + y)))"),
 )
 elementwise(
     sc.binom,
     partials=[lambda out, x, y: _binom_slopes(out, x, y)[0], lambda out, x, y: _binom_slopes(out, x, y)[1]],
     domain=[(3.0, 7.0), (0.2, 2.8)],
     kernel=COMPILED,
+    form=Form(sympy="binomial"),
 )
 elementwise(
     sc.poch,
     partials=[lambda out, x, y: _poch_slopes(out, x, y)[0], lambda out, x, y: _poch_slopes(out, x, y)[1]],
     domain=[POSITIVE, (0.5, 3.0)],
     kernel=COMPILED,
+    form=Form(sympy="RisingFactorial"),
 )

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.special as sc
 
+from ...core.entry.facts import Form
 from ...core.traced import FLOAT64, Traced
 from ..declare import POSITIVE, UNIT, elementwise, where
 from ..shape import stopped as fixed
@@ -130,12 +131,14 @@ elementwise(
     partials=[lambda x, y: gamma_shape(x, y), lambda x, y: gamma_density(x, y)],
     domain=[SHAPE, POSITIVE],
     kernel=COMPILED,
+    form=Form(sympy="lowergamma(x, y)/gamma(x)"),
 )
 elementwise(
     sc.gammaincc,
     partials=[lambda x, y: -gamma_shape(x, y), lambda x, y: -gamma_density(x, y)],
     domain=[SHAPE, POSITIVE],
     kernel=COMPILED,
+    form=Form(sympy="uppergamma(x, y)/gamma(x)"),
 )
 elementwise(
     sc.gammaincinv,
@@ -176,6 +179,7 @@ elementwise(
         lambda x, y, z: beta_density(x, y, z),
     ],
     domain=[SHAPE, SHAPE, UNIT],
+    form=Form(sympy="betainc_regularized(x, y, 0, z)"),
 )
 elementwise(
     sc.betaincc,

@@ -12,19 +12,26 @@ from typing import Any
 import numpy as np
 import scipy.special as sc
 
-from ..declare import POSITIVE, REAL, SYMMETRIC, UNIT, Interval, Whole, elementwise, where
+from ...core.entry.facts import Form
+from ..declare import POSITIVE, REAL, SYMMETRIC, UNIT, Interval, WholeNumbers, elementwise, where
 from ..linalg.spectra import steady
 from ..trigonometric import TURN
 from .declare import several
 
 PARAMETER = (0.5, 2.0)
-DEGREE = Whole((0, 4))
+DEGREE = WholeNumbers((0, 4))
 
-elementwise(sc.hyp0f1, partials=[None, lambda x, y: sc.hyp0f1(x + 1.0, y) / x], domain=[PARAMETER, REAL])
+elementwise(
+    sc.hyp0f1,
+    partials=[None, lambda x, y: sc.hyp0f1(x + 1.0, y) / x],
+    domain=[PARAMETER, REAL],
+    form=Form(sympy="hyper((), (x,), y)"),
+)
 elementwise(
     sc.hyp1f1,
     partials=[None, None, lambda x, y, z: where(x == 0, 0.0, x / y * sc.hyp1f1(x + 1.0, y + 1.0, z))],
     domain=[PARAMETER, PARAMETER, REAL],
+    form=Form(sympy="hyper((x,), (y,), z)"),
 )
 elementwise(
     sc.hyp2f1,
@@ -35,6 +42,7 @@ elementwise(
         lambda x, y, z, w: where(x * y == 0, 0.0, x * y / z * sc.hyp2f1(x + 1.0, y + 1.0, z + 1.0, w)),
     ],
     domain=[PARAMETER, PARAMETER, PARAMETER, (-0.8, 0.8)],
+    form=Form(sympy="hyper((x, y), (z,), w)"),
 )
 elementwise(
     sc.hyperu,
@@ -48,24 +56,40 @@ def _below(function: Callable[..., Any], n: Any, *rest: Any) -> Any:
     return where(n == 0, 0.0, function(where(n == 0, 1, n) - 1, *rest))
 
 
-def _polynomial(ufunc: Any, slope: Callable[..., Any], *domain: Interval) -> None:
-    elementwise(ufunc, partials=[*[None] * (ufunc.nin - 1), slope], domain=[DEGREE, *domain])
+def _polynomial(ufunc: Any, slope: Callable[..., Any], *domain: Interval, sympy: str = "") -> None:
+    partials = [*[None] * (ufunc.nin - 1), slope]
+    elementwise(ufunc, partials=partials, domain=[DEGREE, *domain], form=Form(sympy=sympy))
 
 
-_polynomial(sc.eval_legendre, lambda x, y: _below(sc.eval_gegenbauer, x, 1.5, y), SYMMETRIC)
-_polynomial(sc.eval_chebyt, lambda x, y: x * _below(sc.eval_chebyu, x, y), SYMMETRIC)
-_polynomial(sc.eval_chebyu, lambda x, y: 2.0 * _below(sc.eval_gegenbauer, x, 2.0, y), SYMMETRIC)
+_polynomial(sc.eval_legendre, lambda x, y: _below(sc.eval_gegenbauer, x, 1.5, y), SYMMETRIC, sympy="legendre")
+_polynomial(sc.eval_chebyt, lambda x, y: x * _below(sc.eval_chebyu, x, y), SYMMETRIC, sympy="chebyshevt")
+_polynomial(sc.eval_chebyu, lambda x, y: 2.0 * _below(sc.eval_gegenbauer, x, 2.0, y), SYMMETRIC, sympy="chebyshevu")
 _polynomial(sc.eval_chebyc, lambda x, y: x * _below(sc.eval_chebys, x, y), SYMMETRIC)
 _polynomial(sc.eval_chebys, lambda x, y: _below(sc.eval_gegenbauer, x, 2.0, 0.5 * y), SYMMETRIC)
 _polynomial(sc.eval_sh_legendre, lambda x, y: 2.0 * _below(sc.eval_gegenbauer, x, 1.5, 2.0 * y - 1.0), UNIT)
 _polynomial(sc.eval_sh_chebyt, lambda x, y: 2.0 * x * _below(sc.eval_sh_chebyu, x, y), UNIT)
 _polynomial(sc.eval_sh_chebyu, lambda x, y: 4.0 * _below(sc.eval_gegenbauer, x, 2.0, 2.0 * y - 1.0), UNIT)
-_polynomial(sc.eval_laguerre, lambda x, y: -_below(sc.eval_genlaguerre, x, 1.0, y), POSITIVE)
-_polynomial(sc.eval_hermite, lambda x, y: 2.0 * x * _below(sc.eval_hermite, x, y), REAL)
-_polynomial(sc.eval_hermitenorm, lambda x, y: x * _below(sc.eval_hermitenorm, x, y), REAL)
-_polynomial(sc.eval_genlaguerre, lambda x, y, z: -_below(sc.eval_genlaguerre, x, y + 1.0, z), PARAMETER, POSITIVE)
+_polynomial(sc.eval_laguerre, lambda x, y: -_below(sc.eval_genlaguerre, x, 1.0, y), POSITIVE, sympy="laguerre")
+_polynomial(sc.eval_hermite, lambda x, y: 2.0 * x * _below(sc.eval_hermite, x, y), REAL, sympy="hermite")
 _polynomial(
-    sc.eval_gegenbauer, lambda x, y, z: 2.0 * y * _below(sc.eval_gegenbauer, x, y + 1.0, z), PARAMETER, SYMMETRIC
+    sc.eval_hermitenorm,
+    lambda x, y: x * _below(sc.eval_hermitenorm, x, y),
+    REAL,
+    sympy="2**(-x/Integer(2))*hermite(x, y/sqrt(2))",
+)
+_polynomial(
+    sc.eval_genlaguerre,
+    lambda x, y, z: -_below(sc.eval_genlaguerre, x, y + 1.0, z),
+    PARAMETER,
+    POSITIVE,
+    sympy="assoc_laguerre",
+)
+_polynomial(
+    sc.eval_gegenbauer,
+    lambda x, y, z: 2.0 * y * _below(sc.eval_gegenbauer, x, y + 1.0, z),
+    PARAMETER,
+    SYMMETRIC,
+    sympy="gegenbauer",
 )
 _polynomial(
     sc.eval_jacobi,
@@ -73,6 +97,7 @@ _polynomial(
     PARAMETER,
     PARAMETER,
     SYMMETRIC,
+    sympy="jacobi",
 )
 _polynomial(
     sc.eval_sh_jacobi,
@@ -97,7 +122,7 @@ def _lpmv_slope(out: Any, m: Any, v: Any, x: Any) -> Any:
 elementwise(
     sc.lpmv,
     partials=[None, None, lambda out, x, y, z: _lpmv_slope(out, x, y, z)],
-    domain=[Whole((0, 2)), (2.0, 4.0), (-0.9, 0.9)],
+    domain=[WholeNumbers((0, 2)), (2.0, 4.0), (-0.9, 0.9)],
     note="one-sided at -1 and 1, without a second derivative",
 )
 
@@ -120,12 +145,12 @@ def _mathieu(ufunc: Any, characteristic: Any, *, modified: bool, order: Interval
 
 for _ufunc in (sc.mathieu_a, sc.mathieu_b, sc.pro_cv, sc.obl_cv):
     elementwise(_ufunc, partials=[None] * _ufunc.nin, note="a constant for derivatives")
-_mathieu(sc.mathieu_cem, sc.mathieu_a, modified=False, order=Whole((0, 3)))
-_mathieu(sc.mathieu_sem, sc.mathieu_b, modified=False, order=Whole((1, 3)))
-_mathieu(sc.mathieu_modcem1, sc.mathieu_a, modified=True, order=Whole((0, 3)))
-_mathieu(sc.mathieu_modcem2, sc.mathieu_a, modified=True, order=Whole((0, 3)))
-_mathieu(sc.mathieu_modsem1, sc.mathieu_b, modified=True, order=Whole((1, 3)))
-_mathieu(sc.mathieu_modsem2, sc.mathieu_b, modified=True, order=Whole((1, 3)))
+_mathieu(sc.mathieu_cem, sc.mathieu_a, modified=False, order=WholeNumbers((0, 3)))
+_mathieu(sc.mathieu_sem, sc.mathieu_b, modified=False, order=WholeNumbers((1, 3)))
+_mathieu(sc.mathieu_modcem1, sc.mathieu_a, modified=True, order=WholeNumbers((0, 3)))
+_mathieu(sc.mathieu_modcem2, sc.mathieu_a, modified=True, order=WholeNumbers((0, 3)))
+_mathieu(sc.mathieu_modsem1, sc.mathieu_b, modified=True, order=WholeNumbers((1, 3)))
+_mathieu(sc.mathieu_modsem2, sc.mathieu_b, modified=True, order=WholeNumbers((1, 3)))
 
 
 def _spheroidal(ufunc: Any, eigenvalue: Any, *, oblate: bool, inside: bool) -> None:
@@ -147,7 +172,7 @@ def _spheroidal(ufunc: Any, eigenvalue: Any, *, oblate: bool, inside: bool) -> N
     several(
         ufunc,
         [None, None, None, lambda out, x, y, z, w: slope(out, x, y, z, w)],
-        domain=[Whole((0, 1)), Whole((1, 3)), (0.5, 2.0), place],
+        domain=[WholeNumbers((0, 1)), WholeNumbers((1, 3)), (0.5, 2.0), place],
     )
 
 

@@ -11,10 +11,10 @@ from ...core.entry.facts import Form
 from ...core.primitive import Primitive
 from ...rules.elementwise import Elementwise
 from ...rules.stacking import aligned
-from ..declare import POSITIVE, Whole, declare, where
+from ..declare import POSITIVE, WholeNumbers, declare, where
 
 
-def _spherical(function: Callable[..., Any], below: float, above: float) -> Primitive:
+def _spherical(function: Callable[..., Any], below: float, above: float, sympy: str = "") -> Primitive:
     """The slope is (below * n * f(n-1) + above * (n+1) * f(n+1)) / (2n+1)."""
 
     def slope(n: Any, z: Any) -> Any:
@@ -26,13 +26,13 @@ def _spherical(function: Callable[..., Any], below: float, above: float) -> Prim
         function,
         Elementwise([None, lambda x, y: slope(x, y)]),
         stacking=aligned,
-        domain=(Whole((0, 3)), POSITIVE),
-        form=Form(source=f"scipy.special.{function.__name__}({{all}})"),
+        domain=(WholeNumbers((0, 3)), POSITIVE),
+        form=Form(source=f"scipy.special.{function.__name__}({{all}})", sympy=sympy),
     )
     return primitive
 
 
-spherical_jn = _spherical(sc.spherical_jn, 1.0, -1.0)
-spherical_yn = _spherical(sc.spherical_yn, 1.0, -1.0)
+spherical_jn = _spherical(sc.spherical_jn, 1.0, -1.0, sympy="jn")
+spherical_yn = _spherical(sc.spherical_yn, 1.0, -1.0, sympy="yn")
 spherical_in = _spherical(sc.spherical_in, 1.0, 1.0)
 spherical_kn = _spherical(sc.spherical_kn, -1.0, -1.0)

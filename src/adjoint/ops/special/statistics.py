@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import scipy.special as sc
 
-from ..declare import POSITIVE, REAL, UNIT, Whole, elementwise, where
+from ..declare import POSITIVE, REAL, UNIT, WholeNumbers, elementwise, where
 from .elementary import boxcox_slope
 from .error import normal_density
 from .gamma import SHAPE, beta_density, gamma_density
 from .incomplete import beta_shape, gamma_path, gamma_shape, quotient
 
-COUNT = Whole((0, 3))
-TRIALS = Whole((4, 8))
+COUNT = WholeNumbers((0, 3))
+TRIALS = WholeNumbers((4, 8))
 FREEDOM = (2.0, 6.0)
 
 
@@ -243,9 +243,9 @@ def _smirnov_slope(n: Any, d: Any) -> Any:
 
 elementwise(sc.kolmogorov, partials=[lambda x: _kolmogorov_slope(x)], domain=[(0.3, 2.0)])
 elementwise(sc.kolmogi, partials=[lambda out: np.divide(1.0, -np.abs(_kolmogorov_slope(out)))], domain=[UNIT])
-elementwise(sc.smirnov, partials=[None, lambda x, y: _smirnov_slope(x, y)], domain=[Whole((3, 8)), UNIT])
+elementwise(sc.smirnov, partials=[None, lambda x, y: _smirnov_slope(x, y)], domain=[WholeNumbers((3, 8)), UNIT])
 elementwise(
     sc.smirnovi,
     partials=[None, lambda out, x: np.divide(1.0, -np.abs(_smirnov_slope(x, out)))],
-    domain=[Whole((3, 8)), UNIT],
+    domain=[WholeNumbers((3, 8)), UNIT],
 )

@@ -10,7 +10,7 @@ import scipy.special as sc
 from ...core.entry.facts import Form
 from ...rules.elementwise import Elementwise
 from ...rules.stacking import aligned
-from ..declare import CONSTANT, POSITIVE, REAL, Whole, declare, where
+from ..declare import CONSTANT, POSITIVE, REAL, WholeNumbers, declare, where
 
 
 def _sph_harm_y_slope(n: Any, m: Any, theta: Any, phi: Any) -> Any:
@@ -38,14 +38,14 @@ lambertw = declare(
     sc.lambertw,
     Elementwise([lambda out: np.exp(-out) / (1.0 + out), None, None]),
     stacking=aligned,
-    domain=(POSITIVE, Whole((0, 1)), (1e-9, 1e-8)),
-    form=Form(source="scipy.special.lambertw({all})"),
+    domain=(POSITIVE, WholeNumbers((0, 1)), (1e-9, 1e-8)),
+    form=Form(source="scipy.special.lambertw({all})", sympy="LambertW(x, y)"),
 )
 sph_harm_y = declare(
     "sph_harm_y",
     lambda n, m, theta, phi: sc.sph_harm_y(n, m, theta, phi),
     Elementwise([None, None, lambda x, y, z, w: _sph_harm_y_slope(x, y, z, w), lambda out, y: 1j * y * out]),
     stacking=aligned,
-    domain=(Whole((2, 4)), Whole((-2, 2)), (0.0, 3.0), REAL),
+    domain=(WholeNumbers((2, 4)), WholeNumbers((-2, 2)), (0.0, 3.0), REAL),
     form=Form(source="scipy.special.sph_harm_y({all})"),
 )

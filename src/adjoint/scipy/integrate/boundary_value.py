@@ -13,14 +13,14 @@ from ...numpy.dispatch.arguments import as_value
 from ...numpy.patching.replacements import replaces
 from ...transforms.implicit.rule import implicit_rule
 from ...transforms.stop import stop_gradient
-from .calling import SCIPY, Call, Given
+from .calling import SCIPY, Given, SolverCall
 from .replaying import pinned
 
 
 @replaces(SCIPY, "solve_bvp", calls_back=True, note="the implicit function theorem on the mesh that was found")
 def solve_bvp(original: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """`scipy.integrate.solve_bvp`."""
-    asked = Call("solve_bvp", original, args, kwargs, "fun", "bc")
+    asked = SolverCall("solve_bvp", original, args, kwargs, "fun", "bc")
     if not asked.is_traced:
         return asked.plain()
     given = asked.given

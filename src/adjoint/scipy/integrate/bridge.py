@@ -80,7 +80,7 @@ def solve_ivp(
     import scipy.integrate
 
     checked_function(fun, NAME, "solve_ivp(f, t_span, y0)")
-    state = State(y0, NAME)
+    state = OdeState(y0, NAME)
     more = as_tuple(args)
     if "jac" not in options and (method in IMPLICIT if isinstance(method, str) else False):
         options["jac"] = _exact(fun, state, float(t_span[0]) if not LOCAL.depth else t_span[0], more)
@@ -92,7 +92,7 @@ def solve_ivp(
     return state.solution(found)
 
 
-class State(Unknowns):
+class OdeState(Unknowns):
     """A state as SciPy has it, and as the user's function takes it: behind the time."""
 
     def function(self, f: Callable[..., Any]) -> Callable[..., Any]:
@@ -134,7 +134,7 @@ class State(Unknowns):
         return found
 
 
-def _exact(fun: Callable[..., Any], state: State, t: Any, args: tuple[Any, ...]) -> Callable[..., Any]:
+def _exact(fun: Callable[..., Any], state: OdeState, t: Any, args: tuple[Any, ...]) -> Callable[..., Any]:
     """The Jacobian of the right-hand side in the state: sparse if it has few entries, of many."""
     if state.size >= MANY and not LOCAL.depth:
         vector = as_vector(state.function(fun))

@@ -20,7 +20,7 @@ Given = dict[str, Any]
 SCIPY = "scipy.integrate"
 
 
-class Call:
+class SolverCall:
     """A call of a function, of which `functions` names the arguments that are called back."""
 
     def __init__(
@@ -73,7 +73,7 @@ ROOM = (64, 1024, 16384)
 """For how many steps there is room at least, if their number must not be seen: more if examples of a batch differ."""
 
 
-def with_room(asked: Call, solve: Callable[[int], Any], fix: str) -> Any:
+def with_room(asked: SolverCall, solve: Callable[[int], Any], fix: str) -> Any:
     """What is solved with room for so many steps that all examples of a batch have results of the same shapes."""
     for least in ROOM:
         try:

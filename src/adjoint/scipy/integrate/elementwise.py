@@ -17,7 +17,7 @@ from ...numpy.dispatch.arguments import as_value, ndim_of
 from ...numpy.patching.replacements import replaces
 from ...transforms.jvp import jvp
 from ...transforms.stop import stop_gradient
-from .calling import SCIPY, Call, Given, as_tuple
+from .calling import SCIPY, Given, SolverCall, as_tuple
 from .replaying import replay_rule
 
 FIRST = 64
@@ -31,18 +31,18 @@ AGREES = 1e-6
 @replaces(SCIPY, "tanhsinh", calls_back=True, note="as `quad_vec`; nan where that does not agree")
 def tanhsinh(original: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """`scipy.integrate.tanhsinh`."""
-    asked = Call("tanhsinh", original, args, kwargs, "f")
+    asked = SolverCall("tanhsinh", original, args, kwargs, "f")
     return _solved(asked, "integral", _integral) if asked.is_traced else asked.plain()
 
 
 @replaces(SCIPY, "nsum", calls_back=True, note="as first terms and an integral; nan where that does not agree")
 def nsum(original: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """`scipy.integrate.nsum`."""
-    asked = Call("nsum", original, args, kwargs, "f")
+    asked = SolverCall("nsum", original, args, kwargs, "f")
     return _solved(asked, "sum", _series) if asked.is_traced else asked.plain()
 
 
-def _solved(asked: Call, field: str, again: Callable[[Given], Any]) -> Any:
+def _solved(asked: SolverCall, field: str, again: Callable[[Given], Any]) -> Any:
     """SciPy's result, with a derivative for one of its fields."""
     made: list[Any] = []
 

@@ -11,7 +11,7 @@ from ...core.values import dtype_of, shape_of
 from ...numpy.dispatch.arguments import as_value
 from ...numpy.patching.replacements import replaces
 from ...transforms.callbacks.solver import Callbacks
-from .calling import SCIPY, Call, Given, as_tuple, bytes_of, with_room
+from .calling import SCIPY, Given, SolverCall, as_tuple, bytes_of, with_room
 from .replaying import replay_rule
 from .running import class_of, fineness, run_with_notes, tableau_for
 from .trajectory import Steps, Trajectory, event_time, slope_of, stepping
@@ -23,20 +23,20 @@ from .trajectory import Steps, Trajectory, event_time, slope_of, stepping
 )  # fmt: skip
 def solve_ivp(original: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """`scipy.integrate.solve_ivp`."""
-    asked = Call("solve_ivp", original, args, kwargs, "fun")
+    asked = SolverCall("solve_ivp", original, args, kwargs, "fun")
     if not asked.is_traced:
         return asked.plain()
     return with_room(
         asked,
-        lambda least: _solved(Run(asked, least)),
+        lambda least: _solved(PlainRun(asked, least)),
         "Give the times with  t_eval=;  events have to happen equally often.",
     )
 
 
-class Run:
+class PlainRun:
     """SciPy's run with plain values."""
 
-    def __init__(self, asked: Call, least: int) -> None:
+    def __init__(self, asked: SolverCall, least: int) -> None:
         self.asked, self.least = asked, least
         self._key: Any = None
         self._known: Any = None
@@ -64,7 +64,7 @@ class Run:
         return self._known  # type: ignore[no-any-return]
 
 
-def _solved(run: Run) -> Any:
+def _solved(run: PlainRun) -> Any:
     asked, callbacks, given = run.asked, run.asked.callbacks, run.asked.given
 
     def solve(given: Given, values: Sequence[Any]) -> tuple[Any, ...]:
@@ -95,7 +95,7 @@ def _result(**fields: Any) -> Any:
 class DenseSolution:
     """What `dense_output=True` gives: the solution as a function of time, differentiable in everything."""
 
-    def __init__(self, callbacks: Callbacks, run: Run, t: Any) -> None:
+    def __init__(self, callbacks: Callbacks, run: PlainRun, t: Any) -> None:
         self._callbacks, self._run = callbacks, run
         self.ts = t
         self.t_min, self.t_max = np.minimum(t[0], t[-1]), np.maximum(t[0], t[-1])

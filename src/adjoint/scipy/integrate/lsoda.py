@@ -11,7 +11,7 @@ import numpy as np
 from ...core.values import dtype_of, shape_of
 from ...numpy.dispatch.arguments import as_value
 from ...numpy.patching.replacements import replaces
-from .calling import SCIPY, Call, Given, as_tuple, with_room
+from .calling import SCIPY, Given, SolverCall, as_tuple, with_room
 from .replaying import replay_rule
 from .running import run_with_notes
 from .trajectory import Steps, Trajectory, slope_of, stepping
@@ -20,7 +20,7 @@ from .trajectory import Steps, Trajectory, slope_of, stepping
 @replaces(SCIPY, "odeint", calls_back=True, note="those of Radau IIA at the times of LSODA's steps")
 def odeint(original: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """`scipy.integrate.odeint`."""
-    asked = Call("odeint", original, args, kwargs, "func")
+    asked = SolverCall("odeint", original, args, kwargs, "func")
     if not asked.is_traced:
         return asked.plain()
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...numpy.patching.replacements import replaces
-from .calling import SCIPY, Call, Given
+from .calling import SCIPY, Given, SolverCall
 from .replaying import replay_rule
 
 
@@ -29,7 +29,7 @@ def tplquad(original: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
 
 
 def _nested(name: str, original: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    asked = Call(name, original, args, kwargs, "func")
+    asked = SolverCall(name, original, args, kwargs, "func")
     if not asked.is_traced:
         return asked.plain()
 

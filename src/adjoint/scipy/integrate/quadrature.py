@@ -15,16 +15,14 @@ from ...core.errors import UnsupportedError, message
 from ...core.tree import flatten
 from ...core.values import dtype_of, shape_of
 from ...numpy.patching.replacements import replaces
-from ...rules.opaque import Opaque
-from ...transforms.callbacks.examples import each_example
 from ...transforms.callbacks.reach import Reach
+from ...transforms.callbacks.rule import SolverRule, with_moved
 from ...transforms.callbacks.solver import Callbacks
 from ...transforms.jvp import jvp
 from ...transforms.step import conjugated
 from ...transforms.stop import stop_gradient
 from ...transforms.vjp import vjp_inside
-from .calling import SCIPY, Call, Given, as_tuple
-from .replaying import PLACE, moving_of, with_moved
+from .calling import SCIPY, Given, SolverCall, as_tuple
 
 FEW = 3
 """So many integrals of numbers are found one by one, with all that QUADPACK does at singular ends."""
@@ -46,7 +44,7 @@ def quad_vec(original: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
 def _integrated(
     name: str, key: str, original: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    asked = Call(name, original, args, kwargs, key)
+    asked = SolverCall(name, original, args, kwargs, key)
     if not asked.is_traced:
         return asked.plain()
 
@@ -54,8 +52,7 @@ def _integrated(
         found = asked.run(asked.looked_at(given))
         return _in_dicts(found) if name == "quad_vec" else found
 
-    rule = IntegralRule(name, key, asked.callbacks)
-    found = asked.callbacks.solved(asked.name, solve, Opaque(rule.jvp, rule.vjp))
+    found = asked.callbacks.solved(asked.name, solve, IntegralRule(name, key, asked.callbacks).opaque)
     return _in_bunches(found) if name == "quad_vec" else found
 
 
@@ -69,11 +66,14 @@ def _in_bunches(found: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*found[:2], *[SimpleNamespace(**info) for info in found[2:]])
 
 
-class IntegralRule:
+class IntegralRule(SolverRule):
     """What moves an integral: the integrand, the limits, the break points."""
 
+    results = 1
+
     def __init__(self, name: str, key: str, callbacks: Callbacks) -> None:
-        self.name, self.key, self.callbacks = name, key, callbacks
+        super().__init__(callbacks)
+        self.name, self.key = name, key
         marks = [object() for _ in callbacks.values]
         where, _ = callbacks.parts(marks)
         numbers = {id(mark): k for k, mark in enumerate(marks)}
@@ -86,55 +86,37 @@ class IntegralRule:
         self.used = {k for number, k in numbers.items() if number in objects}
         """Which values are behind the integrand."""
 
-    def jvp(self, tangents: Sequence[Any], out: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+    def push(self, found: Sequence[Any], values: Sequence[Any], moving: list[int], along: tuple[Any, ...]) -> list[Any]:
         """Integrate the tangent of the integrand, and add what the ends move by."""
-        count = len(out) - PLACE
-
-        def pushed(given: Sequence[Any], moves: Sequence[Any]) -> list[Any]:
-            values = given[count:]
-            moving = moving_of(moves, values)
-            self._check(moving)
-            primals, along = tuple([values[k] for k in moving]), tuple([moves[k] for k in moving])
-            found = 0.0
-            if inside := self._inside(moving):
-                of = [moving.index(k) for k in inside]
-                within, size = tuple([primals[k] for k in of]), _size([along[k] for k in of])
-                ahead = tuple([along[k] / size for k in of])
-
-                def integrand(x: Any) -> Any:
-                    return jvp(lambda *moved: self._at(x, values, inside, moved), within, ahead)[1]
-
-                found = size * self._again(integrand, values, is_vector=shape_of(given[0]) != ())
-            for f, ends in self._ends(values, moving):
-                found = found + f * jvp(lambda *moved, ends=ends: ends(moved), primals, along)[1]
-            return [found]
-
-        found = each_example(pushed, [*out[PLACE:], *args], tangents)
-        return [found[0] if k == PLACE else None for k in range(len(out))]
-
-    def vjp(
-        self, g: Sequence[Any], out: Any, args: Sequence[Any], params: dict[str, Any], needed: Sequence[bool]
-    ) -> list[Any]:
-        """Integrate the cotangents of the values in the integrand, and add those of the ends."""
-        if g[PLACE] is None:
-            return [None] * len(args)
-        count, moving = len(out) - PLACE, moving_of(needed, args)
         self._check(moving)
+        primals = tuple([values[k] for k in moving])
+        moved = 0.0
+        if inside := self._inside(moving):
+            of = [moving.index(k) for k in inside]
+            within, size = tuple([primals[k] for k in of]), _size([along[k] for k in of])
+            ahead = tuple([along[k] / size for k in of])
 
-        def pulled(given: Sequence[Any], arrived: Sequence[Any]) -> list[Any]:
-            values, c = given[count:], arrived[0]
-            full: list[Any] = [None] * len(values)
-            inside = self._inside(moving)
-            for k, part in zip(inside, self._pulled(values, inside, c), strict=True):
-                full[k] = part
-            for f, ends in self._ends(values, moving):
-                _, pullback = vjp_inside(lambda *moved, ends=ends: ends(moved), *[values[k] for k in moving])
-                back = pullback(conjugated(np.real(np.sum(c * f)) if dtype_of(c).kind != "c" else np.sum(c * f)))
-                for k, part in zip(moving, back, strict=True):
-                    full[k] = conjugated(part) if full[k] is None else full[k] + conjugated(part)
-            return full
+            def integrand(x: Any) -> Any:
+                return jvp(lambda *moved: self._at(x, values, inside, moved), within, ahead)[1]
 
-        return each_example(pulled, [*out[PLACE:], *args], [g[PLACE]])
+            moved = size * self._again(integrand, values, is_vector=shape_of(found[0]) != ())
+        for f, ends in self._ends(values, moving):
+            moved = moved + f * jvp(lambda *moved, ends=ends: ends(moved), primals, along)[1]
+        return [moved]
+
+    def pull(
+        self, found: Sequence[Any], values: Sequence[Any], moving: list[int], arrived: Sequence[Any]
+    ) -> Sequence[Any]:
+        """Integrate the cotangents of the values in the integrand, and add those of the ends."""
+        self._check(moving)
+        c, inside = arrived[0], self._inside(moving)
+        sums: dict[int, Any] = dict(zip(inside, self._pulled(values, inside, c), strict=True))
+        for f, ends in self._ends(values, moving):
+            _, pullback = vjp_inside(lambda *moved, ends=ends: ends(moved), *[values[k] for k in moving])
+            back = pullback(conjugated(np.real(np.sum(c * f)) if dtype_of(c).kind != "c" else np.sum(c * f)))
+            for k, part in zip(moving, back, strict=True):
+                sums[k] = conjugated(part) if k not in sums else sums[k] + conjugated(part)
+        return [sums.get(k) for k in moving]
 
     def _pulled(self, values: Sequence[Any], inside: list[int], c: Any) -> list[Any]:
         """The integrals of the cotangents of all values that the integrand uses."""

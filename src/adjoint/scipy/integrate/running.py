@@ -50,12 +50,12 @@ def recorded(method: type) -> type:
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__(*args, **kwargs)
             self.notes = NOTES.of_this_run
-            self.notes[:] = [Note(self.t, np.array(self.y)[None, None])]
+            self.notes[:] = [StepNote(self.t, np.array(self.y)[None, None])]
 
         def step(self) -> Any:
             message = super().step()
             if self.status != "failed":
-                self.notes.append(Note(self.t, self.guesses()))
+                self.notes.append(StepNote(self.t, self.guesses()))
             return message
 
         def guesses(self) -> np.ndarray:
@@ -69,7 +69,7 @@ def recorded(method: type) -> type:
     return Recorded
 
 
-class Note(NamedTuple):
+class StepNote(NamedTuple):
     """A step: the time at its end, and states within it."""
 
     t: float
@@ -79,7 +79,7 @@ class Note(NamedTuple):
 class Notes(threading.local):
     """What is written down in a thread."""
 
-    of_this_run: list[Note] = []  # noqa: RUF012  (each run has its own)
+    of_this_run: list[StepNote] = []  # noqa: RUF012  (each run has its own)
 
 
 NOTES = Notes()
@@ -87,7 +87,7 @@ NOTES = Notes()
 
 def run_with_notes(method: Any, run: Callable[[type], Any], *, least: int | None) -> tuple[Any, Steps]:
     """What a run with the method gives, and its steps; filled up to a power of two, if `least` says how many."""
-    notes: list[Note] = []
+    notes: list[StepNote] = []
     before, NOTES.of_this_run = NOTES.of_this_run, notes
     try:
         found = run(recorded(class_of(method)))
@@ -96,7 +96,7 @@ def run_with_notes(method: Any, run: Callable[[type], Any], *, least: int | None
     return found, _steps(method, notes, least)
 
 
-def _steps(method: Any, notes: list[Note], least: int | None) -> Steps:
+def _steps(method: Any, notes: list[StepNote], least: int | None) -> Steps:
     """The steps, in smaller ones for methods that are followed by another."""
     many = notes if len(notes) > 1 else notes * 2  # it failed at once
     ends = np.array([note.t for note in many], float)

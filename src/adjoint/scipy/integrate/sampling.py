@@ -12,14 +12,14 @@ from ...core.errors import UnsupportedError, message
 from ...numpy.dispatch.arguments import as_value
 from ...numpy.patching.replacements import replaces
 from ...transforms.stop import stop_gradient
-from .calling import SCIPY, Call, Given
+from .calling import SCIPY, Given, SolverCall
 from .replaying import replay_rule
 
 
 @replaces(SCIPY, "qmc_quad", calls_back=True, note="at the points that were drawn; the error has no derivative")
 def qmc_quad(original: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """`scipy.integrate.qmc_quad`."""
-    asked = Call("qmc_quad", original, args, kwargs, "func")
+    asked = SolverCall("qmc_quad", original, args, kwargs, "func")
     if not asked.is_traced:
         return asked.plain()
     if asked.given.get("log"):
@@ -66,7 +66,7 @@ def qmc_quad(original: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
 @replaces(SCIPY, "cubature", calls_back=True, note="through SciPy's own code, on the regions that were accepted")
 def cubature(original: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """`scipy.integrate.cubature`."""
-    asked = Call("cubature", original, args, kwargs, "f")
+    asked = SolverCall("cubature", original, args, kwargs, "f")
     if not asked.is_traced:
         return asked.plain()
     made: list[Any] = []

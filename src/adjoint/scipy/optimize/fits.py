@@ -16,7 +16,7 @@ from ...transforms.jacobian import jacobian
 from ...transforms.jvp import jvp
 from .conditions import Constraints, equation, joined, point_of, stationary
 from .constraints import limits_of
-from .minimisers import KKT
+from .minimisers import KKT, minimum
 from .solving import Given, Later, Problem, as_result, as_tuple, numbers_of, pinned, teach
 
 LOSSES: dict[str, Callable[[Any], Any]] = {
@@ -64,11 +64,6 @@ def _bounds(given: Given, x: Any) -> Constraints | None:
 
 def _any_finite(bounds: Any) -> bool:
     return any([isinstance(b, Traced) or bool(np.any(np.isfinite(b))) for b in flatten(bounds)[0]])
-
-
-def _found(raw: Any, given: Given) -> tuple[Any, ...]:
-    z, sides = stationary(raw.x, _cost(given), _bounds(given, raw.x))
-    return z, sides, numbers_of(raw)
 
 
 def _result(found: tuple[Any, ...], given: Given) -> Any:
@@ -192,7 +187,7 @@ def _curve_check(given: Given) -> None:
 
 
 ROBUST = KKT + "; `x`, `fun`, `cost`, `jac` and `grad` have derivatives"
-teach(Problem(_found, equation(_cost, _bounds), _result), "least_squares", note=ROBUST)
+teach(minimum(_cost, _bounds, _result), "least_squares", note=ROBUST)
 teach(
     Problem(_leastsq_found, _leastsq_residual, _leastsq_result),
     "leastsq",

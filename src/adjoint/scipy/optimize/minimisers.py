@@ -39,9 +39,20 @@ def constraints_in(given: Given, x: Any) -> Constraints | None:
     return joined(sized(parts, x))
 
 
-def _found(raw: Any, given: Given) -> tuple[Any, ...]:
-    z, sides = stationary(raw.x, objective_of(given), constraints_in(given, raw.x))
-    return z, sides, numbers_of(raw)
+def minimum(
+    objective: Callable[[Given], Callable[[Any], Any]],
+    constraints: Callable[[Given, Any], Constraints | None],
+    result: Callable[..., Any],
+    *,
+    check: Callable[[Given], None] = lambda given: None,
+) -> Problem:
+    """A function that gives SciPy's result of a minimum, by what it minimises and what bounds that."""
+
+    def found(raw: Any, given: Given) -> tuple[Any, ...]:
+        z, sides = stationary(raw.x, objective(given), constraints(given, raw.x))
+        return z, sides, numbers_of(raw)
+
+    return Problem(found, equation(objective, constraints), result, check=check)
 
 
 def _result(found: tuple[Any, ...], given: Given) -> Any:
@@ -174,7 +185,7 @@ def _finished(given: Given) -> None:
         )
 
 
-MINIMUM = Problem(_found, equation(objective_of, constraints_in), _result, check=_finished)
+MINIMUM = minimum(objective_of, constraints_in, _result, check=_finished)
 NUMBER = Problem(_number_found, equation(_of_number, _limits), _number_result)
 KKT = "the minimum is where the gradient is 0 or a constraint holds it (KKT); kinks are refused"
 

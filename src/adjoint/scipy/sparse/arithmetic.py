@@ -13,7 +13,7 @@ from ...numpy.dispatch.arguments import as_value, ndim_of
 from ...numpy.dispatch.conversions import places
 from ...ops.linalg.patterns import Pattern, pattern_product
 from ...ops.linalg.sparse import Matrix, multiplied
-from .matrices import Elements, fill, joined, lifted, made
+from .matrices import TracedElements, fill, joined, lifted, made
 
 
 def flavour(a: Any) -> Any:
@@ -211,9 +211,9 @@ METHODS: dict[str, Any] = {
     "setdiag": _setdiag,
     "getrow": lambda self, i: item(self, (slice(i, i + 1), slice(None))),
     "getcol": lambda self, i: item(self, (slice(None), slice(i, i + 1))),
-    "mT": Elements.T,
+    "mT": TracedElements.T,
     "getH": lambda self: self.transpose().conj(),
 }
 """What matrices do with other operands, by the names of SciPy's methods."""
 for _name, _method in METHODS.items():
-    setattr(Elements, _name, _method)
+    setattr(TracedElements, _name, _method)

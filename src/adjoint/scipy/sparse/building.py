@@ -86,12 +86,15 @@ def _of_blocks(data: Any, indices: Any, starts: Any, shape: Any) -> tuple[Patter
     return joined(rows, columns, np.reshape(data, (-1,)), tuple(shape))
 
 
+BASES = frozenset(("_cs_matrix", "_coo_base", "_dia_base", "_bsr_base", "_lil_base", "_dok_base"))
+"""SciPy's classes whose `__init__` makes the matrices, each for a matrix and an array, and one for two formats."""
+_makers: dict[Any, str] = {}
 for _kind in KINDS:
     for _base in _kind.__mro__[1:]:
-        if "__init__" in vars(_base) and _base.__name__ in (
-            "_cs_matrix", "_coo_base", "_dia_base", "_bsr_base", "_lil_base", "_dok_base",
-        ) and not hasattr(vars(_base)["__init__"], "__signature__"):  # fmt: skip
-            divert(vars(_base)["__init__"], Answer(ours=_init, calls_back=True), f"scipy.sparse.{_kind.__name__}")
+        if _base.__name__ in BASES and "__init__" in vars(_base):
+            _makers.setdefault(vars(_base)["__init__"], _kind.__name__)
+for _maker, _name in _makers.items():
+    divert(_maker, Answer(ours=_init, calls_back=True), f"scipy.sparse.{_name}")
 
 
 def _as_form(a: Any, format: Any) -> Any:

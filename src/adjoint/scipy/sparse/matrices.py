@@ -83,7 +83,9 @@ def version_of(kind: type) -> type:
     if hasattr(kind, "_plain_kind"):
         return kind
     members: dict[str, Any] = {
-        name: value for name, value in vars(Elements).items() if name not in ("__dict__", "__weakref__", "__doc__")
+        name: value
+        for name, value in vars(TracedElements).items()
+        if name not in ("__dict__", "__weakref__", "__doc__")
     }
     for name in dir(kind):
         if not name.startswith("_") and name not in members:
@@ -102,7 +104,7 @@ def _refuse(name: str, self: Any) -> NoReturn:
     )
 
 
-class Elements:
+class TracedElements:
     """What sparse matrices with traced elements can do."""
 
     _pattern: Pattern

@@ -41,7 +41,7 @@ OTHERS = ("stats", "moment", "interval")
 MOMENTS = ("mean", "var", "std", "stats", "moment", "entropy")
 
 
-class Limit(NamedTuple):
+class LimitingShape(NamedTuple):
     """Values of a shape at which SciPy's formula is a limit, which says nothing of the slope."""
 
     centres: tuple[float, ...]
@@ -51,17 +51,17 @@ class Limit(NamedTuple):
     """Of which methods it is so; of all, if none are named."""
 
 
-LIMITS: dict[tuple[str, str], Limit] = {
-    ("kappa4", "h"): Limit((0.0,), 1e-4),
-    ("kappa4", "k"): Limit((0.0,), 1e-4),
-    ("pearson3", "skew"): Limit((0.0,), 1e-3),
-    ("ncx2", "nc"): Limit((0.0,)),
-    ("argus", "chi"): Limit((0.0,), 1e-4),
-    ("triang", "c"): Limit((0.0, 1.0)),
-    ("trapezoid", "d"): Limit((0.0, 1.0), 0.0, MOMENTS),
-    ("genextreme", "c"): Limit((0.0,), 1e-4, MOMENTS),
-    ("tukeylambda", "lam"): Limit((0.0,), 1e-2, ("var", "std", "stats", "moment")),
-    ("truncexpon", "b"): Limit((0.0,), 1e-4),
+LIMITS: dict[tuple[str, str], LimitingShape] = {
+    ("kappa4", "h"): LimitingShape((0.0,), 1e-4),
+    ("kappa4", "k"): LimitingShape((0.0,), 1e-4),
+    ("pearson3", "skew"): LimitingShape((0.0,), 1e-3),
+    ("ncx2", "nc"): LimitingShape((0.0,)),
+    ("argus", "chi"): LimitingShape((0.0,), 1e-4),
+    ("triang", "c"): LimitingShape((0.0, 1.0)),
+    ("trapezoid", "d"): LimitingShape((0.0, 1.0), 0.0, MOMENTS),
+    ("genextreme", "c"): LimitingShape((0.0,), 1e-4, MOMENTS),
+    ("tukeylambda", "lam"): LimitingShape((0.0,), 1e-2, ("var", "std", "stats", "moment")),
+    ("truncexpon", "b"): LimitingShape((0.0,), 1e-4),
 }
 
 
@@ -203,7 +203,7 @@ def _is_count(self: Any, word: str, given: dict[str, Any]) -> bool:
     return not np.any(self._argcheck(*[shifted[name] for name in infos]))
 
 
-def _check_limit(limit: Limit, name: str, word: str, x: Any) -> None:
+def _check_limit(limit: LimitingShape, name: str, word: str, x: Any) -> None:
     for centre in limit.centres:
         if np.any(np.abs(x - centre) <= limit.near):
             raise NotDifferentiableError(

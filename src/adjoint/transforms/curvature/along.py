@@ -23,7 +23,7 @@ Directions = dict[int, Any]
 """For each leaf of the argument that moves, its part of each direction, along the first axis."""
 
 
-class Point(NamedTuple):
+class CurvaturePoint(NamedTuple):
     """Where second derivatives are taken, and of what."""
 
     fun: Callable[[Any], Any]
@@ -39,7 +39,7 @@ class Point(NamedTuple):
         return [math.prod(shape_of(x)) for x in self.inputs]
 
 
-class Found(NamedTuple):
+class SecondDerivatives(NamedTuple):
     """What was found: for each leaf of the result."""
 
     values: list[Value]
@@ -50,7 +50,7 @@ class Found(NamedTuple):
     """Whether they are finite, and no tangent that is 0 met an infinite slope: else the Hessian decides."""
 
 
-def at_point(fun: Callable[[Any], Any], x: Any, transform: str) -> Point:
+def at_point(fun: Callable[[Any], Any], x: Any, transform: str) -> CurvaturePoint:
     """The argument, checked to be real."""
     leaves, rebuild = flatten(x)
     given = [settled(leaf) for leaf in leaves]
@@ -61,7 +61,7 @@ def at_point(fun: Callable[[Any], Any], x: Any, transform: str) -> Point:
         )
     for value in inputs:
         refuse_complex(value, transform)
-    return Point(fun, given, inputs, rebuild)
+    return CurvaturePoint(fun, given, inputs, rebuild)
 
 
 def refuse_complex(x: Value, transform: str) -> None:
@@ -76,7 +76,9 @@ def refuse_complex(x: Value, transform: str) -> None:
         )
 
 
-def along(point: Point, directions: Directions, *, summed: bool, transform: str, is_basis: bool = False) -> Found:
+def along(
+    point: CurvaturePoint, directions: Directions, *, summed: bool, transform: str, is_basis: bool = False
+) -> SecondDerivatives:
     """The second derivatives along each direction, or their sum."""
     size = len(next(iter(directions.values())))
     trace = SecondOrderTrace(size, summed)
@@ -94,7 +96,7 @@ def along(point: Point, directions: Directions, *, summed: bool, transform: str,
     finally:
         trace.end()
         in_doubt, met.vertex = met.vertex, before
-    return Found(values, seconds, restore, not in_doubt and is_certain([*seconds, *values]))
+    return SecondDerivatives(values, seconds, restore, not in_doubt and is_certain([*seconds, *values]))
 
 
 def refuse_complex_result(y: Value, transform: str) -> None:

@@ -18,7 +18,7 @@ from ..interface.inputs import checked_argnums, chosen, replaced
 from ..interface.presenting import of_kind
 from ..jacobian import hessian
 from ..recording import entrance
-from .along import Found, Point, along, at_point
+from .along import CurvaturePoint, SecondDerivatives, along, at_point
 
 
 def hessian_diagonal(
@@ -184,7 +184,7 @@ def _bases(x: Value, chunk_size: int | None) -> Iterator[tuple[Any, bool]]:
         yield basis[start : start + chunk_size], False
 
 
-def _drawn(point: Point, probes: int, key: Any, chunk_size: int | None) -> list[tuple[dict[int, Any], bool]]:
+def _drawn(point: CurvaturePoint, probes: int, key: Any, chunk_size: int | None) -> list[tuple[dict[int, Any], bool]]:
     """Directions of random signs, in chunks."""
     from ...random.discrete import bernoulli
     from ...random.keys import split
@@ -198,7 +198,7 @@ def _drawn(point: Point, probes: int, key: Any, chunk_size: int | None) -> list[
     return [({k: s[start : start + step] for k, s in enumerate(signs)}, False) for start in range(0, probes, step)]
 
 
-def _along_axes(point: Point, k: int, chunk_size: int | None) -> tuple[Found, list[Any]]:
+def _along_axes(point: CurvaturePoint, k: int, chunk_size: int | None) -> tuple[SecondDerivatives, list[Any]]:
     """The second derivatives of each leaf of a result along each axis of one leaf of the argument."""
     parts = [
         along(point, {k: basis}, summed=False, transform="hessian_diagonal", is_basis=is_whole)
@@ -216,7 +216,7 @@ def _shaped(stacked: Any, x: Value) -> Any:
     return np.reshape(np.moveaxis(stacked, 0, -1), (*shape_of(stacked)[1:], *shape_of(x)))
 
 
-def _kinds(parts: list[Any], point: Point, value: Value) -> list[Any]:
+def _kinds(parts: list[Any], point: CurvaturePoint, value: Value) -> list[Any]:
     """Of a number by a number a number."""
     is_number = shape_of(value) == ()
     return [_like(d, x) if is_number and shape_of(x) == () else d for d, x in zip(parts, point.given, strict=True)]
@@ -231,7 +231,7 @@ def _like(x: Any, value: Value) -> Any:
     return float(x) if type(value) is float else np.asarray(x)[()]
 
 
-def _by_hessian(point: Point, k: int, chunk_size: int | None) -> list[Any]:
+def _by_hessian(point: CurvaturePoint, k: int, chunk_size: int | None) -> list[Any]:
     """The second derivatives of each leaf of a result along the axes of one leaf, from the Hessian, with limits."""
 
     def of_leaf(x: Any) -> Any:

@@ -17,7 +17,7 @@ from ..interface.inputs import checked_argnums, chosen, replaced
 from ..jvp import jvp
 from ..recording import entrance
 from ..taylor.polynomial import derivative_along
-from .along import Point, at_point
+from .along import CurvaturePoint, at_point
 
 Index = Any
 """A number, or a path of keys and numbers."""
@@ -94,7 +94,7 @@ def partial(fun: Callable[..., Any], *indices: Index, argnums: int | Sequence[in
     return derived(entrance(mixed), "partial", fun, how=f"<{indices}>")  # type: ignore[no-any-return]
 
 
-def _nested(point: Point, ways: Iterable[tuple[Way, int]], along: Any) -> Callable[[Any], Any]:
+def _nested(point: CurvaturePoint, ways: Iterable[tuple[Way, int]], along: Any) -> Callable[[Any], Any]:
     """The derivative along each way, as often as it is counted, of the derivative along those before."""
     function = point.fun
     for way, count in ways:
@@ -110,7 +110,7 @@ def _by_series(function: Callable[[Any], Any], direction: Any, count: int) -> Ca
     return _by_tangent(function, direction, 1) if count == 1 else derivative_along(function, direction, count)
 
 
-def _direction(way: Way, point: Point) -> Any:
+def _direction(way: Way, point: CurvaturePoint) -> Any:
     """The direction of one number of the argument: 1 there, else 0."""
     leaf, place = way
     parts = [_zero(x, g) for x, g in zip(point.inputs, point.given, strict=True)]
@@ -121,7 +121,7 @@ def _direction(way: Way, point: Point) -> Any:
     return point.rebuild(parts)
 
 
-def _place(index: Index, wanted: Any, point: Point) -> Way:
+def _place(index: Index, wanted: Any, point: CurvaturePoint) -> Way:
     """The number of the leaf that an index leads to, and the place in it, counted from the front."""
     path = tuple(index) if isinstance(index, (tuple, list)) else (index,)
     for k, way in enumerate(ways(wanted)):

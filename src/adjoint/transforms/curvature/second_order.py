@@ -54,7 +54,7 @@ class SecondOrderTrace(Trace):
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: Params) -> Any:
         """Evaluate one trace further out, and move the result."""
-        step = Step(self, primitive, args, params)
+        step = MovingStep(self, primitive, args, params)
         out = primitive(*step.values, **params)
         rule = primitive.derivative
         if not step.moving or rule.is_zero:
@@ -94,7 +94,7 @@ class EndedSecondOrder(Ended, SecondOrderTrace):  # type: ignore[misc]
     __slots__ = ()
 
 
-class Step:
+class MovingStep:
     """One step, and how its arguments move."""
 
     def __init__(self, trace: SecondOrderTrace, primitive: Primitive, args: Sequence[Any], params: Params) -> None:

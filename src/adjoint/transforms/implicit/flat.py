@@ -12,7 +12,7 @@ from ...core.tree import flatten
 from ...core.values import describe, dtype_of, shape_of
 
 
-class Shape:
+class TreeShape:
     """What the leaves of containers look like."""
 
     def __init__(self, tree: Any, name: str) -> None:

@@ -14,7 +14,7 @@ from ..callbacks.solver import Callbacks
 from ..grad import grad
 from ..interface.checking import checked_function
 from . import solvers
-from .flat import Shape
+from .flat import TreeShape
 from .linear import LinearSolver, by_solver
 from .rule import implicit_rule
 
@@ -165,7 +165,7 @@ def _solved(
 ) -> Any:
     name = f"ad.implicit.{kind}"
     checked_function(f, name, f"{name}(f, x0)")
-    shape = Shape(x0, name)
+    shape = TreeShape(x0, name)
     callbacks = Callbacks(f, shape.vector(x0), args, solver)
 
     def on_vectors(f: Any, args: Any) -> Callable[[Any], Any]:

@@ -15,7 +15,7 @@ from ..jvp import jvp
 from ..stop import stop_gradient
 from ..vjp import vjp_inside
 from . import solvers
-from .flat import Shape
+from .flat import TreeShape
 from .rule import Solve, implicit_rule
 
 LinearSolver = Callable[[Callable[[Any], Any], Any], Any]
@@ -65,7 +65,7 @@ def linear_solve(
     """
     name = "ad.implicit.linear_solve"
     checked_function(matvec, name, f"{name}(matvec, b)")
-    shape = Shape(b, name)
+    shape = TreeShape(b, name)
     usual: LinearSolver = solvers.conjugate_gradients if symmetric else solvers.gmres
     callbacks = Callbacks(matvec, b, args, solver)
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import NotDifferentiableError, message
-from ...core.values import cannot_branch, decidable, dtype_of, is_inexact, may_hold, shape_of
+from ...core.values import cannot_branch, decidable, dtype_of, may_hold, shape_of
 from ...rules.opaque import Opaque
-from ..callbacks.examples import each_example
+from ..callbacks.rule import SolverRule, with_moved
 from ..callbacks.solver import Callbacks
 from ..jacobian import jacobian
 from ..jvp import jvp
@@ -31,65 +31,41 @@ FAR = 1e-3
 """A Newton step from the solution that is longer than this, relative to 1 + |x|, says that it is none."""
 SINGULAR = 1e13
 """A matrix of this condition, with rows and columns of size 1, is taken to be singular."""
-PLACE = 1
-"""Where the solution is among the results of the step: behind the number of the outcome."""
 
 
 def implicit_rule(name: str, callbacks: Callbacks, residual: Residual, solve: Solve | None = None) -> Opaque:
     """The rule of a solver's step whose first number or array solves the equation; other results have no derivative."""
-    rule = ImplicitRule(name, callbacks, residual, solve)
-    return Opaque(rule.jvp, rule.vjp)
+    return ImplicitRule(name, callbacks, residual, solve).opaque
 
 
-class ImplicitRule:
+class ImplicitRule(SolverRule):
     """What moves a solution: the equation, and the values behind it."""
 
+    results = 1
+
     def __init__(self, name: str, callbacks: Callbacks, residual: Residual, solve: Solve | None) -> None:
-        self.name, self.callbacks, self.residual = name, callbacks, residual
-        self.solve = solve or by_matrix
+        super().__init__(callbacks)
+        self.name, self.residual, self.solve = name, residual, solve or by_matrix
 
-    def jvp(self, tangents: Sequence[Any], out: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+    def push(self, found: Sequence[Any], values: Sequence[Any], moving: list[int], along: tuple[Any, ...]) -> list[Any]:
         """Push the tangents of the values to the solution."""
-        count = len(out) - PLACE
+        right = jvp(self._of_moving(found, values, moving), tuple([values[k] for k in moving]), along)[1]
+        return [-self._solved(found, values, right, transposed=False)]
 
-        def pushed(given: Sequence[Any], moves: Sequence[Any]) -> list[Any]:
-            found, values = given[:count], given[count:]
-            moving = [k for k, t in enumerate(moves) if t is not None and is_inexact(values[k])]
-            primals, along = tuple([values[k] for k in moving]), tuple([moves[k] for k in moving])
-            right = jvp(self._of_moving(found, values, moving), primals, along)[1]
-            return [-self._solved(found, values, right, transposed=False)]
-
-        found = each_example(pushed, [*out[PLACE:], *args], tangents)
-        return [found[0] if k == PLACE else None for k in range(len(out))]
-
-    def vjp(
-        self, g: Sequence[Any], out: Any, args: Sequence[Any], params: dict[str, Any], needed: Sequence[bool]
-    ) -> list[Any]:
+    def pull(
+        self, found: Sequence[Any], values: Sequence[Any], moving: list[int], arrived: Sequence[Any]
+    ) -> Sequence[Any]:
         """Pull the cotangent of the solution to the values."""
-        if g[PLACE] is None:
-            return [None] * len(args)
-        count = len(out) - PLACE
-        moving = [k for k, need in enumerate(needed) if need and is_inexact(args[k])]
-
-        def pulled(given: Sequence[Any], arrived: Sequence[Any]) -> list[Any]:
-            found, values = given[:count], given[count:]
-            back = self._solved(found, values, arrived[0], transposed=True)
-            value, pullback = vjp_inside(self._of_moving(found, values, moving), *[values[k] for k in moving])
-            full: list[Any] = [None] * len(values)
-            for k, c in zip(moving, pullback(conjugated(np.reshape(-back, shape_of(value)))), strict=True):
-                full[k] = conjugated(c)
-            return full
-
-        return each_example(pulled, [*out[PLACE:], *args], [g[PLACE]])
+        back = self._solved(found, values, arrived[0], transposed=True)
+        value, pullback = vjp_inside(self._of_moving(found, values, moving), *[values[k] for k in moving])
+        return [conjugated(c) for c in pullback(conjugated(np.reshape(-back, shape_of(value))))]
 
     def _of_moving(self, found: Sequence[Any], values: Sequence[Any], moving: Sequence[int]) -> Callable[..., Any]:
         """The residual at the solution, as a function of those values that move."""
 
         def of_moving(*moved: Any) -> Any:
-            full = list(values)
-            for k, v in zip(moving, moved, strict=True):
-                full[k] = v
-            return self.residual(found[0], found[1:], *self.callbacks.parts(full))
+            parts = self.callbacks.parts(with_moved(values, moving, moved))
+            return self.residual(found[0], found[1:], *parts)
 
         return of_moving
 

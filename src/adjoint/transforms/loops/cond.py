@@ -34,7 +34,7 @@ from .body_rules import (
 )
 from .capture import Body, captured_with, derived, taking
 from .evaluate import run_branch
-from .step_back import NOTHING, Parts, PartsOf, as_values, joined, nothing, parts_of, read, written, zeros_of
+from .step_back import NOTHING, CotangentParts, PartsOf, as_values, joined, nothing, parts_of, read, written, zeros_of
 
 BRANCH = CondOperands.BRANCH
 
@@ -96,7 +96,7 @@ def _pull(
     return [None, *[next(rest) if m else None for m in moves]]
 
 
-def _either(had: Parts | None, parts: Sequence[Parts | None], careful: bool) -> Parts | None:
+def _either(had: CotangentParts | None, parts: Sequence[CotangentParts | None], careful: bool) -> CotangentParts | None:
     """The parts of a cotangent in any branch; where nothing arrives in one of them, its zeros are structural."""
     total = had
     for p in parts:

@@ -19,7 +19,7 @@ from .body_rules import Marks, Values, chosen, examples, pulled
 from .capture import Body, as_numpy_scalar, captured_with, derived
 
 
-class Parts(NamedTuple):
+class CotangentParts(NamedTuple):
     """Which parts a cotangent has besides its finite one."""
 
     infinite: bool = False
@@ -28,9 +28,9 @@ class Parts(NamedTuple):
     fragile: bool = False
 
 
-PLAIN, NOTHING = Parts(), Parts(support=True)
+PLAIN, NOTHING = CotangentParts(), CotangentParts(support=True)
 """The parts of an ordinary cotangent, and of one that is structurally zero."""
-PartsOf = tuple[Parts | None, ...]
+PartsOf = tuple[CotangentParts | None, ...]
 """Those of several cotangents; None where nothing arrives."""
 
 
@@ -39,13 +39,13 @@ def parts_of(slots: Slots) -> PartsOf:
     return tuple([None if g is None else _parts(g) for g in slots])
 
 
-def _parts(g: Cotangent) -> Parts:
-    return Parts(*[getattr(g, name) is not None for name in Parts._fields])
+def _parts(g: Cotangent) -> CotangentParts:
+    return CotangentParts(*[getattr(g, name) is not None for name in CotangentParts._fields])
 
 
-def joined(a: Parts, b: Parts) -> Parts:
+def joined(a: CotangentParts, b: CotangentParts) -> CotangentParts:
     """The parts of either."""
-    return Parts(*[x or y for x, y in zip(a, b, strict=True)])
+    return CotangentParts(*[x or y for x, y in zip(a, b, strict=True)])
 
 
 def written(slots: Slots, parts: PartsOf, likes: Values) -> list[Value]:
@@ -54,10 +54,10 @@ def written(slots: Slots, parts: PartsOf, likes: Values) -> list[Value]:
     return [v for g, p, like in rows if p is not None for v in _packed(g, p, like)]
 
 
-def _packed(g: Cotangent | None, parts: Parts, value: Value) -> list[Value]:
+def _packed(g: Cotangent | None, parts: CotangentParts, value: Value) -> list[Value]:
     zero, shape = as_numpy_scalar(zeros_for(value)), shape_of(value)
     values = [zero if g is None else g.finite]
-    for name in [name for name, has in zip(Parts._fields, parts, strict=True) if has]:
+    for name in [name for name, has in zip(CotangentParts._fields, parts, strict=True) if has]:
         part = None if g is None else getattr(g, name)
         if part is None:
             part = zero if name == "infinite" else np.full(shape, name == "support" and g is not None)[()]
@@ -79,7 +79,7 @@ def read(values: Iterator[Value], parts: PartsOf) -> list[Cotangent | None]:
 
 def as_values(slots: Slots) -> list[Value]:
     """Cotangents as values: those of the parts they have."""
-    named = ("finite", *Parts._fields)
+    named = ("finite", *CotangentParts._fields)
     return [v for g in slots if g is not None for name in named if (v := getattr(g, name)) is not None]
 
 

@@ -21,7 +21,7 @@ SAFETY, LEAST, MOST = 0.9, 0.2, 10.0
 """What the length is multiplied by: a bit less than what the error allows, and within bounds."""
 
 
-class Progress(NamedTuple):
+class OdeProgress(NamedTuple):
     """Where the integration stands: the slope at y, the length to try next, the last error, what was taken."""
 
     t: Value
@@ -61,16 +61,16 @@ def in_adaptive_steps(
     start, way = times[0], np.where(times[-1] >= times[0], 1.0, -1.0).astype(dtype_of(times))
     k = slope(y, start)
     h = way * np.abs(first_step) if first_step is not None else first_length(slope, method, start, y, k, way, tolerance)
-    begin = Progress(start, y, k, stop_gradient(h), np.ones_like(start), 0, 0)
+    begin = OdeProgress(start, y, k, stop_gradient(h), np.ones_like(start), 0, 0)
 
-    def between(now: Progress, until: Value) -> tuple[Progress, State]:
-        def goes_on(p: Progress) -> Value:
+    def between(now: OdeProgress, until: Value) -> tuple[OdeProgress, State]:
+        def goes_on(p: OdeProgress) -> Value:
             return (way * (until - p.t) > 0) & (p.steps < tolerance.most) & _is_long_enough(p, until)
 
-        def one(p: Progress) -> Progress:
+        def one(p: OdeProgress) -> OdeProgress:
             return _step(slope, method, p, until, tolerance)
 
-        def some(p: Progress) -> Progress:
+        def some(p: OdeProgress) -> OdeProgress:
             begun = p.steps
             return while_loop(lambda q: goes_on(q) & (q.steps < begun + every), one, p)  # type: ignore[no-any-return]
 
@@ -83,12 +83,12 @@ def in_adaptive_steps(
     return found, {"steps": last.steps, "rejected": last.rejected, "success": arrived}
 
 
-def _is_long_enough(p: Progress, until: Value) -> Value:
+def _is_long_enough(p: OdeProgress, until: Value) -> Value:
     """Whether the next step moves the time at all; not if the length is nan."""
     return np.abs(p.h) > 4 * np.finfo(dtype_of(p.h)).eps * np.maximum(np.abs(p.t), np.abs(until))
 
 
-def _step(slope: Slope, method: Tableau, p: Progress, until: Value, tolerance: Tolerance) -> Progress:
+def _step(slope: Slope, method: Tableau, p: OdeProgress, until: Value, tolerance: Tolerance) -> OdeProgress:
     """The next step, if its error is small enough; otherwise a shorter one to try."""
     left, tried = until - p.t, stop_gradient(p.h)
     rest = np.abs(stop_gradient(left))
@@ -105,7 +105,7 @@ def _step(slope: Slope, method: Tableau, p: Progress, until: Value, tolerance: T
         return np.where(accepted, new, old)
 
     before = stop_gradient(p.error)
-    return Progress(
+    return OdeProgress(
         chosen(t, p.t),
         [chosen(a, b) for a, b in zip(y, p.y, strict=True)],
         [chosen(a, b) for a, b in zip(last, p.slope, strict=True)],
@@ -127,7 +127,7 @@ def _following(method: Tableau, h: Value, tried: Value, error: Value, before: Va
     return np.where(accepted, np.where(was_cut, tried, h * factor), h * np.minimum(factor, 1.0))
 
 
-def _error(method: Tableau, p: Progress, y: State, slopes: list[State], h: Value, tolerance: Tolerance) -> Value:
+def _error(method: Tableau, p: OdeProgress, y: State, slopes: list[State], h: Value, tolerance: Tolerance) -> Value:
     """The size of the error in units of the tolerance: a constant, of which no derivative is asked anything."""
     had, y, slopes, h, tolerance = stop_gradient((p.y, y, slopes, h, tolerance))
     return norm([h * e for e in weighted(method.error, slopes)], tolerance.scales(had, y))

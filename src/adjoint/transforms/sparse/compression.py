@@ -11,7 +11,7 @@ from .sets import Sets, Shape, empty, scipy_sparse, with_short_indices
 from .stars import star_colours
 
 
-class Plan(NamedTuple):
+class CompressionPlan(NamedTuple):
     """How a sparse matrix is found by a few products with dense vectors."""
 
     pattern: Sets
@@ -39,13 +39,13 @@ def _marks(colours: Any) -> Any:
     return found
 
 
-def jacobian_plan(pattern: Sets, inputs: Shape | None = None, outputs: Shape | None = None) -> Plan:
+def jacobian_plan(pattern: Sets, inputs: Shape | None = None, outputs: Shape | None = None) -> CompressionPlan:
     """A few products from the right, from the left, or from both sides."""
     colours = of_jacobian(pattern, inputs, outputs)
-    return Plan(with_short_indices(pattern), colours, _places(pattern, colours))
+    return CompressionPlan(with_short_indices(pattern), colours, _places(pattern, colours))
 
 
-def hessian_plan(pattern: Sets, inputs: Shape | None = None) -> Plan:
+def hessian_plan(pattern: Sets, inputs: Shape | None = None) -> CompressionPlan:
     """A few products of a symmetric matrix."""
     columns = star_colours(pattern, inputs)
     colours = Colours(columns, np.full(len(columns), -1))
@@ -54,7 +54,7 @@ def hessian_plan(pattern: Sets, inputs: Shape | None = None) -> Plan:
     row, column = entries.row.astype(int), entries.col.astype(int)
     is_alone = _alone(row, columns[column], colours.counts[0])
     mirrored = np.where(is_alone, columns[column] * count + row, columns[row] * count + column)
-    return Plan(with_short_indices(pattern), colours, mirrored)
+    return CompressionPlan(with_short_indices(pattern), colours, mirrored)
 
 
 def _places(pattern: Sets, colours: Colours) -> Any:

@@ -29,7 +29,7 @@ from .sets import Sets, Shape, empty, matrix, single, stacked
 from .walking import places_of, walked
 
 
-class Call(NamedTuple):
+class DerivativeCall(NamedTuple):
     """A call of a function whose derivatives are wanted."""
 
     parts: CallParts
@@ -44,7 +44,7 @@ class Call(NamedTuple):
         return sum(map(math.prod, self.shapes))
 
 
-def called(args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Argnums, transform: str) -> Call:
+def called(args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Argnums, transform: str) -> DerivativeCall:
     """The leaves of a call, checked."""
     parts = taken_apart(args, kwargs, (), frozenset())
     if is_inside(parts.leaves):
@@ -62,7 +62,7 @@ def called(args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Argnums, tran
             )
     numbered = parts.rebuild(list(range(len(parts.leaves))))[0]
     wanted = [int(k) for k in flatten(chosen(numbered, argnums))[0]]
-    return Call(parts, wanted, [shape_of(x) for x in leaves], [dtype_of(x) for x in leaves])
+    return DerivativeCall(parts, wanted, [shape_of(x) for x in leaves], [dtype_of(x) for x in leaves])
 
 
 def is_inside(leaves: Sequence[Any]) -> bool:
@@ -95,7 +95,7 @@ GIVEN = {"sparse_jacobian": "sparsity", "sparse_hessian": "hessian_sparsity"}
 class Traits:
     """What one recording of a function says: its results, its pattern, and whether it holds for other arguments."""
 
-    def __init__(self, fun: Callable[..., Any], argnums: Argnums, call: Call, transform: str) -> None:
+    def __init__(self, fun: Callable[..., Any], argnums: Argnums, call: DerivativeCall, transform: str) -> None:
         self._recording, _ = recorded(_differentiated(fun, argnums, transform), call.parts)
         self._program = simplified(self._recording.program)
         self._call = call
@@ -112,7 +112,7 @@ class Traits:
         """The number of inputs."""
         return self._call.size
 
-    def fits(self, call: Call) -> bool:
+    def fits(self, call: DerivativeCall) -> bool:
         """Whether the same recording would be made for another call of the same kind."""
         recording = self._recording
         if recording.is_for_once or recording.watch.unwatchable or not recording.is_valid():
@@ -191,7 +191,7 @@ def _outputs(recording: Recording, program: Program, transform: str) -> list[Typ
     return found
 
 
-def _checking(program: Program, places: Sequence[int], call: Call) -> Any:
+def _checking(program: Program, places: Sequence[int], call: DerivativeCall) -> Any:
     """What runs the decisions of a program and finds its places; None if there is nothing to look at."""
     moving = [n for n in places if n not in program.frozen or n not in program.constants]
     if not moving and not any([decides(step) for step in program.steps]):

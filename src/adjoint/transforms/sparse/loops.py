@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Found = list[Sets | None]
 
 
-class Local(NamedTuple):
+class SetMap(NamedTuple):
     """What a program does with sets of its own inputs."""
 
     sets: Found
@@ -31,7 +31,7 @@ class Local(NamedTuple):
     """Which of them meet in a way that is not linear, if that was asked for."""
 
 
-Look = Callable[[Program, Mapping[int, Any], bool], Local]
+Look = Callable[[Program, Mapping[int, Any], bool], SetMap]
 
 
 def scanned(p: Passing, look: Look) -> Found:

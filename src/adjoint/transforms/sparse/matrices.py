@@ -11,9 +11,9 @@ from ...core.errors import InputError, OutputError, message
 from ...ir.capture import ForeignValueError
 from ..interface.inputs import Argnums
 from ..settings import JITTED
-from .compression import Plan, assembled, hessian_plan, jacobian_plan, nothing
+from .compression import CompressionPlan, assembled, hessian_plan, jacobian_plan, nothing
 from .evaluating import Side, evaluated, products_of
-from .finding import Call, Traits, called, refusal
+from .finding import DerivativeCall, Traits, called, refusal
 from .given import as_pattern, lacking, trial_vector
 from .inside import SparseValues, values_of
 from .sets import Sets, Shape, with_short_indices
@@ -26,7 +26,7 @@ MOST_KEPT = 32
 class Kept:
     """A pattern with its colouring, for as long as the recording holds."""
 
-    def __init__(self, traits: Traits, call: Call, plan: Plan) -> None:
+    def __init__(self, traits: Traits, call: DerivativeCall, plan: CompressionPlan) -> None:
         self.traits, self.plan = traits, plan
         self.inputs = Side(call.shapes, call.dtypes)
         self.outputs = Side([t.shape for t in traits.outputs], [t.dtype for t in traits.outputs])
@@ -58,7 +58,7 @@ class Sparse:
     def clear(self) -> None:
         """Forget all patterns."""
         self._kept: dict[Any, tuple[Kept, ...]] = {}
-        self._given: dict[Any, tuple[Sparsity, Plan]] = {}
+        self._given: dict[Any, tuple[Sparsity, CompressionPlan]] = {}
         self._products: Any = None
 
     def switched(self) -> None:
@@ -95,17 +95,17 @@ class Sparse:
         """The entries of the given pattern, inside other transformations, of the function as it is there."""
         return values_of(fun, self._argnums, (args, kwargs), self._stated, self._transform, second=self._second)
 
-    def _planned(self, call: Call) -> Kept:
+    def _planned(self, call: DerivativeCall) -> Kept:
         traits = Traits(self._fun, self._argnums, call, self._transform)
         pattern = self._found(traits)
         found = Kept(traits, call, self.plan(pattern, traits, call))
         return found if self._pattern is None else found.tried()
 
-    def plan(self, pattern: Sets, traits: Traits, call: Call) -> Plan:
+    def plan(self, pattern: Sets, traits: Traits, call: DerivativeCall) -> CompressionPlan:
         """The colours, and where in the products the entries are."""
         return self._coloured(pattern, call.shapes, [t.shape for t in traits.outputs])
 
-    def _coloured(self, pattern: Sets, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> Plan:
+    def _coloured(self, pattern: Sets, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> CompressionPlan:
         argument = inputs[0] if len(inputs) == 1 else None
         if self._second:
             return hessian_plan(pattern, argument)
@@ -121,7 +121,9 @@ class Sparse:
             return as_pattern(self._pattern, shape, self._transform, second=self._second)
         return traits.hessian() if self._second else traits.jacobian()
 
-    def _stated(self, shape: tuple[int, int], inputs: list[Shape], outputs: list[Shape]) -> tuple[Sparsity, Plan]:
+    def _stated(
+        self, shape: tuple[int, int], inputs: list[Shape], outputs: list[Shape]
+    ) -> tuple[Sparsity, CompressionPlan]:
         """The given pattern and its plan, for results and arguments of these shapes."""
         key = shape, *inputs, *outputs
         if key not in self._given:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.errors import message
 from .colouring import Colours
-from .compression import Plan
+from .compression import CompressionPlan
 
 LARGEST_DRAWING = 2000
 """Rows or columns up to which each entry is drawn in its colour; of larger ones only dots are seen."""
@@ -44,13 +44,13 @@ class Sparsity:
     . . . 1 0
     """
 
-    def __init__(self, matrix: Any, plan: Callable[[], Plan], *, symmetric: bool) -> None:
+    def __init__(self, matrix: Any, plan: Callable[[], CompressionPlan], *, symmetric: bool) -> None:
         self.matrix = matrix
         self.symmetric = symmetric
         self._make = plan
-        self._plan: Plan | None = None
+        self._plan: CompressionPlan | None = None
 
-    def _planned(self) -> Plan:
+    def _planned(self) -> CompressionPlan:
         if self._plan is None:
             self._plan = self._make()
         return self._plan

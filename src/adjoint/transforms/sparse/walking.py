@@ -9,7 +9,7 @@ from ...core.entry.moves import MARKS
 from ...ir.loops import LoopPrimitive, ScanOperands, WhileOperands
 from ...ir.program import GUARD, Program, Step, inner_programs
 from .interactions import Interactions
-from .loops import KINDS, Local
+from .loops import KINDS, SetMap
 from .sets import Sets, single
 from .steps import Found, Passing, everything, passed
 
@@ -50,7 +50,7 @@ def _taken_step(p: Passing) -> Found:
     return everything(p) if kind is None else kind(p, _local)
 
 
-def _local(program: Program, values: Values, second: bool) -> Local:
+def _local(program: Program, values: Values, second: bool) -> SetMap:
     """What a program does with sets of its own inputs: those of the body of a loop, which are not those of the user."""
     sizes = [program.types[n].size for n in program.inputs]
     width, first = sum(sizes), 0
@@ -60,7 +60,7 @@ def _local(program: Program, values: Values, second: bool) -> Local:
             given[number] = single(size, width, first)
         first += size
     pairs = Interactions(width) if second else None
-    return Local(walked(program, given, values, width, pairs), pairs.pairs() if pairs is not None else None)
+    return SetMap(walked(program, given, values, width, pairs), pairs.pairs() if pairs is not None else None)
 
 
 def places_of(program: Program) -> list[int]:

@@ -50,10 +50,10 @@ def _extreme(primitive: Any, pair: Any, worst: float) -> Any:
     return reduce
 
 
-implements(np.max, np.amax, exact=True)(_extreme(reduction.max, np.maximum, -np.inf))
+implements(np.max, np.amax, exact=True, by_column=True)(_extreme(reduction.max, np.maximum, -np.inf))
 
 
-implements(np.min, np.amin, exact=True)(_extreme(reduction.min, np.minimum, np.inf))
+implements(np.min, np.amin, exact=True, by_column=True)(_extreme(reduction.min, np.minimum, np.inf))
 
 
 def _without_nan(reduce: Any, worst: float) -> Callable[..., Any]:

@@ -15,7 +15,7 @@ from ...dispatch.assignment import deliver
 from ...dispatch.registry import implements
 
 
-@implements(np.sum, exact=True)
+@implements(np.sum, exact=True, by_column=True)
 def sum(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE,
     initial: Any = NO_VALUE, where: Any = NO_VALUE,
@@ -31,7 +31,7 @@ def sum(
     return deliver(same_dtype(total + initial if given(initial) else total, dtype), out)
 
 
-@implements(np.prod)
+@implements(np.prod, by_column=True)
 def prod(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE,
     initial: Any = NO_VALUE, where: Any = NO_VALUE,
@@ -44,14 +44,14 @@ def prod(
     return deliver(same_dtype(total * initial if given(initial) else total, dtype), out)
 
 
-@implements(np.cumsum, exact=True)
+@implements(np.cumsum, exact=True, by_column=True)
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """`np.cumsum`."""
     a, axis = along(same_dtype(as_value(a), dtype), axis)
     return deliver(same_dtype(reduction.cumsum(a, axis=axis), dtype), out)
 
 
-@implements(np.cumprod)
+@implements(np.cumprod, by_column=True)
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """`np.cumprod`: right at zeros in every order."""
     a = as_value(a)

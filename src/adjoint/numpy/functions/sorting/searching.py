@@ -27,10 +27,10 @@ def _place(primitive: Any) -> Any:
     return find
 
 
-implements(np.argmax, exact=True)(_place(reduction.argmax))
+implements(np.argmax, exact=True, by_column=True)(_place(reduction.argmax))
 
 
-implements(np.argmin, exact=True)(_place(reduction.argmin))
+implements(np.argmin, exact=True, by_column=True)(_place(reduction.argmin))
 
 
 def _without_nan(find: Any, worst: float) -> Callable[..., Any]:

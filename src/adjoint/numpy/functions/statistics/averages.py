@@ -59,7 +59,7 @@ def _spread_weights(weights: Any, a: Any, axis: Any) -> Any:
     return np.reshape(ordered, tuple([n if i in places else 1 for i, n in enumerate(shape)]))
 
 
-@implements(np.mean, unasked=True)
+@implements(np.mean, unasked=True, by_column=True)
 def mean(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
 ) -> Any:
@@ -82,7 +82,7 @@ def count(total: Any, a: Any, axis: Any, keepdims: Any, where: Any, ddof: float 
     return np.astype(np.maximum(seen - ddof, 0), real)
 
 
-@implements(np.var, unasked=True)
+@implements(np.var, unasked=True, by_column=True)
 def var(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: Any = NO_VALUE, *,
     where: Any = NO_VALUE, mean: Any = NO_VALUE, correction: Any = NO_VALUE,
@@ -108,7 +108,7 @@ def squared(gap: Any, a: Any) -> Any:
     return np.real(gap) ** 2 + np.imag(gap) ** 2 if dtype_of(a).kind == "c" else gap**2
 
 
-@implements(np.std, unasked=True)
+@implements(np.std, unasked=True, by_column=True)
 def std(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: Any = NO_VALUE, **rest: Any
 ) -> Any:

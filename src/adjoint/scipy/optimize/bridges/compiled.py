@@ -13,7 +13,7 @@ from ....core.errors import ImpureError
 from ....core.traced import LOCAL
 from ....core.tree import flatten
 from ....core.values import shape_of
-from ....transforms.implicit.flat import Shape
+from ....transforms.implicit.flat import TreeShape
 from ....transforms.jit.jit import jit
 
 KEPT = 32
@@ -27,7 +27,7 @@ class Unknowns:
 
     def __init__(self, x0: Any, name: str) -> None:
         self.is_vector = isinstance(x0, np.ndarray) or not _is_container(x0)
-        self.shape = None if self.is_vector else Shape(x0, name)
+        self.shape = None if self.is_vector else TreeShape(x0, name)
         self.start = x0 if self.shape is None else self.shape.vector(x0)
         self.size = int(np.size(self.start))
         self.key = (
