@@ -14,10 +14,10 @@ import numpy as np
 from .primitive import Marker, Primitive
 from .quick.accumulator import Accumulator, accumulated
 from .quick.number_kinds import is_python_at, with_precision
-from .trace import NO_PARAMS, Trace, new_level
-from .traced import Ended, Traced, snapshot
+from .trace import ALIKE, NO_PARAMS, Trace, new_level
+from .traced import ARRAY, Ended, Traced, snapshot
 from .types import Numeric, Params, Places
-from .values import LARGE, decidable, fit, is_inexact
+from .values import LARGE, decidable, fit, is_inexact, shape_of
 
 Node = tuple[Primitive, Places, Sequence[Any], Any, Params]
 """(primitive, places of the arguments in the trace, their values, the result, parameters)."""
@@ -59,7 +59,10 @@ class ReverseTrace(list[Node], Trace):
             is_plain = type(first.value) in PLAIN
         else:
             parents, values, is_plain = self._peeled(args)
-        out = primitive.evaluate(*values, **params) if is_plain else primitive(*values, **params)
+        if is_plain:
+            out = primitive.evaluate(*values, **params) if params else primitive.evaluate(*values)
+        else:
+            out = primitive(*values, **params)
         rule = primitive.derivative
         if rule.is_zero:
             if not primitive.multiple and is_inexact(decidable(out)):
@@ -69,8 +72,8 @@ class ReverseTrace(list[Node], Trace):
             out = float(out)
             self.has_numpys = True
         kept, kept_out = rule.keep(primitive, parents, values, out)
+        place = len(self)
         self.append((primitive, parents, kept, kept_out, params))
-        place = len(self) - 1
         if not primitive.multiple:
             return Traced(out, self, place)
         return tuple([self._output(place, k, o) for k, o in enumerate(out)])
@@ -115,7 +118,7 @@ class ReverseTrace(list[Node], Trace):
                 return recorded(self, primitive, (x.node,), (value,), out)
         else:
             out = primitive.evaluate(value)
-        self.append((primitive, (x.node,), (value,), out, NO_PARAMS))
+        self.append((primitive, (x.node,), (value,), out, ALIKE))
         return Traced(out, self, len(self) - 1)
 
     def is_python_at(self, node: int) -> bool | None:
@@ -154,9 +157,12 @@ def recorded(trace: ReverseTrace, primitive: Primitive, parents: Places, values:
 
 def pull(trace: ReverseTrace, seeds: Seeds, count: int) -> list[Any]:  # noqa: C901 - calls cost more than steps do
     """Pull cotangents, given at some places of the trace, back to its first places; None means a structural zero."""
-    cotangents: list[Any] = [None] * len(trace)
+    steps: list[Node] = trace[:]  # without its class, so that Python finds the items in a short way
+    cotangents: list[Any] = [None] * len(steps)
     last = -1
     for place, seed in seeds:
+        if type(seed) is ARRAY and seed.shape != shape_of(steps[place][3]):
+            seed = fit(seed, steps[place][3])
         had = cotangents[place]
         cotangents[place] = seed if had is None else had + seed
         last = place if place > last else last
@@ -164,7 +170,7 @@ def pull(trace: ReverseTrace, seeds: Seeds, count: int) -> list[Any]:  # noqa: C
         g = cotangents[place]
         if g is None:
             continue
-        primitive, parents, args, out, params = node = trace[place]
+        primitive, parents, args, out, params = node = steps[place]
         if primitive is INPUT:
             continue
         cotangents[place] = None
@@ -180,25 +186,29 @@ def pull(trace: ReverseTrace, seeds: Seeds, count: int) -> list[Any]:  # noqa: C
             needed: Any = ONE if len(parents) == 1 else (parents[0] is not None, parents[1] is not None)
         else:
             needed = [p is not None for p in parents]
-        found = rule.pull(primitive, g, out, args, params, needed)
-        for parent, c, value in zip(parents, found, args):  # noqa: B905  (arguments without a rule come last)
-            if c is not None and parent is not None:
-                fitted, kind = c, type(c)
-                if kind is not type(value) or (
-                    kind is not float and (kind is not ARRAY or c.shape != value.shape or c.dtype is not value.dtype)
-                ):
-                    fitted = fit(c, value)
-                had = cotangents[parent]
-                if had is None:
-                    cotangents[parent] = fitted
-                elif type(fitted) is ARRAY and fitted.size > LARGE:
-                    cotangents[parent] = accumulated(had, fitted, is_new=rule.makes_new and fitted is c)
-                else:
-                    cotangents[parent] = had + fitted
+        k = -1
+        for c in rule.pull(primitive, g, out, args, params, needed):  # arguments without a rule come last
+            k += 1
+            if c is None or (parent := parents[k]) is None:
+                continue
+            fitted, value, kind = c, args[k], type(c)
+            if kind is not type(value) or (
+                kind is not float
+                and (
+                    kind is not ARRAY or c.dtype is not value.dtype or (params is not ALIKE and c.shape != value.shape)
+                )
+            ):
+                fitted = fit(c, value)
+            had = cotangents[parent]
+            if had is None:
+                cotangents[parent] = fitted
+            elif type(fitted) is ARRAY and fitted.size > LARGE:
+                cotangents[parent] = accumulated(had, fitted, is_new=rule.makes_new and fitted is c)
+            else:
+                cotangents[parent] = had + fitted
     found = cotangents[:count]
-    for place, g in enumerate(found):
-        if type(g) is Accumulator:
-            found[place] = g.total
+    if Accumulator in map(type, found):
+        found = [g.total if type(g) is Accumulator else g for g in found]
     return found
 
 
@@ -210,7 +220,7 @@ def _slots_of(trace: ReverseTrace, cotangents: list[Any], place: Any) -> list[An
 
 
 ONE = (True,)
-ARRAY, FLOAT = np.ndarray, np.float64  # read often enough to have short names
+FLOAT = np.float64
 PLAIN = frozenset((float, ARRAY))
 
 

@@ -10,8 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-import numpy as np
-
+from .traced import ARRAY
 from .types import Numeric, Params, Places, Values
 
 if TYPE_CHECKING:
@@ -140,4 +139,4 @@ class Rule(ABC, Generic[Out]):
 
 def protected(x: Numeric) -> Any:
     """The value, or a copy of it if it is a plain array: the user may change that before the sweep back."""
-    return x.copy() if type(x) is np.ndarray and x.flags.writeable else x
+    return x.copy() if type(x) is ARRAY and x.flags.writeable else x

@@ -52,3 +52,5 @@ class Trace(ABC):
 
 
 NO_PARAMS: Params = {}
+ALIKE: Params = {}
+"""No parameters either, of a step of each element whose arguments that move have the shape of its result."""

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 else:
     Array = object
 
+ARRAY = np.ndarray
+"""Asked for at every step. NumPy's module answers for names that it does not have, so Python looks each one up anew."""
 FLOAT64 = np.dtype(np.float64)
 PYTHON = {float: FLOAT64, complex: np.dtype(np.complex128), int: np.dtype(int), bool: np.dtype(bool)}
 """Python's numbers stay what they are; these are the dtypes they stand for."""
@@ -97,7 +99,7 @@ def is_python(x: object) -> bool:
 
 def _seen_as(x: Traced) -> type:
     """`kind_of`, the short way for the usual array: NumPy asks often."""
-    return np.ndarray if type(x.value) is np.ndarray and not x.traced_by.lead else kind_of(x)
+    return ARRAY if type(x.value) is ARRAY and not x.traced_by.lead else kind_of(x)
 
 
 def kind_of(x: Traced) -> type:
@@ -143,7 +145,7 @@ CONSTANTS = Constants()
 
 def as_buffer(x: object) -> Any:
     """An array of the user's own, which may be assigned to: a handle, if it is a plain array of real numbers."""
-    if type(x) is np.ndarray and x.dtype.kind in "fc":
+    if type(x) is ARRAY and x.dtype.kind in "fc":
         return Traced(x, CONSTANTS, None)
     return x
 
@@ -186,7 +188,7 @@ def released(x: Traced) -> Any:
         return x.release()
     if x.node is not OWN:
         value = snapshot(x)
-        x.value, x.node = value.copy() if type(value) is np.ndarray else value, OWN
+        x.value, x.node = value.copy() if type(value) is ARRAY else value, OWN
     return settled(x)
 
 

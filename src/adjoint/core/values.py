@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .quick.number_kinds import NUMPYS
-from .traced import FLOAT64, Traced
+from .traced import ARRAY, FLOAT64, Traced
 from .traced import concrete as concrete
 from .traced import is_python as is_python  # of the same kind, and needed there
 from .types import Mask, Numeric
@@ -21,7 +21,7 @@ Value = Any
 def shape_of(x: object) -> tuple[int, ...]:
     """The shape as NumPy would give it; () for numbers."""
     kind = type(x)
-    if kind is Traced or kind is np.ndarray:
+    if kind is Traced or kind is ARRAY:
         return x.shape  # type: ignore[no-any-return, attr-defined]
     if kind is float:
         return ()
@@ -32,7 +32,7 @@ def shape_of(x: object) -> tuple[int, ...]:
 def dtype_of(x: object) -> np.dtype:
     """The dtype NumPy would store the value with."""
     kind = type(x)
-    if kind is np.ndarray or kind is Traced:
+    if kind is ARRAY or kind is Traced:
         return x.dtype  # type: ignore[no-any-return, attr-defined]
     if kind is float:
         return FLOAT64
@@ -144,7 +144,7 @@ def fit(cotangent: Any, value: Any) -> Any:
     shape, dtype = shape_of(value), dtype_of(value)
     if shape_of(cotangent) != shape:
         cotangent = sum_to(cotangent, shape)
-    if kind is np.ndarray and type(cotangent) is np.ndarray and cotangent.dtype is dtype:
+    if kind is ARRAY and type(cotangent) is ARRAY and cotangent.dtype is dtype:
         return cotangent
     if isinstance(cotangent, Traced):
         return cast(cotangent, dtype)
@@ -152,7 +152,7 @@ def fit(cotangent: Any, value: Any) -> Any:
         return float(cotangent.real)
     if dtype_of(cotangent) != dtype:
         cotangent = cast(np.asarray(cotangent), dtype)
-    if kind is np.ndarray and type(cotangent) is not np.ndarray:
+    if kind is ARRAY and type(cotangent) is not ARRAY:
         cotangent = np.asarray(cotangent, dtype)
     return cotangent
 
@@ -199,6 +199,6 @@ def unshared(outputs: list[Any], others: Sequence[object]) -> list[Any]:
     for k, o in enumerate(outputs):
         if type(o) is not float and issubclass(type(o), np.ndarray):
             if o.base is not None or not o.flags.writeable or id(o) in taken:
-                outputs[k] = o = o.copy() if type(o) is np.ndarray else np.array(o)
+                outputs[k] = o = o.copy() if type(o) is ARRAY else np.array(o)
             taken.add(id(o))
     return outputs

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.entry.algebra import Labels, Shape
 from ..core.entry.facts import PRODUCT, Form
-from ..core.traced import Traced
+from ..core.traced import ARRAY, Traced
 from ..core.values import shape_of
 from ..rules.multilinear import Multilinear
 from ..rules.stacking import one_by_one, padded
@@ -24,7 +24,7 @@ def _swap(x: Any) -> Any:
 
 
 def _to_first(g: Any, out: Any, x: Any, y: Any) -> Any:
-    if type(y) is np.ndarray and y.ndim == 2 and len(shape_of(x)) > 1:
+    if type(y) is ARRAY and y.ndim == 2 and len(shape_of(x)) > 1:
         return g @ y.T
     nx, ny = len(shape_of(x)), len(shape_of(y))
     if ny == 1:
@@ -35,7 +35,7 @@ def _to_first(g: Any, out: Any, x: Any, y: Any) -> Any:
 
 
 def _to_second(g: Any, out: Any, x: Any, y: Any) -> Any:
-    if type(x) is np.ndarray and x.ndim == 2 and len(shape_of(y)) > 1:
+    if type(x) is ARRAY and x.ndim == 2 and len(shape_of(y)) > 1:
         return x.T @ g
     nx, ny = len(shape_of(x)), len(shape_of(y))
     if nx == 1:

@@ -83,7 +83,9 @@ def _read_back(g: Any, out: Any, x: Any, v: Any, *arrays: Any, template: tuple[A
 def _read_into(cotangents: list[Any], g: Any, node: Node) -> bool:
     """Add what was read to a sum that is there already, without a whole array for each element."""
     _, (place, *_), (x, *arrays), _, params = node
-    if place is None or any([isinstance(a, Traced) for a in (g, *arrays)]):
+    if place is None or (type(x) is not Ghost and type(cotangents[place]) is not Accumulator):
+        return False
+    if any([isinstance(a, Traced) for a in (g, *arrays)]):
         return False
     g = g.total if type(g) is Accumulator else g
     whole = cotangents[place]

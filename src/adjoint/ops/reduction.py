@@ -8,7 +8,9 @@ import numpy as np
 
 from ..core.entry.algebra import Monoid
 from ..core.entry.facts import EMBEDDED, Form
-from ..core.values import decidable, may_hold, shape_of, spread
+from ..core.singular.finite import all_finite
+from ..core.traced import ARRAY
+from ..core.values import may_hold, shape_of, spread
 from ..rules.linear import Linear
 from ..rules.reducing import Reducing, widened
 from ..rules.stacking import leading
@@ -19,8 +21,11 @@ from .shape import flip
 Axes = tuple[int, ...]
 
 
+_add = np.add.reduce
+
+
 def _sum(x: Any, *, axis: Axes, keepdims: bool) -> Any:
-    return np.add.reduce(x, axis=axis, keepdims=keepdims)
+    return _add(x, axis=axis, keepdims=keepdims)
 
 
 sum = declare(
@@ -44,7 +49,7 @@ cumsum = declare(
 def _extreme(out: Any, x: Any, *, axis: Axes, keepdims: bool) -> Any:
     best = widened(out, x, axis)
     hit = np.equal(x, best)
-    if type(hit) is np.ndarray and np.count_nonzero(hit) == np.size(out) and not np.isnan(np.sum(decidable(out))):
+    if type(hit) is ARRAY and np.count_nonzero(hit) == getattr(out, "size", 1) and all_finite([out]):
         return hit  # no ties and no nan: the mask is the share
     count = sum(hit, axis=axis, keepdims=True)
     if may_hold(count == 0):  # only nan is not equal to itself

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.entry.facts import CHEAP, POWER, Form, Kernel
 from ..core.singular.slope import EVEN, KINK
+from ..core.values import dtype_of
 from ..rules import sides
 from ..rules.elementwise import Elementwise
 from ..rules.stacking import aligned
@@ -19,7 +20,7 @@ TURN = math.pi / 180.0
 
 
 def _sech_squared(x: Any) -> Any:
-    if np.iscomplexobj(x):  # cosh would be infinite in both parts, and nan divided by
+    if dtype_of(x).kind == "c":  # cosh would be infinite in both parts, and nan divided by
         shrunk = np.exp(np.where(np.real(x) < 0, 2.0, -2.0) * x)
         return 4.0 * shrunk / (1.0 + shrunk) ** 2
     if type(x) is not np.ndarray or x.ndim == 0:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, final
 
-import numpy as np
-
 from ..core.primitive import Primitive
 from ..core.reverse import Node
 from ..core.rule import Kept, Needed, Rule, Tangents, protected
+from ..core.traced import ARRAY
 from ..core.types import Numeric, Params, Places, Values
 from ..core.values import LARGE, zeros_for
 from .partials import Pull, pull_by_transposes
@@ -54,13 +53,13 @@ class Linear(Rule[Numeric]):
 
     def keep(self, primitive: Primitive, parents: Places, values: Values, out: Numeric) -> Kept:
         """The constants, masks and indices; of large arrays that move only their shape is needed."""
-        kept_out: Any = Ghost(out) if type(out) is np.ndarray and out.size > LARGE else out
+        kept_out: Any = Ghost(out) if type(out) is ARRAY and out.size > LARGE else out
         if len(values) == 1:
             v = values[0]
-            return [Ghost(v)] if type(v) is np.ndarray and v.size > LARGE else values, kept_out
+            return [Ghost(v)] if type(v) is ARRAY and v.size > LARGE else values, kept_out
         kept: list[Any] = list(values)
         for k, v in enumerate(values):
-            if type(v) is np.ndarray:
+            if type(v) is ARRAY:
                 kept[k] = ghost(v) if self.is_linear_in(k) else protected(v)
         return kept, kept_out
 

@@ -45,6 +45,11 @@ class Multilinear(Rule[Numeric]):
 
     def keep(self, primitive: Primitive, parents: Places, values: Values, out: Numeric) -> Kept:
         """The arguments that another one's cotangent is multiplied with."""
+        if len(values) == 2:
+            (x, y), (to_x, to_y) = values, parents
+            if to_x is None:
+                return (protected(x), ghost(y)), ghost(out)
+            return ((ghost(x), protected(y)) if to_y is None else values), ghost(out)
         moving = [k for k, p in enumerate(parents) if p is not None]
         kept = [
             ghost(v) if moving == [k] else protected(v) if p is None else v

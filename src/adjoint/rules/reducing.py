@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class Reducing(Rule[Numeric]):
         self, primitive: Primitive, g: Numeric, out: Numeric, args: Values, params: Params, needed: Needed
     ) -> Sequence[Any]:
         """The cotangent, to each element its share."""
-        return [widened(g, args[0], _axis(params)) * self.share(out, *args, **params)]
+        return [widened(g, args[0], params["axis"]) * self.share(out, *args, **params)]
 
     def pull_careful(
         self, primitive: Primitive, g: Cotangent, out: Numeric, args: Values, params: Params, needed: Needed
@@ -71,10 +71,10 @@ class Reducing(Rule[Numeric]):
         ones = np.ones(shape_of(share))
         support = None
         if g.support is not None:
-            support = (widened(np.where(g.support, 1.0, 0.0), args[0], _axis(params)) * ones) != 0
+            support = (widened(np.where(g.support, 1.0, 0.0), args[0], params["axis"]) * ones) != 0
 
         def wider(part: Numeric) -> Any:
-            return widened(part, args[0], _axis(params)) * ones
+            return widened(part, args[0], params["axis"]) * ones
 
         wide = g.mapped(wider, wider)
         wide.support = support
@@ -89,7 +89,3 @@ def widened(g: Numeric, x: Numeric, axis: tuple[int, ...]) -> Any:
     if len(shape_of(g)) == len(shape):
         return g
     return np.reshape(g, tuple([1 if i - len(shape) in axis else n for i, n in enumerate(shape)]))
-
-
-def _axis(params: Params) -> tuple[int, ...]:
-    return cast("tuple[int, ...]", params["axis"])

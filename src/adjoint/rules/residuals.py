@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.primitive import Primitive
 from ..core.rule import Rule, Tangents
+from ..core.traced import ARRAY
 from ..core.types import Numeric, Params, Values
 from ..core.values import LARGE, cast, dtype_of, may_hold, shape_of, spread
 
@@ -25,7 +26,7 @@ class Ghost:
 
 def ghost(x: Numeric) -> Any:
     """The value itself if it is small; of a large array only its shape and dtype."""
-    return Ghost(x) if type(x) is np.ndarray and x.size > LARGE else x
+    return Ghost(x) if type(x) is ARRAY and x.size > LARGE else x
 
 
 def near_by_push(

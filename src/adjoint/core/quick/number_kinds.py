@@ -24,10 +24,10 @@ LOW = frozenset(map(np.dtype, ("float16", "float32", "complex64")))
 
 def note_kinds(trace: ReverseTrace, given: Sequence[object]) -> None:
     """Say what the inputs of a trace were given as."""
-    if len(given) == 1 and type(given[0]) in QUICK_KINDS:  # nothing else is met more often
-        trace.is_numpy = trace.has_numpys = type(given[0]) is not float
-        return
     kinds = set(map(type, given))
+    if kinds <= NUMPYS:  # nothing else is met more often
+        trace.is_numpy = trace.has_numpys = True
+        return
     trace.is_numpy = float not in kinds and not any([issubclass(kind, Traced) for kind in kinds])
     trace.has_numpys = kinds != PURE
     if FLOAT in kinds and not trace.is_numpy:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..primitive import Primitive
-from ..reverse import ARRAY, ReverseTrace, recorded
-from ..trace import NO_PARAMS
-from ..traced import Traced, is_of
+from ..reverse import ReverseTrace, recorded
+from ..trace import ALIKE, NO_PARAMS
+from ..traced import ARRAY, Traced, is_of
 from ..values import LARGE
 from .number_kinds import QUICK_KINDS, with_precision
 
@@ -30,7 +30,7 @@ def binary_operators(  # noqa: C901 - two operators, each with its short ways
     `prepared` turns an unusual operand into one that the primitive takes, or says `NotImplemented`; `captured` has the
     last word on a result that belongs to a captured program.
     """
-    evaluate = primitive.evaluate
+    evaluate, of_each_element = primitive.evaluate, primitive.domain is not None
 
     def forward(self: Any, other: Any) -> Any:
         if type(self) is not Traced:
@@ -39,16 +39,18 @@ def binary_operators(  # noqa: C901 - two operators, each with its short ways
         if type(trace) is not ReverseTrace or kind not in QUICK or (kind is Traced and other.traced_by is not trace):
             return unusual(self, other, is_first=True)
         if kind is ARRAY:
-            return trace.process(primitive, (self, other), NO_PARAMS)
-        x, y, node = self.value, other, None
+            return beside_array(trace, primitive, (self, other), self, other)
+        x, y, node, params = self.value, other, None, ALIKE
         if kind is Traced:
             node, y = other.node, other.value
-            if type(x) is not type(y):
-                x, y = with_precision(trace, [x, y], (self.node, node))
+            if x is not y or not of_each_element:
+                params = NO_PARAMS
+                if type(x) is not type(y):
+                    x, y = with_precision(trace, [x, y], (self.node, node))
         out = evaluate(x, y)
         if type(out) is ARRAY and out.size > LARGE:
             return recorded(trace, primitive, (self.node, node), (x, y), out)
-        trace.append((primitive, (self.node, node), (x, y), out, NO_PARAMS))
+        trace.append((primitive, (self.node, node), (x, y), out, params))
         return Traced(out, trace, len(trace) - 1)
 
     def reflected(self: Any, other: Any) -> Any:
@@ -61,7 +63,7 @@ def binary_operators(  # noqa: C901 - two operators, each with its short ways
         out = evaluate(other, y)
         if type(out) is ARRAY and out.size > LARGE:
             return recorded(trace, primitive, (None, self.node), (other, y), out)
-        trace.append((primitive, (None, self.node), (other, y), out, NO_PARAMS))
+        trace.append((primitive, (None, self.node), (other, y), out, ALIKE))
         return Traced(out, trace, len(trace) - 1)
 
     def unusual(handle: Traced, other: object, *, is_first: bool) -> Any:
@@ -77,6 +79,24 @@ def binary_operators(  # noqa: C901 - two operators, each with its short ways
         return captured(found, handle, other) if trace.is_capture else found
 
     return forward, reflected
+
+
+def beside_array(trace: ReverseTrace, primitive: Primitive, pair: tuple[Any, Any], x: Traced, array: np.ndarray) -> Any:
+    """`process` for the pair of a handle and a plain array, in any order: the short way for a function of each element.
+
+    The array is copied, as the user may change it before the sweep back.
+    """
+    value, node = x.value, x.node
+    if type(value) is not ARRAY or not value.ndim or primitive.domain is None:
+        return trace.process(primitive, pair, NO_PARAMS)
+    is_first = pair[0] is x
+    values, parents = ((value, array), (node, None)) if is_first else ((array, value), (None, node))
+    out = primitive.evaluate(*values)
+    if out.size > LARGE:
+        return recorded(trace, primitive, parents, values, out)
+    kept = (value, array.copy()) if is_first else (array.copy(), value)
+    trace.append((primitive, parents, kept, out, NO_PARAMS))
+    return Traced(out, trace, len(trace) - 1)
 
 
 def comparison(python: Callable[[Any, Any], Any], general: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

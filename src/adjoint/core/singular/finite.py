@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..traced import Traced
+from ..traced import ARRAY, Traced
 from ..types import Numeric
 from ..values import FLOATS, LARGE, decidable
 
@@ -24,17 +24,14 @@ def all_finite(values: Sequence[Numeric | None], what: str = "the derivative") -
     return True
 
 
-SMALL = 32
 PLAIN = FLOATS | {np.ndarray}
 
 
 def _is_finite(x: Numeric, what: str) -> bool:
-    """A quick sufficient test first: nan and infinities survive a sum, and a sum of squares."""
-    if type(x) is np.ndarray and x.dtype.kind == "f":
-        if x.size <= SMALL:
-            total = sum(x.ravel().tolist())
-        elif x.size < LARGE:
-            flat = x.ravel()
+    """A quick sufficient test first: nan and infinities survive a sum of squares, and a sum."""
+    if type(x) is ARRAY and x.dtype.kind == "f":
+        if x.size < LARGE:
+            flat = x if x.ndim == 1 else x.ravel()
             total = flat.dot(flat)  # BLAS, which would wake threads for a large array
         else:
             total = np.add.reduce(x, axis=None)

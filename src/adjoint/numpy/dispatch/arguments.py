@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Iterable
@@ -9,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.traced import Traced, is_differentiated
+from ...core.traced import ARRAY, Traced, is_differentiated
+from ...core.types import Params
 from ...core.values import concrete, dtype_of, shape_of
 from ...ops.shape import stack
 
@@ -49,6 +51,20 @@ def reduced_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     if type(axis) is list:
         raise TypeError("'list' object cannot be interpreted as an integer")
     return axes_of(axis, ndim)
+
+
+def of_reduction(axis: Any, x: Traced, keepdims: Any) -> Params:
+    """The parameters of a reduction of a traced array; the usual ones are found once, and not to be written to."""
+    value = x.value
+    ndim = value.ndim - x.traced_by.lead if type(value) is ARRAY else len(x.shape)
+    if (axis is None or type(axis) is int) and (keepdims is NO_VALUE or type(keepdims) is bool):
+        return _usual_reduction(axis, ndim, keepdims is True)
+    return {"axis": reduced_axes(axis, ndim), "keepdims": is_true(keepdims)}
+
+
+@functools.cache
+def _usual_reduction(axis: int | None, ndim: int, keepdims: bool) -> Params:
+    return {"axis": reduced_axes(axis, ndim), "keepdims": keepdims}
 
 
 def axis_of(axis: Any, ndim: int) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.errors import AssignmentError, DerivativeDroppedError, message
 from ...core.primitive import Primitive
-from ...core.traced import CONSTANTS, Traced, as_buffer, is_kept, released, snapshot
+from ...core.traced import ARRAY, CONSTANTS, Traced, as_buffer, is_kept, released, snapshot
 from ...core.values import concrete, describe, dtype_of, shape_of, spread, spreads
 from ...ir.counts import Count
 from ...ops import indexing
@@ -20,6 +20,7 @@ from .operators import OPERATORS
 from .views import ViewHandle, fresh_handle, read_only
 
 SIMPLE = (int, slice, type(None), type(Ellipsis), np.integer)
+NO_HANDLES = frozenset((int, type(None)))
 
 
 def split_key(key: Any) -> tuple[tuple[Any, ...], list[Any], bool]:
@@ -51,6 +52,8 @@ def split_key(key: Any) -> tuple[tuple[Any, ...], list[Any], bool]:
 
 
 def _plain_slice(s: slice) -> slice:
+    if NO_HANDLES.issuperset((type(s.start), type(s.stop), type(s.step))):
+        return s
     if isinstance(s.start, Traced) or isinstance(s.stop, Traced) or isinstance(s.step, Traced):
         return slice(*[None if p is None else p.__index__() for p in (s.start, s.stop, s.step)])
     return s
@@ -68,11 +71,16 @@ def getitem(self: Traced, key: Any) -> Any:
             return ViewHandle(self, _read, _write, found, (template, *arrays))
         return as_buffer(found) if trace is CONSTANTS else found
     found = trace.process(indexing.index, (self,), {"template": template})
-    if isinstance(found, Traced) and (found.shape or Ellipsis in template):
+    if isinstance(found, Traced) and (_has_axes(found) or Ellipsis in template):
         return ViewHandle(self, _read, _write, found, (template,))
-    if type(found) is np.ndarray:
+    if type(found) is ARRAY:
         return ViewHandle(self, _read, _write, None, (template,))
     return found
+
+
+def _has_axes(x: Traced) -> bool:
+    value = x.value
+    return value.ndim > x.traced_by.lead if type(value) is ARRAY else bool(x.shape)
 
 
 def _is_integer(x: Any) -> bool:

@@ -66,8 +66,6 @@ def _unary(ufunc: Any) -> Callable[..., Any]:
     def call(x: Any, /, *args: Any, **kwargs: Any) -> Any:
         kind = type(x)
         if not args and not kwargs:
-            if kind in PLAIN:
-                return ufunc(x)
             if kind is Traced:  # as NumPy would, after a longer look
                 trace = x.traced_by
                 if is_smooth and type(trace) is ReverseTrace:
@@ -75,6 +73,8 @@ def _unary(ufunc: Any) -> Callable[..., Any]:
                 if is_smooth and trace.level and not trace.is_capture:
                     return made_by_numpy(trace.unary(primitive, x))
                 return array_ufunc(x, ufunc, "__call__", x)
+            if kind in PLAIN:
+                return ufunc(x)
         if kind not in PLAIN and is_list_of_traced(x):
             x = array(x)
         return ufunc(x, *args, **kwargs)

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.primitive import Primitive
 from ...core.quick.operators import binary_operators, comparison
 from ...core.reverse import ReverseTrace
-from ...core.traced import PYTHON, Traced
+from ...core.traced import ARRAY, PYTHON, Traced
 from ...core.values import concrete, decidable, is_python
 from ...ir.counts import WORD
 from ...ops.arithmetic import add, divide, multiply, negative, positive, power, square, subtract
@@ -103,13 +103,16 @@ NOT_ARRAYS = frozenset((Traced, *PYTHON))
 
 
 def _power(self: Traced, other: Any) -> Any:
-    if type(other) is int and other == 2 and self.dtype.kind != "b":
-        return _square(self)
+    if type(other) is int and other == 2:
+        handle = self if type(self) is Traced else self.current()
+        value = handle.value
+        if (value if type(value) is ARRAY else handle).dtype.kind != "b":
+            return handle.traced_by.unary(square, handle)
     return _general_power(self, other)
 
 
 _general_power, _reflected_power = _binary(power, operator.pow)
-_square = _unary(square)
+square.is_operator = True
 
 
 def _divmod(self: Traced, other: Any) -> Any:

@@ -12,8 +12,10 @@ import numpy as np
 from ...core.errors import UnsupportedError, message
 from ...core.frames.callsite import is_users
 from ...core.primitive import Primitive
+from ...core.quick.operators import beside_array
 from ...core.reverse import ReverseTrace
-from ...core.traced import CONSTANTS, Traced, is_kept, released, snapshot
+from ...core.trace import NO_PARAMS
+from ...core.traced import ARRAY, CONSTANTS, Traced, is_kept, released, snapshot
 from ...core.tree import flatten
 from ...core.values import dtype_of, is_python
 from ...ops.declare import UFUNCS
@@ -33,16 +35,13 @@ SEQUENCES = frozenset((list, tuple))
 def array_ufunc(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """A universal function was called with a traced argument."""
     trace: Any = self.traced_by
-    if (
-        type(trace) is ReverseTrace
-        and type(self) is Traced
-        and len(inputs) == 1
-        and method == "__call__"
-        and not kwargs
-    ):
+    if type(trace) is ReverseTrace and type(self) is Traced and method == "__call__" and not kwargs:
         primitive = UFUNCS.get(ufunc)
         if primitive is not None and primitive.is_smooth:
-            return recorded(trace, primitive, self)
+            if len(inputs) == 1:
+                return recorded(trace, primitive, self)
+            if len(inputs) == 2 and type(inputs[0]) is ARRAY and inputs[1] is self:
+                return beside_array(trace, primitive, inputs, self, inputs[0])  # type: ignore[arg-type]
     if not trace.level and trace is not CONSTANTS:
         return _without_kept(getattr(ufunc, method), inputs, kwargs)
     if trace.is_capture and method != "at" and is_users(sys._getframe(1)):
@@ -71,7 +70,7 @@ def recorded(trace: ReverseTrace, primitive: Primitive, x: Traced) -> Traced:
     kind = type(found.value)
     if kind is float and not primitive.is_operator:
         trace.has_numpys = True
-    elif kind is not np.ndarray:
+    elif kind is not ARRAY:
         made_by_numpy(found)
     return found
 
@@ -94,8 +93,8 @@ def _universal(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: An
             if primitive.is_smooth and type(self) is Traced:
                 return made_by_numpy(self.traced_by.unary(primitive, self))
             return made_by_numpy(primitive(self))
-        if type(inputs[0]) is np.ndarray and inputs[1] is self and primitive.is_smooth and len(inputs) == 2:
-            return self.traced_by.process(primitive, inputs, {})
+        if type(inputs[0]) is ARRAY and inputs[1] is self and primitive.is_smooth and len(inputs) == 2:
+            return self.traced_by.process(primitive, inputs, NO_PARAMS)
         return made_by_numpy(primitive(*[np.array(x) if type(x) in SEQUENCES else x for x in taken(inputs, self)]))
     if type(primitive) is Primitive and primitive.derivative.is_zero and _is_plain(method, kwargs):
         from .ufuncs import constantly
@@ -133,9 +132,7 @@ def array_function(self: Traced, function: Any, types: Any, args: Any, kwargs: A
         if (kwargs or len(args) > 2) and is_asked(function, args, kwargs) and is_users(sys._getframe(1)):
             return asked(function, implementation, args, kwargs)
         found = implementation(*args, **kwargs) if kwargs else implementation(*args)
-        return (
-            found if type(self.value) is np.ndarray or behaviour_of(function).keeps_python else marked_as_numpys(found)
-        )
+        return found if type(self.value) is ARRAY or behaviour_of(function).keeps_python else marked_as_numpys(found)
     except Exception as error:
         return instead(function, args, kwargs, error)
 

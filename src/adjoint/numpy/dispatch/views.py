@@ -38,7 +38,8 @@ class ViewHandle(Traced):
 
     def current(self) -> Traced:
         """The elements as they are now."""
-        if self._is_stale():
+        root = self.root
+        if root.value is not self._seen or root.node is not self._node:  # as `_is_stale` says
             self._read_again()
         return self._handle  # type: ignore[return-value]
 

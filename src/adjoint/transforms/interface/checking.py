@@ -8,26 +8,29 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import AdjointError, InputError, OutputError, TangentError, message
-from ...core.traced import FLOAT64, Traced, snapshot
+from ...core.traced import ARRAY, FLOAT64, Traced, snapshot
 from ...core.tree import flatten, holder, paths, same_structure, ways
 from ...core.values import Value, cast, concrete, describe, dtype_of, shape_of
 
 
 def checked_inputs(leaves: list[Any], args: tuple[Any, ...], transform: str) -> list[Value]:
     """The values to differentiate at, which are the leaves of `args`."""
-    return [checked_input(x, transform, (args, k)) for k, x in enumerate(leaves)]
+    return [
+        x if type(x) is ARRAY and x.dtype is FLOAT64 else checked_input(x, transform, (args, k))
+        for k, x in enumerate(leaves)
+    ]
 
 
 def checked_input(x: Any, transform: str, place: tuple[tuple[Any, ...], int] | None = None) -> Value:
     """The value to differentiate at: a Python float, or an array of real or complex numbers."""
     kind = type(x)
-    if kind is float or (kind is np.ndarray and x.dtype is FLOAT64):
+    if kind is float or (kind is ARRAY and x.dtype is FLOAT64):
         return x
     if kind is complex:
         return np.complex128(x)
     if isinstance(x, Traced):
         return _checked_kind(snapshot(x), transform, place)
-    if isinstance(x, np.ndarray) and kind is not np.ndarray and kind is not np.memmap:
+    if isinstance(x, np.ndarray) and kind is not ARRAY and kind is not np.memmap:
         raise InputError(
             message(
                 f"{transform} does not differentiate with respect to subclasses of ndarray: "

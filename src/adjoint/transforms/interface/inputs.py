@@ -9,8 +9,8 @@ import numpy as np
 
 from ...core.errors import InputError, message
 from ...core.quick.number_kinds import note_kinds
-from ...core.reverse import ReverseTrace
-from ...core.traced import FLOAT64, Traced, settled
+from ...core.reverse import PLAIN, ReverseTrace
+from ...core.traced import ARRAY, FLOAT64, Traced, settled
 from ...core.tree import LEAVES, flatten
 from ...core.values import describe
 from .checking import checked_input, checked_inputs
@@ -38,13 +38,13 @@ def traced_inputs(
             call[argnums] = trace.input(x)
             return [x], [x], call, None
         x = settled(x) if type(x) is Traced else x
-        value = x if type(x) is np.ndarray and x.dtype is FLOAT64 else checked_input(x, "grad")
+        value = x if type(x) is ARRAY and x.dtype is FLOAT64 else checked_input(x, "grad")
         call[argnums] = trace.input(value)
         note_kinds(trace, [x])
         return [x], [value], call, None
     wanted = chosen(args, argnums)
     leaves, rebuild = flatten(wanted)
-    given = [settled(x) for x in leaves]
+    given = leaves if PLAIN.issuperset(map(type, leaves)) else [settled(x) for x in leaves]
     values = checked_inputs(given, (wanted,) if isinstance(argnums, int) else wanted, "grad")
     note_kinds(trace, given)
     return given, values, replaced(args, argnums, rebuild([trace.input(x) for x in values])), rebuild

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.trace import Trace
-from ...core.traced import FLOAT64, Traced, snapshot
+from ...core.traced import ARRAY, FLOAT64, Traced, snapshot
 from ...core.tree import flatten
 from ...core.values import Value, concrete, dtype_of, is_captured, is_python
 
@@ -15,7 +15,7 @@ from ...core.values import Value, concrete, dtype_of, is_captured, is_python
 def presented(g: Value, given: Any) -> Any:
     """A gradient as the user should see it: the kind of number that was given, conjugated back."""
     kind = type(given)
-    if kind is np.ndarray and type(g) is np.ndarray and g.dtype is FLOAT64:
+    if kind is ARRAY and type(g) is ARRAY and g.dtype is FLOAT64:
         return g
     if kind is Traced and is_captured(given):
         kind = type(concrete(given))
@@ -27,7 +27,7 @@ def presented(g: Value, given: Any) -> Any:
         return np.conjugate(g) if g.dtype.kind == "c" else g
     if kind is complex:
         return complex(g).conjugate()
-    if kind is np.ndarray:
+    if kind is ARRAY:
         g = np.asarray(g)
         return np.conjugate(g) if g.dtype.kind == "c" else g
     g = dtype_of(given).type(g)
@@ -67,4 +67,4 @@ def released(x: Any, trace: Trace) -> Any:
 
 def copied(x: Value) -> Value:
     """An array of its own: somebody else may write to this one."""
-    return x.copy() if type(x) is np.ndarray else x
+    return x.copy() if type(x) is ARRAY else x

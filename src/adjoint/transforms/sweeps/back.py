@@ -9,7 +9,7 @@ import numpy as np
 from ...core.frames.float_warnings import quiet
 from ...core.reverse import PLAIN, ReverseTrace, Seeds, pull
 from ...core.singular.finite import all_finite
-from ...core.traced import Traced, is_differentiated
+from ...core.traced import ARRAY, Traced, is_differentiated
 from ...core.values import Value, cannot_branch, zeros_for
 from ...rules.residuals import Ghost
 from ..recording import run
@@ -29,17 +29,16 @@ def pulled_back(trace: ReverseTrace, seeds: Seeds, inputs: list[Value], *, is_in
         found = _carefully_pulled(found, trace, seeds, inputs, is_inside, is_large)
     if len(found) == 1 and type(found[0]) is float:
         return found
-    taken: list[np.ndarray] = []  # a result shares memory with nothing else: neither a seed nor another result
+    taken: set[int] = set()  # a result shares memory with nothing else: no seed, no other result
     for _, seed in seeds:
-        if type(seed) is np.ndarray:
-            taken.append(seed)
+        taken.add(id(seed))
     for k, g in enumerate(found):
         if g is None:
             found[k] = zeros_for(inputs[k])
-        elif type(g) is np.ndarray:
-            if g.base is not None or (taken and any([g is other for other in taken])):
+        elif type(g) is ARRAY:
+            if g.base is not None or id(g) in taken:
                 found[k] = g.copy()
-            taken.append(g)
+            taken.add(id(g))
     return found
 
 
@@ -66,9 +65,8 @@ def _carefully_pulled(
 
 def _is_watched(trace: ReverseTrace, seeds: Seeds, inputs: list[Value]) -> bool:
     """Whether a derivative further out is looking on, or a program that cannot choose between the two sweeps."""
-    for x in inputs:
-        if type(x) not in PLAIN and _is_watching(x):
-            return True
+    if not PLAIN.issuperset(map(type, inputs)) and any(map(_is_watching, inputs)):
+        return True
     for place, g in seeds:
         out = trace[place][3]
         if (type(g) not in PLAIN and _is_watching(g)) or (type(out) not in PLAIN and _is_watching(out)):

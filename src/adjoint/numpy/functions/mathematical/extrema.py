@@ -12,7 +12,7 @@ from ....core.traced import Traced
 from ....core.values import decidable, dtype_of
 from ....ops import reduction
 from ....ops.selection import where as choose
-from ...dispatch.arguments import NO_VALUE, as_value, given, is_true, ndim_of, reduced_axes, same_dtype
+from ...dispatch.arguments import NO_VALUE, as_value, given, is_true, ndim_of, of_reduction, reduced_axes, same_dtype
 from ...dispatch.assignment import deliver
 from ...dispatch.registry import implements
 from .sums import filled
@@ -28,9 +28,7 @@ def _extreme(primitive: Any, pair: Any, worst: float) -> Any:
         where: Any = NO_VALUE,
     ) -> Any:
         if isinstance(a, Traced) and out is None and initial is NO_VALUE and where is NO_VALUE:
-            return a.traced_by.process(
-                primitive, (a,), {"axis": reduced_axes(axis, len(a.shape)), "keepdims": is_true(keepdims)}
-            )
+            return a.traced_by.process(primitive, (a,), of_reduction(axis, a, keepdims))
         a = as_value(a)
         kind = dtype_of(a)
         if given(initial) and np.iscomplexobj(initial) and kind.kind not in "cb":

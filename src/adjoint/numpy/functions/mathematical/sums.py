@@ -10,7 +10,18 @@ from ....core.traced import Traced
 from ....core.values import dtype_of, shape_of
 from ....ops import product, reduction
 from ....ops.selection import where as choose
-from ...dispatch.arguments import NO_VALUE, along, as_value, axis_of, given, is_true, ndim_of, reduced_axes, same_dtype
+from ...dispatch.arguments import (
+    NO_VALUE,
+    along,
+    as_value,
+    axis_of,
+    given,
+    is_true,
+    ndim_of,
+    of_reduction,
+    reduced_axes,
+    same_dtype,
+)
 from ...dispatch.assignment import deliver
 from ...dispatch.registry import implements
 
@@ -22,8 +33,7 @@ def sum(
 ) -> Any:  # fmt: skip
     """`np.sum`."""
     if isinstance(a, Traced) and dtype is None and out is None and initial is NO_VALUE and where is NO_VALUE:
-        keeps = keepdims is not NO_VALUE and is_true(keepdims)
-        return a.traced_by.process(reduction.sum, (a,), {"axis": reduced_axes(axis, len(a.shape)), "keepdims": keeps})
+        return a.traced_by.process(reduction.sum, (a,), of_reduction(axis, a, keepdims))
     a = same_dtype(as_value(a), dtype)
     if given(where) and where is not True:
         a = choose(where, a, 0)
