@@ -34,8 +34,8 @@ from .program.plan import Fused, Plan, Whole
 from .runtime.engine import Code, allocator
 from .runtime.threads import parallel_symbol
 from .steps.factors import MIDDLE
+from .steps.gemm import is_for_blas
 from .steps.product_axes import product_of
-from .steps.tiles import is_for_blas
 
 STACK = 1 << 15
 """Bytes of memory that are taken from the stack."""

@@ -19,8 +19,9 @@ from ..code.kernel_function import KernelFunction
 from ..code.loop_body import Accumulator
 from ..code.loops import by_vectors
 from ..code.vectorise import vector_bytes
+from .gemm import by_blas, is_for_blas
 from .product_axes import Axis, Product, product_of
-from .tiles import at, by_blas, is_for_blas, tile
+from .tiles import at, tile
 
 ROWS = 4
 """Rows of the result that are held in registers together."""
