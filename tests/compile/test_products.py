@@ -6,6 +6,7 @@ import pytest
 pytest.importorskip("llvmlite")
 
 import adjoint as ad
+from adjoint.compile import build as building
 from adjoint.compile.program.expand import expanded
 from adjoint.compile.steps.product_axes import Axis, product_of
 from adjoint.ir.program import Step, Type
@@ -103,3 +104,37 @@ def test_bits_of_large_products_do_not_depend_on_threads(shape, dtype):
         for one, same in zip(results, found[0], strict=True):
             np.testing.assert_array_equal(one, same)
             np.testing.assert_allclose(one, x @ y, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.usefixtures("default_threads")
+def test_many_products_are_shared():
+    """Pieces of a batch, with what each of them packs, give the same bits for any number of threads."""
+    x, y, z = RNG.normal(size=(16, 20)), RNG.normal(size=(501, 20, 18)), RNG.normal(size=(501, 18, 20))
+    found = []
+    for threads in (1, 3):
+        ad.set_threads(threads)
+        f = ad.jit(lambda x, y, z: (x @ y, x @ z.swapaxes(-1, -2), y.swapaxes(-1, -2) @ x.T))
+        f(x, y, z)
+        found.append(f(x, y, z))
+    wanted = (x @ y, x @ z.swapaxes(-1, -2), y.swapaxes(-1, -2) @ x.T)
+    for one, same, right in zip(*found, wanted, strict=True):
+        np.testing.assert_array_equal(one, same)
+        np.testing.assert_allclose(one, right, rtol=1e-12, atol=1e-12)
+
+
+def test_llvm_is_asked_for_less_by_the_longest_function(monkeypatch):
+    """Much code in short functions is still made with care; only one long function is not."""
+    x = RNG.normal(size=(16, 20))
+    program = ad.jit(lambda x: (np.tanh(x) @ x.T, np.sum(x, axis=0), np.sin(x) @ np.cos(x).T)).lower(x).optimised
+
+    def level(straight, endless):
+        monkeypatch.setattr(building, "STRAIGHT", straight)
+        monkeypatch.setattr(building, "ENDLESS", endless)
+        return building.build(program, [x]).finish().code._level
+
+    made = building.build(program, [x])
+    made.finish()
+    longest = max([f.count("\n") for f in made.module.functions])
+    assert level(longest, 10**9) == 1
+    assert level(longest - 1, 10**9) == 0
+    assert level(longest, 1) == 0

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..assembly.emit import Emitter
-from ..assembly.kinds import I64, POINTER, VOID, register_kind
-from ..assembly.values import Function, Parameter, Value, number
+from ..assembly.kinds import I64, register_kind
+from ..assembly.values import Value
 from ..runtime.alone import alone_symbols
 from ..runtime.blas import blas
 from .fortran import SHARED, Fortran
+from .pieces import bounds, in_pieces
 from .product_axes import SMALL, Product
 from .tiles import at
 
@@ -31,7 +32,7 @@ Call = Callable[[Value, Value, Value], None]
 def by_blas(e: Emitter, p: Product) -> Call:
     """What writes the product; all numbers are written down here, before any loop."""
     length = _length(p)
-    return _whole(e, p) if length is None else _in_pieces(e, p, length)
+    return _whole(e, p) if length is None else _shared(e, p, length)
 
 
 def _whole(e: Emitter, p: Product) -> Call:
@@ -75,41 +76,28 @@ def _length(p: Product) -> int | None:
     return -(-whole // (pieces * GRAIN)) * GRAIN
 
 
-def _in_pieces(e: Emitter, p: Product, length: int) -> Call:
+def _shared(e: Emitter, p: Product, length: int) -> Call:
     """Pieces of rows or of columns, whichever are more: the other operand is then the smaller one, which all read."""
-    f = Fortran(e, p.dtype)
-    context = e.allocate(POINTER.wide(4), align=64)
-    whole = max(p.rows.length, p.columns.length)
-    body = _piece(e, p, length)
-    run = e.module.declare("adjoint_parallel", VOID, POINTER, POINTER, I64)
-
-    def call(a: Value, b: Value, c: Value) -> None:
-        for k, address in enumerate((a, b, c)):
-            e.store(address, e.address(POINTER, context, k))
-        with f.alone(0):  # for all that help: the limit is the same in every thread
-            e.call(run, body, context, number(-(-whole // length), I64))
-
-    return call
-
-
-def _piece(outside: Emitter, p: Product, length: int) -> Function:
-    """`void piece(ptr context, i64 number)`."""
-    e, kind = Emitter(outside.module), register_kind(p.dtype)
-    context, which = Parameter("%context", POINTER), Parameter("%number", I64)
+    f, kind = Fortran(e, p.dtype), register_kind(p.dtype)
     by_rows = p.rows.length >= p.columns.length
     axis, other = (p.rows, p.columns) if by_rows else (p.columns, p.rows)
-    f = Fortran(e, p.dtype)
-    gemm, of_other, of_axis = _Gemm(f, p), f.size(other.length), f.size(length)
-    first = e.op("mul", which, length, "nsw")
-    left = e.op("sub", axis.length, first, "nsw")
-    now = e.select(e.compare("slt", left, length), left, number(length, I64))
-    e.store(now if f.whole is I64 else e.convert("trunc", now, f.whole), of_axis)
-    given = [e.load(POINTER, e.address(POINTER, context, k)) for k in range(3)]
-    moved = [at(e, kind, x, (first, s)) for x, s in zip(given, axis.strides, strict=True)]
-    sizes = (of_other, of_axis) if by_rows else (of_axis, of_other)
-    gemm.call(*sizes, *moved)
-    e.give()
-    return e.define("piece", (context, which))
+
+    def piece(e: Emitter, which: Value, *given: Value) -> None:
+        f = Fortran(e, p.dtype)
+        gemm, of_other, of_axis = _Gemm(f, p), f.size(other.length), f.size(length)
+        first, now = bounds(e, which, length, axis.length)
+        e.store(now if f.whole is I64 else e.convert("trunc", now, f.whole), of_axis)
+        moved = [at(e, kind, x, (first, s)) for x, s in zip(given, axis.strides, strict=True)]
+        sizes = (of_other, of_axis) if by_rows else (of_axis, of_other)
+        gemm.call(*sizes, *moved)
+
+    run = in_pieces(e, -(-axis.length // length), piece)
+
+    def call(a: Value, b: Value, c: Value) -> None:
+        with f.alone(0):  # for all that help: the limit is the same in every thread
+            run(a, b, c)
+
+    return call
 
 
 def is_for_blas(p: Product) -> bool:
