@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.core.garbage import RARELY, Patient
 from adjoint.ir.interpret import Interpreter
-from adjoint.ir.recording.garbage import RARELY, Patient
 from adjoint.rolling.find import FEWEST
 
 from .loops import (

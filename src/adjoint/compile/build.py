@@ -34,15 +34,17 @@ from .program.plan import Fused, Plan, Whole
 from .runtime.engine import Code, allocator
 from .runtime.threads import parallel_symbol
 from .steps.factors import MIDDLE
+from .steps.gemm import is_for_blas
 from .steps.product_axes import product_of
-from .steps.tiles import is_for_blas
 
 STACK = 1 << 15
 """Bytes of memory that are taken from the stack."""
 LONG = 30_000
 """Work, in additions, from which on the GIL is given up: some ten microseconds."""
 STRAIGHT = 8_000
-"""Lines of code above which LLVM is asked for less."""
+"""Lines of code above which LLVM is asked for less; for next to nothing if they are one function, which takes longest."""
+ENDLESS = 40_000
+"""Lines of code above which it is asked for next to nothing."""
 PER_LINE = 20e-6
 """Seconds that LLVM takes for a line, about."""
 Part = tuple[str, tuple[int, ...], list[Step], Program]
@@ -98,7 +100,9 @@ class Native:
         text = self.module.text()
         lines = text.count("\n")
         look(len(self.program.steps), expected=PER_LINE * lines)
-        level = 0 if lines > STRAIGHT else 2 if self.module.wants_vectors else 1
+        longest = max([f.count("\n") for f in self.module.functions])
+        is_endless = longest > STRAIGHT or lines > ENDLESS
+        level = 0 if is_endless else 2 if self.module.wants_vectors and lines <= STRAIGHT else 1
         self.code = Code(text, level, carries=self.module.carries)
         if not self.has_entry:
             self._call = NativeCallable(_not_taken)

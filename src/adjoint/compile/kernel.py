@@ -13,13 +13,10 @@ from .program.classify import Sort
 from .program.expand import expanded
 from .program.plan import Fused, Straight, Whole
 from .program.planning import planned
-from .steps.product_axes import uses_blas
 from .steps.structural import whole
 
 PARALLEL = 400_000
 """Work, in additions, from which on a loop is shared among threads: waking them costs some microseconds."""
-BESIDE_BLAS = 16
-"""So much more it has to be beside products by BLAS, whose own threads keep looking out for work and get in the way."""
 
 
 def kernel_of(
@@ -36,8 +33,7 @@ def kernel_of(
     It may write results over `donated` inputs where the plan says so: if the caller passes the same address for both.
     """
     plan = planned(program, strides or {}, sorts, donated)
-    parallel_from = PARALLEL * (BESIDE_BLAS if uses_blas(program) else 1)
-    kernel = KernelFunction(module, plan, body_of=_body_of, parallel_from=parallel_from)
+    kernel = KernelFunction(module, plan, body_of=_body_of, parallel_from=PARALLEL)
     for unit in plan.units:
         kernel.begin(unit.level)
         match unit:

@@ -14,7 +14,8 @@ from ...ir.failures import may_fail
 from ...ir.formulas import composition_of, steps_of, written_out
 from ...ir.passes import program_pass, without_dead
 from ...ir.program import GUARD, Program, Step, Type
-from ...ops.arithmetic import add
+from ...ops.arithmetic import add, multiply
+from ...ops.contraction import matmul
 from ...ops.selection import where
 from ...ops.shape import astype, item
 from ..assembly.kinds import is_known
@@ -89,8 +90,22 @@ def _item(work: Program, step: Step) -> int | None:
     return _add(work, astype, step.args, t, dtype=t.dtype) if is_known(t.dtype) else None
 
 
+def _outer_product(work: Program, step: Step) -> int | None:
+    """A product that sums one term: each element by itself, so that it need not be stored.
+
+    With 0.0 added, as a sum begins with it: a product of -0.0 is 0.0.
+    """
+    x, y = (work.types[a] for a in step.args)
+    t = work.types[step.outs[0]]
+    if t.dtype.kind != "f" or x.dtype != y.dtype or min(len(x.shape), len(y.shape)) < 2 or x.shape[-1] != 1:
+        return None
+    zero = work.new(Type(t.dtype, (), False))
+    work.constants[zero] = t.dtype.type(0)
+    return _add(work, add, (_add(work, multiply, step.args, t), zero), t)
+
+
 Expansion = Callable[[Program, Step], int | None]
-OWN: dict[Primitive, Expansion] = {item: _item}
+OWN: dict[Primitive, Expansion] = {item: _item, matmul: _outer_product}
 """What stands for single operations; most have a formula or a composition instead."""
 
 

@@ -14,7 +14,7 @@ from ..runtime.alone import alone_symbols
 from ..runtime.blas import blas
 
 SHARED = 2**21
-"""Multiplications from which BLAS may share its work among threads."""
+"""Multiplications from which work is shared among threads."""
 
 
 class Fortran:

@@ -8,22 +8,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...ir.program import Program, Step, Type
+from ...ir.program import Step, Type
 from ..program.indices import row_major
 from ..program.moving import labels_of
 
 SMALL = 48**3
 """Multiplications up to which no call of BLAS pays."""
-
-
-def uses_blas(program: Program) -> bool:
-    """Whether a program has products that are large enough for BLAS, and its threads."""
-    for step in program.steps:
-        if step.primitive.facts.contracts is not None:
-            sizes = [program.types[n].size for n in (*step.args, *step.outs)]
-            if math.isqrt(math.prod(sizes)) > SMALL:  # m k, k n and m n: the root of their product is m n k
-                return True
-    return False
+LINE = 8
+"""Numbers in a vector, and in a line of a cache."""
 
 
 @dataclass(frozen=True)
@@ -81,15 +73,51 @@ def product_of(types: Sequence[Type], step: Step, strides: Sequence[tuple[int, .
         )
         groups[kind].append(axis)
     merged = {kind: _merged(axes) for kind, axes in groups.items()}
-    chosen = {kind: merged[kind].pop() if merged[kind] else ONE for kind in ("rows", "columns", "inner")}
-    outer = (*merged["outer"], *merged["rows"], *merged["columns"], *merged["inner"])
-    made = Product(chosen["rows"], chosen["columns"], chosen["inner"], outer, bool(merged["inner"]), out.dtype)
+    made = [_arranged(merged, r, c, out.dtype) for r in _choices(merged["rows"]) for c in _choices(merged["columns"])]
+    return min(made, key=_effort)
+
+
+def _choices(axes: list[Axis]) -> list[int | None]:
+    """Which of its axes a product can count its rows or columns along, the longest first."""
+    return [*range(len(axes))[::-1]] or [None]
+
+
+def _arranged(merged: dict[str, list[Axis]], row: int | None, column: int | None, dtype: np.dtype) -> Product:
+    """The product with these axes as its rows and columns; the others are loops around it."""
+    *others, inner = merged["inner"] or [ONE]
+    rows, columns = merged["rows"], merged["columns"]
+    outer = [a for axes, k in ((rows, row), (columns, column)) for n, a in enumerate(axes) if n != k]
+    made = Product(
+        ONE if row is None else rows[row],
+        ONE if column is None else columns[column],
+        inner,
+        (*merged["outer"], *sorted(outer, key=lambda a: -a.strides[2]), *others),
+        bool(others),
+        dtype,
+    )
     if (made.columns.strides[2] > 1 and made.rows.strides[2] == 1) or (
         made.columns.length == 1 and made.rows.length > 1
     ):
         made = replace(made, rows=_swapped(made.columns), columns=_swapped(made.rows), inner=_swapped(made.inner),
                        outer=tuple([_swapped(a) for a in made.outer]), is_swapped=True)  # fmt: skip
     return made
+
+
+def _effort(p: Product) -> int:
+    """About what a product takes: vectors of multiplications, and the cache lines that are touched for them.
+
+    Numbers that do not lie side by side are copied first, or last, and each of them is a line of its own.
+    """
+    m, n, k = p.rows.length, p.columns.length, p.inner.length
+    lines = [
+        size if 1 not in (x.strides[which], y.strides[which]) else -(-size // LINE)
+        for which, (size, x, y) in enumerate(
+            ((m * k, p.rows, p.inner), (k * n, p.inner, p.columns), (m * n, p.rows, p.columns))
+        )
+    ]
+    copied = sum([size for size, which in ((k * n, 1), (m * n, 2)) if n > 1 and p.columns.strides[which] != 1])
+    each = m * k * -(-n // LINE) + sum(lines) + 2 * copied
+    return each * math.prod([a.length for a in p.outer])
 
 
 def _swapped(axis: Axis) -> Axis:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,15 +12,18 @@ from ...core.entry.algebra import Monoid
 from ...ir.program import Step
 from ..assembly.counted_loop import counted
 from ..assembly.emit import Emitter
-from ..assembly.kinds import POINTER, Kind, register_kind
+from ..assembly.kinds import POINTER, Kind, block_of, register_kind
 from ..assembly.module import Module
 from ..assembly.values import NULL, Function, Operand, Parameter, Value, literal
 from ..code.kernel_function import KernelFunction
 from ..code.loop_body import Accumulator
 from ..code.loops import by_vectors
 from ..code.vectorise import vector_bytes
+from .fortran import SHARED
+from .gemm import by_blas, is_for_blas
+from .pieces import bounds, in_pieces
 from .product_axes import Axis, Product, product_of
-from .tiles import at, by_blas, is_for_blas, tile
+from .tiles import at, tile
 
 ROWS = 4
 """Rows of the result that are held in registers together."""
@@ -29,6 +32,13 @@ FIRST, SECOND = Parameter("%a", POINTER, "readonly"), Parameter("%b", POINTER, "
 RESULT, PACK, ROOM = (Parameter(f"%{name}", POINTER, "noalias") for name in ("c", "pack", "room"))
 """What the function of a product is given: its operands, its result, memory for packed rows and for a result apart."""
 
+STACK = 1 << 15
+"""Bytes of memory that a piece takes from the stack, at most."""
+PIECE = SHARED // 4
+"""Multiplications in a piece of many products, about."""
+
+Pointers = tuple[Value, Value, Value]
+"""The addresses of both operands and of the result."""
 Inside = Callable[[Value, Value, Value], None]
 """Writes one product, given the addresses of its operands and of its result."""
 
@@ -69,35 +79,80 @@ def _emit(kernel: KernelFunction, p: Product, a: Value, b: Value, c: Value) -> N
 
 def _written(module: Module, p: Product) -> tuple[Function, int, int]:
     """The function of a product, and how many numbers it needs room for: for packed rows, and for a result apart."""
-    e = Emitter(module)
-    kind = register_kind(p.dtype)
-    fits_blas = is_for_blas(p)
-    dot = not fits_blas and p.columns.strides[1] != 1 and p.inner.strides == (1, 1, 0) and p.rows.length < ROWS
-    packs = not fits_blas and not dot and p.columns.length > 1 and p.columns.strides[1] != 1
-    pack = p.inner.length * p.columns.length if packs else 0
-    # vectors and BLAS write rows; a result that lies otherwise is put together elsewhere and then copied
-    apart = not dot and p.columns.length > 1 and p.columns.strides[2] != 1
-    room = p.rows.length * p.columns.length if apart else 0
+    e, kind = Emitter(module), register_kind(p.dtype)
+    pack, room = _rooms(p)
+    length = _length(p, pack + room)
+    if length is None:
+        _outer(e, kind, p.outer, (FIRST, SECOND, RESULT), _one(e, p, PACK, ROOM))
+    else:
+        _in_pieces(e, p, length, pack, room)
+        pack = room = 0  # each piece has its own
+    e.give()
+    return e.define("product", (FIRST, SECOND, RESULT, PACK, ROOM)), pack, room
+
+
+def _in_pieces(e: Emitter, p: Product, length: int, pack: int, room: int) -> None:
+    """The products along the first of the outer axes, shared among threads."""
+    kind, axis = register_kind(p.dtype), p.outer[0]
+
+    def piece(e: Emitter, which: Value, a: Value, b: Value, c: Value) -> None:
+        own = [e.allocate(block_of(n, kind), align=64) if n else NULL for n in (pack, room)]
+        one = _one(e, p, *own)
+        first, now = bounds(e, which, length, axis.length)
+
+        def each(i: Value) -> None:
+            _outer(e, kind, p.outer[1:], _along(e, kind, (a, b, c), axis, i), one)
+
+        counted(e, first, e.op("add", first, now, "nsw"), each)
+
+    in_pieces(e, -(-axis.length // length), piece)(FIRST, SECOND, RESULT)
+
+
+def _rooms(p: Product) -> tuple[int, int]:
+    """How many numbers are copied for one of the products: of packed rows, and of a result apart.
+
+    Vectors and BLAS write rows; a result that lies otherwise is put together elsewhere and then copied.
+    """
+    packs = not is_for_blas(p) and not _is_dot(p) and p.columns.length > 1 and p.columns.strides[1] != 1
+    apart = not _is_dot(p) and p.columns.length > 1 and p.columns.strides[2] != 1
+    return p.inner.length * p.columns.length * packs, p.rows.length * p.columns.length * apart
+
+
+def _is_dot(p: Product) -> bool:
+    """Whether both operands are read along rows that are summed."""
+    return not is_for_blas(p) and p.columns.strides[1] != 1 and p.inner.strides == (1, 1, 0) and p.rows.length < ROWS
+
+
+def _length(p: Product, copied: int) -> int | None:
+    """How many of the products along the first of the outer axes are a piece for one thread; None: all are one."""
+    each = p.work * math.prod([a.length for a in p.outer[1:]])
+    if not p.outer or p.work >= SHARED or p.outer[0].strides[2] == 0 or copied * p.dtype.itemsize > STACK:
+        return None
+    length = max(1, PIECE // each)
+    return length if each * p.outer[0].length >= SHARED and length < p.outer[0].length else None
+
+
+def _one(e: Emitter, p: Product, pack: Value, room: Value) -> Inside:
+    """What writes one of the products, with memory for what is copied."""
+    packs, apart = [n > 0 for n in _rooms(p)]
     inner = _apart(p) if apart else p
-    call = by_blas(e, inner) if fits_blas else None  # its numbers are written down once, before the loops
+    call = by_blas(e, inner) if is_for_blas(p) else None  # its numbers are written down once, before the loops
 
     def inside(pa: Value, pb: Value, pc: Value) -> None:
-        target = ROOM if apart else pc
+        target = room if apart else pc
         if call is not None:
             call(pa, pb, target)
-        elif dot:
+        elif _is_dot(p):
             _dots(e, p, pa, pb, pc)
-        elif pack:
-            _packed(e, p, pb)
-            _blocks(e, _after_packing(inner), pa, PACK, target)
+        elif packs:
+            _packed(e, p, pb, pack)
+            _blocks(e, _after_packing(inner), pa, pack, target)
         else:
             _blocks(e, inner, pa, pb, target)
         if apart:
-            _copied(e, p, pc)
+            _copied(e, p, pc, room)
 
-    _outer(e, kind, list(p.outer), (FIRST, SECOND, RESULT), inside)
-    e.give()
-    return e.define("product", (FIRST, SECOND, RESULT, PACK, ROOM)), pack, room
+    return inside
 
 
 def _apart(p: Product) -> Product:
@@ -106,12 +161,12 @@ def _apart(p: Product) -> Product:
     return replace(p, rows=rows, columns=Axis(p.columns.length, (*p.columns.strides[:2], 1)), adds=False)
 
 
-def _copied(e: Emitter, p: Product, c: Value) -> None:
+def _copied(e: Emitter, p: Product, c: Value, room: Value) -> None:
     """The result from its own memory to where it belongs."""
     kind = register_kind(p.dtype)
 
     def element(i: Value, j: Value) -> Value:
-        return e.load(kind, at(e, kind, ROOM, (i, p.columns.length), (j, 1)))
+        return e.load(kind, at(e, kind, room, (i, p.columns.length), (j, 1)))
 
     _filled(e, p, c, element)
 
@@ -140,27 +195,32 @@ def _after_packing(p: Product) -> Product:
     return replace(p, columns=columns, inner=inner)
 
 
-def _outer(e: Emitter, kind: Kind, axes: list[Axis], pointers: tuple[Value, Value, Value], inside: Inside) -> None:
+def _outer(e: Emitter, kind: Kind, axes: Sequence[Axis], pointers: Pointers, inside: Inside) -> None:
     """Loops over the outer axes, each moving the three pointers."""
     if not axes:
         inside(*pointers)
         return
 
     def body(i: Value) -> None:
-        moved = [at(e, kind, p, (i, s)) for p, s in zip(pointers, axes[0].strides, strict=True)]
-        _outer(e, kind, axes[1:], (moved[0], moved[1], moved[2]), inside)
+        _outer(e, kind, axes[1:], _along(e, kind, pointers, axes[0], i), inside)
 
     counted(e, 0, axes[0].length, body)
 
 
-def _packed(e: Emitter, p: Product, b: Value) -> None:
+def _along(e: Emitter, kind: Kind, pointers: Pointers, axis: Axis, i: Value) -> Pointers:
+    """The pointers at some place of an axis."""
+    a, b, c = [at(e, kind, p, (i, s)) for p, s in zip(pointers, axis.strides, strict=True)]
+    return a, b, c
+
+
+def _packed(e: Emitter, p: Product, b: Value, pack: Value) -> None:
     """B copied row by row, so that its rows can be read as vectors."""
     kind, n = register_kind(p.dtype), p.columns.length
 
     def column(j: Value) -> None:
         def row(k: Value) -> None:
             value = e.load(kind, at(e, kind, b, (k, p.inner.strides[1]), (j, p.columns.strides[1])))
-            e.store(value, at(e, kind, PACK, (k, n), (j, 1)))
+            e.store(value, at(e, kind, pack, (k, n), (j, 1)))
 
         counted(e, 0, p.inner.length, row)
 

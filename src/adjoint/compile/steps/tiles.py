@@ -1,20 +1,13 @@
-"""The inner parts of a matrix product: a block of rows times vectors of columns, and the call of BLAS."""
+"""The inner part of a small matrix product: a block of rows times vectors of columns."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from ..assembly.counted_loop import counted
 from ..assembly.emit import Emitter
 from ..assembly.kinds import I64, Kind, register_kind
 from ..assembly.values import Operand, Value, first_lanes, number, zero
 from ..code.vectorise import masked_load, masked_store
-from ..runtime.blas import blas
-from .fortran import Fortran
-from .product_axes import SMALL, Product
-
-LARGEST = 2**31
-"""Distances up to which BLAS can count."""
+from .product_axes import Product
 
 
 def at(e: Emitter, kind: Kind, pointer: Value, *steps: tuple[Operand, int]) -> Value:
@@ -74,43 +67,3 @@ def tile(
     for r in range(rows):
         for part in range(parts):
             write(sums[r * parts + part], spot(r, part), part)
-
-
-def by_blas(e: Emitter, p: Product) -> Callable[[Value, Value, Value], None]:
-    """BLAS counts columns first, so it is asked for the transposed product of the transposed operands."""
-    f = Fortran(e, p.dtype)
-    m, n, k = p.rows.length, p.columns.length, p.inner.length
-    leading_a, leading_b = leading(p)
-    assert leading_a is not None
-    assert leading_b is not None
-    turned = [f.letter(way) for way, _ in (leading_b, leading_a)]
-    sizes = [f.size(n), f.size(m), f.size(k)]
-    scale, kept = f.real(1), f.real(1 if p.adds else 0)
-    lda, ldb, ldc = f.size(leading_a[1]), f.size(leading_b[1]), f.size(max(p.rows.strides[2], n))
-
-    def call(a: Value, b: Value, c: Value) -> None:
-        with f.alone(p.work):
-            f.call("gemm", *turned, *sizes, scale, b, ldb, a, lda, kept, c, ldc)
-
-    return call
-
-
-def is_for_blas(p: Product) -> bool:
-    """Whether a product is large enough for a call of BLAS, and lies so that BLAS can read it."""
-    large = p.work > SMALL and p.rows.length > 1 and p.columns.length > 1
-    return large and blas("dgemm") is not None and None not in leading(p)
-
-
-def leading(p: Product) -> list[tuple[str, int] | None]:
-    """For both operands whether they lie the other way round, and the distance of their rows; None: not for BLAS."""
-
-    def of(down: int, across: int, rows: int, columns: int) -> tuple[str, int] | None:
-        if (across == 1 or columns == 1) and (rows == 1 or columns <= down < LARGEST):
-            return "N", max(down, columns)
-        if (down == 1 or rows == 1) and (columns == 1 or rows <= across < LARGEST):
-            return "T", max(across, rows)
-        return None
-
-    first = of(p.rows.strides[0], p.inner.strides[0], p.rows.length, p.inner.length)
-    second = of(p.inner.strides[1], p.columns.strides[1], p.inner.length, p.columns.length)
-    return [first, second]

@@ -12,7 +12,7 @@ import time
 from types import TracebackType
 from typing import Any
 
-from .garbage import Patient
+from ...core.garbage import Patient
 from .home import home
 
 LONG = 2.0

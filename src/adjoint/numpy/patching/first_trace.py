@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...core.garbage import Patient
+
 
 def _prepare_first(fun: Any) -> None:
     global prepare
-    from . import naming
+    with Patient():  # what is imported stays
+        from . import naming
 
-    prepare = naming.prepare
-    prepare(fun)
+        prepare = naming.prepare
+        prepare(fun)
 
 
 prepare: Callable[[Any], None] = _prepare_first

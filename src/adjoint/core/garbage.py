@@ -1,4 +1,7 @@
-"""Python's garbage collector, asked for less while a program is recorded: of what is made then, nothing is garbage."""
+"""Python's garbage collector, asked for less while a program is recorded or the library prepared for the first one.
+
+Of what is made then, nothing is garbage.
+"""
 
 from __future__ import annotations
 
