@@ -21,7 +21,6 @@ import numpy as np
 from ...core.frames.whose import Owner
 from ...core.primitive import Primitive
 from ...core.traced import Traced
-from ..bits import Copy
 from ..recording.executed import Executed
 from .generated import defaults_of, generated
 from .handed import read_cells
@@ -62,14 +61,14 @@ PARTS = (("__code__", "the code"), ("__defaults__", "the defaults"), ("__kwdefau
 """What of a function may be replaced."""
 
 
-def look(*roots: object, with_arrays: bool = True, executed: Executed | None = None) -> Watch:
+def look(*roots: object, executed: Executed | None = None) -> Watch:
     """The surroundings of functions and objects, as they are now; of code that ran alone, if that is known."""
-    return _Looking(with_arrays, executed).at(roots)
+    return _Looking(executed).at(roots)
 
 
 def may_catch(*functions: object) -> bool:
     """Whether functions of the user's, or others that they call, have a `try` or `with`: they may catch an error."""
-    return any([_has_handler(f.__code__) for f in look(*functions, with_arrays=False).functions()])
+    return any([_has_handler(f.__code__) for f in look(*functions).functions()])
 
 
 def _has_handler(code: types.CodeType) -> bool:
@@ -79,9 +78,8 @@ def _has_handler(code: types.CodeType) -> bool:
 
 
 class _Looking:
-    def __init__(self, with_arrays: bool, executed: Executed | None) -> None:
+    def __init__(self, executed: Executed | None) -> None:
         self.watch = Watch()
-        self._with_arrays = with_arrays
         self._executed = executed
         self._variables = Variables(self.watch, executed)
         self._digested: set[int] = set()
@@ -143,8 +141,7 @@ class _Looking:
             yield from self._object(x, name, holder)
 
     def _array(self, x: np.ndarray, name: str, holder: Holder | None) -> Iterator[Found]:
-        if self._with_arrays:
-            self.watch.arrays.append((x, Copy(x), name))
+        self.watch.met_arrays.append((x, name))
         if x.dtype.hasobject:
             yield from [Found(item, name, holder) for item in np.ndarray.view(x, np.ndarray).ravel().tolist()]
         if type(x) is not np.ndarray:

@@ -6,9 +6,6 @@ its place; that nothing else can read it is seen by looking at what the copy sti
 
 from __future__ import annotations
 
-import dataclasses
-import dis
-import functools
 import types
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -17,8 +14,8 @@ import numpy as np
 
 from ..counts import Number, is_count
 from ..program import KINDS
+from .copying import is_named
 from .holding import ANY, MISSING, items_of
-from .reach import is_users_function, names_of
 from .watch import Watch
 
 
@@ -85,11 +82,6 @@ def kind_of(x: object) -> Any:
     if isinstance(x, np.generic):
         return type(x) if x.dtype.kind in KINDS else None
     return type(x) if type(x) in (float, complex) or is_count(x) else None
-
-
-def is_named(kind: object) -> bool:
-    """Whether a class is a named tuple's, as `collections.namedtuple` makes it."""
-    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields") and hasattr(kind, "_make")
 
 
 def numbers_in(x: object) -> list[Any]:
@@ -173,97 +165,3 @@ def still_read(watch: Watch, variables: Iterable[Variable]) -> bool:
     """Whether what a copy reaches includes one of these as it is."""
     reached = {(id(cell), None) for cell, *_ in watch.cells} | {(id(owner), key) for owner, key, *_ in watch.entries}
     return any([v.place in reached or id(v.owner) in watch.seen for v in variables])
-
-
-PLAIN = ("__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__del__", "__new__")
-"""Methods that may tell a copy from the object, if a class has its own."""
-
-
-def can_be_copied(x: object) -> bool:
-    """Whether a copy of an object of the user's own class cannot be told from it, but by asking which one it is."""
-    kind = type(x)
-    if type(getattr(x, "__dict__", None)) is not dict or kind.__basicsize__ > PlainObject.__basicsize__:
-        return False
-    return type(kind) is type and all([getattr(kind, name, None) is getattr(object, name, None) for name in PLAIN])
-
-
-class PlainObject:
-    """An object with a dict and nothing else."""
-
-
-def asks_which(functions: Iterable[types.FunctionType]) -> bool:
-    """Whether a function asks if two objects are one, other than None and classes."""
-    return any([_asks_which(f.__code__) for f in functions])
-
-
-@functools.lru_cache(4096)
-def _asks_which(code: types.CodeType) -> bool:
-    if _is_dataclasses_eq(code):
-        return False
-    before = None
-    for step in dis.get_instructions(code):
-        if step.opname == "IS_OP" and (before is None or before.argval not in (None, "__class__")):
-            return True
-        before = step
-    return any([_asks_which(c) for c in code.co_consts if isinstance(c, types.CodeType)])
-
-
-def _is_dataclasses_eq(code: types.CodeType) -> bool:
-    """Whether code is the `__eq__` that `dataclasses` writes: it asks whether both are one, but only to be quick."""
-    if code.co_name != "__eq__" or code.co_filename != "<string>":
-        return False
-    fields = [name for name in code.co_names if name not in ("__class__", "NotImplemented")]
-    like: Any = dataclasses.make_dataclass("Like", fields)
-    return like.__eq__.__code__.co_code == code.co_code
-
-
-def reaches(x: object, owners: frozenset[int]) -> bool:
-    """Whether a variable is behind an object, so that the object has to be copied."""
-    stack, seen = [x], set()
-    while stack:
-        item: Any = stack.pop()
-        if id(item) in seen:
-            continue
-        seen.add(id(item))
-        if id(item) in owners or (type(item) is types.FunctionType and id(item.__globals__) in owners):
-            return True
-        stack += _parts(item)
-    return False
-
-
-def _parts(x: Any) -> list[Any]:
-    kind = type(x)
-    if kind is types.FunctionType:
-        return [*(x.__closure__ or ()), x.__kwdefaults__, *parts_of(x)]
-    if kind is types.CellType:
-        return [_content(x)]
-    if kind is types.MethodType:
-        return [x.__func__, x.__self__]
-    if kind is functools.partial:
-        return [x.keywords, vars(x), *parts_of(x)]
-    if kind in (list, tuple, dict):
-        return parts_of(x)
-    return [vars(x)] if can_be_copied(x) else []
-
-
-def parts_of(x: Any) -> list[Any]:
-    """What an object that can be copied holds."""
-    if type(x) is types.FunctionType:
-        cells = [_content(cell) for cell in x.__closure__ or ()]
-        names = set() if not is_users_function(x) else names_of(x.__code__)
-        used = [x.__globals__[name] for name in names if name in x.__globals__]
-        return [*cells, *used, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
-    if type(x) is types.MethodType:
-        return [x.__func__]
-    if type(x) is functools.partial:
-        return [x.func, *x.args, *x.keywords.values()]
-    if type(x) in (list, tuple):
-        return list(x)
-    return list(x.values()) if type(x) is dict else []
-
-
-def _content(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # not filled yet
-        return None
