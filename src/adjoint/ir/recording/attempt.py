@@ -34,7 +34,7 @@ from ..surroundings.varying import (
     still_read,
 )
 from ..surroundings.watch import Watch
-from .executed import Tracking
+from .executed import Tracking, users_code
 from .home import home
 from .recording import Computed, Fixed, Leaf, Recording, is_dynamic
 
@@ -98,6 +98,8 @@ class Stage(NamedTuple):
     """The handles of captured numbers."""
     others: Sequence[object]
     """The extra objects, or their copies."""
+    may_ask: bool = False
+    """Whether there are copies of objects, and code that would ask which one it has if it ran."""
 
     def arguments(self) -> tuple[Any, dict[str, Any]]:
         """What the function is called with: handles, and copies of static objects if there are some."""
@@ -114,11 +116,13 @@ def attempted(capture: CaptureTrace, request: Request) -> Attempt:
     watch, fun = stage.watch, stage.fun
     args, kwargs = stage.arguments()
     given, _ = flatten((args, kwargs))
-    tracking = Tracking() if request.exactly or watch.meets_packages else None
+    tracking = Tracking() if request.exactly or watch.meets_packages or stage.may_ask else None
     with Chance() as chance, noted(capture, stage.clones.back()) as effects:
         with tracking or contextlib.nullcontext():
             result = request.run(fun, args, kwargs)
         drawn = chance.drawn()
+    if stage.may_ask and (tracking is None or tracking.executed is None or asks_which(users_code(tracking.executed))):
+        raise AsksWhichError
     drawn = drawn or watch.drawn_from()
     what = watch.changed_here() or watch.rewritten()
     if what:
@@ -138,7 +142,7 @@ def _prepared(capture: CaptureTrace, request: Request) -> Stage:
     """Make handles of arguments, of captured arrays and of captured numbers."""
     fun, leaves, extra, counts = request.fun, request.leaves, request.extra, request.counts
     watch = look(fun, *extra)
-    asks = asks_which(watch.functions())
+    asks = asks_which([f.__code__ for f in watch.functions()])
     if asks or tells_handles_apart(watch.functions()):
         capture.plain_truths = True  # as in  (x > 0) is True
     seal([x for x, _, _ in watch.generators] + [s.x for s in watch.states if isinstance(s.x, random.Random)])
@@ -147,7 +151,7 @@ def _prepared(capture: CaptureTrace, request: Request) -> Stage:
         for k, x in enumerate(leaves)
     ]
     captured = {v: handle_of(capture, now) for v in counts.variables if kind_of(now := v.read()) is not None}
-    attributes = request.lift is Lift.ATTRIBUTES and not asks and not looks_at_types(watch.functions())
+    attributes = request.lift is Lift.ATTRIBUTES and not looks_at_types(watch.functions())
     stage = Stage(capture, request, fun, Clones(capture, ()), watch, handles, captured, extra)
     copied, seen = _with_copies(stage, attributes=attributes)
     if attributes and any(map(seen.knows, copied.clones.copied_objects())):  # it would see both, object and copy
@@ -160,7 +164,7 @@ def _prepared(capture: CaptureTrace, request: Request) -> Stage:
     watch.keep_arrays(seen.met_arrays)  # those that the copy still sees as they are
     if captured:
         _check_numbers(copied, seen, asks)
-    return copied
+    return copied._replace(may_ask=asks and bool(copied.clones.copied_objects()))
 
 
 def _with_copies(stage: Stage, *, attributes: bool, calls: bool = True) -> tuple[Stage, Watch]:
@@ -171,7 +175,8 @@ def _with_copies(stage: Stage, *, attributes: bool, calls: bool = True) -> tuple
     variables = {v.place: h for v, h in stage.captured.items()} if calls else {}
     roots = (fun, *extra) if attributes or variables else (fun,)
     clones = Clones(stage.capture, roots, objects=attributes, calls=calls, variables=variables)
-    others, handles = extra, stage.handles
+    others: Sequence[object] = extra
+    handles = stage.handles
     if len(roots) > 1:
         given = {id(x) for x in stage.request.leaves}
         others = [clones.of(x) if attributes or id(x) in given else x for x in extra]
@@ -247,6 +252,10 @@ def _fixed(leaf: object, watch: Watch, leaves: Sequence[object]) -> Fixed:
     raise OutputError(
         message("jit cannot return an object that was made by the function.", got=type(leaf).__name__, fix=fix)
     )
+
+
+class AsksWhichError(Exception):
+    """The function may have asked whether a copy, made for the recording, is the object itself."""
 
 
 class ChangesCopyError(ImpureError):

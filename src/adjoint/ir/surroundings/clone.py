@@ -23,6 +23,7 @@ from .copying import attributes_of, behind, can_be_copied, copied, is_container
 from .holding import MISSING, same
 from .reach import codes_in, is_users_function, names_of
 from .restore import Restore
+from .varying import CONTENT, numbers_in
 
 WARNED = "__warningregistry__"
 """Where Python notes which warnings a module has given: nobody computes with it."""
@@ -44,7 +45,7 @@ class Clones:
         self.calls = calls
         """Whether calls of `float` and the like go to versions that take handles."""
         self.variables = variables or {}
-        """Handles of captured numbers, by their places."""
+        """Handles of captured numbers and arrays that are inputs, by their places."""
         self._owners = frozenset([owner for owner, _ in self.variables])
         self._behind = behind(roots, self._is_wanted, objects=objects)
         """What has to be copied; objects for arrays among their attributes only if asked."""
@@ -53,6 +54,7 @@ class Clones:
         self._objects: list[tuple[Any, dict[str, Any]]] = []
         self._dicts: list[tuple[Any, dict[str, Any]]] = []
         self._made: dict[int, tuple[Any, Any]] = {}
+        self._inputs = [(h, h.value) for handle in self.variables.values() for h in numbers_in(handle)]
         self._handles: list[tuple[Traced, np.ndarray]] = []
         self._cells: list[tuple[types.CellType, Any, str]] = []
         self._containers: list[tuple[Any, list[Any]]] = []
@@ -96,9 +98,9 @@ class Clones:
 
     def changed(self) -> str:
         """What the recorded function has changed besides its result, in words; empty if nothing."""
-        for handle, array in self._handles:
-            if handle.value is not array:
-                return f"a captured array of shape {array.shape}"
+        for handle, array in [*self._handles, *self._inputs]:
+            if handle.value is not array:  # written to
+                return f"a captured array of shape {np.shape(array)}"
         for cell, was, name in self._cells:
             if cell.cell_contents is not was:
                 return f"the captured variable {name!r}"
@@ -190,7 +192,7 @@ class Clones:
                 content = old.cell_contents
             except ValueError:  # not filled yet
                 continue
-            new.cell_contents = self._held(old, None, content)
+            new.cell_contents = self._held(old, CONTENT, content)
             self._cells.append((new, new.cell_contents, name))
         for name in names:
             if name in f.__globals__:

@@ -59,15 +59,15 @@ def is_named(kind: object) -> bool:
 
 def is_container(x: object) -> bool:
     """Whether an object is a list, tuple, named tuple or dict and nothing more."""
-    kind = type(x)
-    return is_among(kind, (list, tuple, dict)) or (
-        is_named(kind) and kind.__iter__ is tuple.__iter__ and not dict_of(x)
-    )
+    kind: Any = type(x)
+    if is_among(kind, (list, tuple, dict)):
+        return True
+    return is_named(kind) and kind.__iter__ is tuple.__iter__ and not dict_of(x)
 
 
-def asks_which(functions: Iterable[types.FunctionType]) -> bool:
-    """Whether a function asks if two objects are one, other than None and classes."""
-    return any([_asks_which(f.__code__) for f in functions])
+def asks_which(codes: Iterable[types.CodeType]) -> bool:
+    """Whether code asks if two objects are one, other than None and classes."""
+    return any(map(_asks_which, codes))
 
 
 @functools.lru_cache(4096)
