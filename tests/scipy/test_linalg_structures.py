@@ -107,3 +107,36 @@ def test_options_without_derivative(call):
     """Refused by their name."""
     with pytest.raises(ad.errors.UnsupportedError, match=r"scipy\.linalg\.\w+ is not differentiated with"):
         ad.vjp(call, A @ A.T)
+
+
+ONE_TRIANGLE = {
+    "cholesky": sl.cholesky,
+    "cholesky lower": lambda A: sl.cholesky(A, lower=True),
+    "cho_factor": lambda A: np.triu(sl.cho_factor(A)[0]),
+    "cho_factor lower": lambda A: np.tril(sl.cho_factor(A, lower=True)[0]),
+    "cho_solve": lambda A: sl.cho_solve(sl.cho_factor(A), np.arange(3.0)),
+    "eigvalsh": sl.eigvalsh,
+    "eigvalsh upper": lambda A: sl.eigvalsh(A, lower=False),
+    "solve": lambda A: sl.solve(A, np.arange(3.0), assume_a="pos"),
+}
+
+
+@pytest.mark.parametrize("name", ONE_TRIANGLE)
+@pytest.mark.parametrize("part", [np.zeros_like, np.triu, np.tril], ids=["symmetric", "upper", "lower"])
+def test_only_the_triangle_that_is_read_counts(name, part):
+    """Along any direction, symmetric or not, at any matrix, the slope is that of SciPy's own function."""
+    f = ONE_TRIANGLE[name]
+    at, along = A @ A.T + 2.0 * np.eye(3) + 0.1 * part(A), np.random.default_rng(1).normal(size=(3, 3))
+    value, slope = ad.jvp(f, (at,), (along,))
+    np.testing.assert_allclose(value, f(at), rtol=1e-12)
+    np.testing.assert_allclose(slope, (f(at + 1e-6 * along) - f(at - 1e-6 * along)) / 2e-6, rtol=1e-6, atol=1e-8)
+    gradient = ad.grad(lambda a: np.sum(f(a) ** 2))(at)
+    np.testing.assert_allclose(np.sum(gradient * along), np.sum(2.0 * value * slope), rtol=1e-9)
+    assert not np.any(np.tril(gradient, -1)) or not np.any(np.triu(gradient, 1))
+
+
+def test_one_triangle_keeps_the_precision():
+    """Single precision stays what it is."""
+    at = (A @ A.T + np.eye(3)).astype(np.float32)
+    for f in (sl.cholesky, sl.eigvalsh):
+        assert ad.jvp(f, (at,), (at,))[0].dtype == f(at).dtype == np.float32

@@ -207,7 +207,7 @@ class ArgumentWriter(Emitter):
         self.require(same)
 
     def variables(self) -> list[Value]:
-        """Read captured numbers into memory of the entry's own, as inputs of the kernel."""
+        """Read captured numbers into memory of the entry's own, and the places of arrays, as inputs of the kernel."""
         for variable in self.signature.variables:
             owner, key = self.address_of(variable.owner), variable.key
             if isinstance(variable.owner, types.CellType):
@@ -216,8 +216,10 @@ class ArgumentWriter(Emitter):
                 size = self.read(I64, owner, objects.VALUE)
                 self.require(self.compare("ugt", size, key))
                 pointer = self.read(POINTER, self.read(POINTER, owner, objects.LIST_ITEMS), 8 * key)
-            else:
+            elif isinstance(variable.owner, dict):
                 pointer = self.ask("adjoint_item", owner, self.address_of(key))
+            else:
+                pointer = self.read(POINTER, self.attributes(owner, type(variable.owner), (str(key),)), 0)
             self.require(self.compare("ne", pointer, NULL))
             self.argument(variable.leaf, pointer)
         found, self.inputs, self.leaves = self.inputs, [], []

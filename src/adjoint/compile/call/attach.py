@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import types
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,8 @@ import numpy as np
 
 from ...core.classes import KNOWN, Fields, Parts, form_of
 from ...ir.recording.recording import Fixed, Given, Recording, is_dynamic
-from ...ir.surroundings.varying import Counts, is_named
+from ...ir.surroundings.copying import is_named
+from ...ir.surroundings.varying import ArrayKind, Counts, Variable
 from ..assembly.instructions import Call, Instruction
 from ..assembly.kinds import I32, VOID
 from ..assembly.values import Parameter
@@ -79,6 +81,8 @@ def _signature(
     if met.count != len(leaves):
         raise _OddError
     rest = iter(kinds[met.inputs :])
+    if not all([_is_in_reach(v) for v, _, _ in recording.variables]):
+        raise _OddError
     variables = tuple([VariableOf(v.owner, v.key, _leaf(kind, rest)) for v, kind, _ in recording.variables])
     number = {id(kind): k for k, kind in enumerate(kinds)}
     order = [number[id(leaf)] for tree in trees for leaf in each_leaf(tree) if id(leaf) in number]
@@ -111,11 +115,19 @@ def _signature(
     return made, order
 
 
+def _is_in_reach(variable: Variable) -> bool:
+    """Whether machine code can read a variable."""
+    owner = variable.owner
+    return type(owner) in (types.CellType, dict, list) or readable(type(owner), (variable.key,)) is not None
+
+
 def _leaf(kind: object, kinds: Iterator[Tree]) -> Tree:
-    """What is expected in a variable that holds a number, or a tuple of them."""
-    if type(kind) is tuple and is_named(kind[0]):
-        raise _OddError
-    return Tuple(tuple([_leaf(k, kinds) for k in kind])) if type(kind) is tuple else next(kinds)
+    """What is expected in a variable that holds a number or an array, or a tuple of them."""
+    if type(kind) is tuple:
+        named, parts = kind if is_named(kind[0]) else (tuple, kind)
+        return Tuple(tuple([_leaf(k, kinds) for k in parts]), named)
+    leaf = next(kinds)
+    return Array(leaf.dtype, ()) if type(leaf) is NumpyScalar and isinstance(kind, ArrayKind) else leaf
 
 
 def _constant(leaf: Fixed) -> Constant:

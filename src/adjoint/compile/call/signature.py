@@ -254,7 +254,9 @@ Condition = (
 
 @dataclass(frozen=True, eq=False)
 class VariableOf:
-    """A number that is read from a closure cell, or from a dict or list under a key: `leaf` says what is expected."""
+    """A number or array that is read from a closure cell, from a dict or list under a key, or from a slot of an object:
+    `leaf` says what is expected.
+    """
 
     owner: object
     key: object

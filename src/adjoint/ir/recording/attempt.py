@@ -19,13 +19,13 @@ from ..capture import CaptureTrace
 from ..counts import LooksAtNumbersError, tells_handles_apart
 from ..effects import Effect, Performance, noted
 from ..passes import observe
-from ..surroundings.clone import Clones
+from ..surroundings.clone import Clones, looks_at_types
+from ..surroundings.copying import asks_which
 from ..surroundings.looking import look
 from ..surroundings.randomness import Chance, seal
 from ..surroundings.varying import (
     Numbers,
     Variable,
-    asks_which,
     handle_of,
     is_pinned,
     kind_of,
@@ -34,7 +34,7 @@ from ..surroundings.varying import (
     still_read,
 )
 from ..surroundings.watch import Watch
-from .executed import Tracking
+from .executed import Tracking, users_code
 from .home import home
 from .recording import Computed, Fixed, Leaf, Recording, is_dynamic
 
@@ -42,6 +42,16 @@ Run = Callable[[Any, Any, dict[str, Any]], Any]
 """How a function is called on handles."""
 Rebuild = Callable[[Sequence[Any]], tuple[Any, dict[str, Any]]]
 """From leaves to positional and keyword arguments."""
+
+
+class Lift(enum.IntEnum):
+    """Which captured arrays are handles, so that the program reads them at every run; the others are compared."""
+
+    NOTHING = 0
+    VARIABLES = 1
+    """Those of variables, defaults and containers."""
+    ATTRIBUTES = 2
+    """Attributes of the user's objects too: the function gets copies of these."""
 
 
 class Request(NamedTuple):
@@ -58,8 +68,8 @@ class Request(NamedTuple):
     """Python's numbers that are to be inputs."""
     exactly: bool
     """Whether the recording relies on what has been used alone; that takes longer to find out."""
-    lift: bool = True
-    """Whether arrays that the function captures are handles."""
+    lift: Lift = Lift.ATTRIBUTES
+    """Which of the arrays that the function captures are handles."""
 
 
 class Attempt(NamedTuple):
@@ -88,23 +98,38 @@ class Stage(NamedTuple):
     """The handles of captured numbers."""
     others: Sequence[object]
     """The extra objects, or their copies."""
+    may_ask: bool = False
+    """Whether there are copies of objects, and code that would ask which one it has if it ran."""
+
+    def arguments(self) -> tuple[Any, dict[str, Any]]:
+        """What the function is called with: handles, and copies of static objects if there are some."""
+        args, kwargs = self.request.rebuild(self.handles)
+        copies = {id(x): made for x, made in zip(self.request.extra, self.others, strict=True) if made is not x}
+        if not copies:
+            return args, kwargs
+        return tuple([copies.get(id(a), a) for a in args]), {k: copies.get(id(a), a) for k, a in kwargs.items()}
 
 
 def attempted(capture: CaptureTrace, request: Request) -> Attempt:
     """Run a function on handles."""
     stage = _prepared(capture, request)
     watch, fun = stage.watch, stage.fun
-    args, kwargs = request.rebuild(stage.handles)
+    args, kwargs = stage.arguments()
     given, _ = flatten((args, kwargs))
-    tracking = Tracking() if request.exactly or watch.meets_packages else None
+    tracking = Tracking() if request.exactly or watch.meets_packages or stage.may_ask else None
     with Chance() as chance, noted(capture, stage.clones.back()) as effects:
         with tracking or contextlib.nullcontext():
             result = request.run(fun, args, kwargs)
         drawn = chance.drawn()
+    if stage.may_ask and (tracking is None or tracking.executed is None or asks_which(users_code(tracking.executed))):
+        raise AsksWhichError
     drawn = drawn or watch.drawn_from()
-    what = watch.changed_here() or watch.rewritten() or stage.clones.changed()
+    what = watch.changed_here() or watch.rewritten()
     if what:
         raise impure(what, fun)
+    what = stage.clones.changed()
+    if what:
+        raise impure(what, fun, ChangesCopyError)
     stirred = watch.changed_in_packages()
     if tracking is not None or any([state.growing for state in watch.states]):  # caches may be fuller than before
         watch = _watched_again(stage, tracking)
@@ -115,9 +140,10 @@ def attempted(capture: CaptureTrace, request: Request) -> Attempt:
 
 def _prepared(capture: CaptureTrace, request: Request) -> Stage:
     """Make handles of arguments, of captured arrays and of captured numbers."""
-    fun, leaves, extra, counts, lift = request.fun, request.leaves, request.extra, request.counts, request.lift
-    watch = look(fun, *extra, with_arrays=False)
-    if tells_handles_apart(watch.functions()) or asks_which(watch.functions()):
+    fun, leaves, extra, counts = request.fun, request.leaves, request.extra, request.counts
+    watch = look(fun, *extra)
+    asks = asks_which([f.__code__ for f in watch.functions()])
+    if asks or tells_handles_apart(watch.functions()):
         capture.plain_truths = True  # as in  (x > 0) is True
     seal([x for x, _, _ in watch.generators] + [s.x for s in watch.states if isinstance(s.x, random.Random)])
     handles = [
@@ -125,41 +151,56 @@ def _prepared(capture: CaptureTrace, request: Request) -> Stage:
         for k, x in enumerate(leaves)
     ]
     captured = {v: handle_of(capture, now) for v in counts.variables if kind_of(now := v.read()) is not None}
-    clones = Clones(capture, calls=True, variables={v.place: h for v, h in captured.items()})
-    copy = clones.of(fun) if lift else fun
-    others: Sequence[object] = extra
-    if captured:
-        others = [clones.of(x) if any([x is leaf for leaf in leaves]) else x for x in extra]
-        handles = [h if isinstance(h, Traced) else clones.of(h) for h in handles]
-    seen = look(copy, *others)
+    attributes = request.lift is Lift.ATTRIBUTES and not looks_at_types(watch.functions())
+    stage = Stage(capture, request, fun, Clones(capture, ()), watch, handles, captured, extra)
+    copied, seen = _with_copies(stage, attributes=attributes)
+    if attributes and any(map(seen.knows, copied.clones.copied_objects())):  # it would see both, object and copy
+        attributes = False
+        copied, seen = _with_copies(stage, attributes=False)
     if tells_handles_apart(seen.functions()):
         if counts:
             raise LooksAtNumbersError
-        clones = Clones(capture)
-        copy = clones.of(fun) if lift else fun
-        seen = look(copy, *others)
-    watch.arrays = seen.arrays  # those that the copy still sees as they are
+        copied, seen = _with_copies(stage, attributes=attributes, calls=False)
+    watch.keep_arrays(seen.met_arrays)  # those that the copy still sees as they are
     if captured:
-        _check_numbers(watch, seen, clones, captured, lift)
-    return Stage(capture, request, copy, clones, watch, handles, captured, others)
+        _check_numbers(copied, seen, asks)
+    return copied._replace(may_ask=asks and bool(copied.clones.copied_objects()))
 
 
-def _check_numbers(watch: Watch, seen: Watch, clones: Clones, captured: dict[Variable, Any], lift: bool) -> None:
+def _with_copies(stage: Stage, *, attributes: bool, calls: bool = True) -> tuple[Stage, Watch]:
+    """Copies of the function and of static arguments in which captured arrays are handles, and what they reach."""
+    fun, extra = stage.request.fun, stage.request.extra
+    if not stage.request.lift:
+        return stage, look(fun, *extra)
+    variables = {v.place: h for v, h in stage.captured.items()} if calls else {}
+    roots = (fun, *extra) if attributes or variables else (fun,)
+    clones = Clones(stage.capture, roots, objects=attributes, calls=calls, variables=variables)
+    others: Sequence[object] = extra
+    handles = stage.handles
+    if len(roots) > 1:
+        given = {id(x) for x in stage.request.leaves}
+        others = [clones.of(x) if attributes or id(x) in given else x for x in extra]
+        handles = [h if isinstance(h, Traced) else clones.of(h) for h in stage.handles]
+    made = stage._replace(fun=clones.of(fun), clones=clones, handles=handles, others=others)
+    return made, look(made.fun, *others)
+
+
+def _check_numbers(stage: Stage, seen: Watch, asks: bool) -> None:
     """Refuse captured numbers as inputs where the function would still see the numbers themselves."""
-    objects = clones.copied_objects()
-    if not lift or still_read(seen, captured) or any(map(seen.knows, objects)):
+    objects = stage.clones.copied_objects()
+    if not stage.request.lift or still_read(seen, stage.captured) or any(map(seen.knows, objects)):
         raise LooksAtNumbersError
-    if objects and asks_which(watch.functions()):
+    if objects and asks:
         raise LooksAtNumbersError
-    left_out(watch, captured)
+    left_out(stage.watch, stage.captured)
 
 
 def _watched_again(stage: Stage, tracking: Tracking | None) -> Watch:
     """What the recording relies on, as it is after the run, and as far as it was used."""
     executed = tracking.executed if tracking else None
     originals = stage.clones.originals(executed)
-    watch = look(stage.request.fun, *stage.request.extra, with_arrays=False, executed=originals)
-    watch.arrays = look(stage.fun, *stage.others, executed=executed).arrays
+    watch = look(stage.request.fun, *stage.request.extra, executed=originals)
+    watch.keep_arrays(look(stage.fun, *stage.others, executed=executed).met_arrays, stage.watch)
     left_out(watch, stage.captured)
     return watch
 
@@ -213,9 +254,17 @@ def _fixed(leaf: object, watch: Watch, leaves: Sequence[object]) -> Fixed:
     )
 
 
-def impure(what: str, fun: object) -> ImpureError:
+class AsksWhichError(Exception):
+    """The function may have asked whether a copy, made for the recording, is the object itself."""
+
+
+class ChangesCopyError(ImpureError):
+    """What was changed is a copy, made for the recording: the object itself is as it was."""
+
+
+def impure(what: str, fun: object, kind: type[ImpureError] = ImpureError) -> ImpureError:
     """The error for a function that changes something."""
-    return ImpureError(
+    return kind(
         message(
             f"The function changes {what}, which a recording would not repeat.",
             got=home(fun),

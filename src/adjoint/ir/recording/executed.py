@@ -9,9 +9,16 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.forking import in_child
+from ...core.frames.whose import Owner, owner_of
 
 Executed = dict[types.CodeType, dict[str, Any]]
 """Pieces of code that have run, and their global variables."""
+
+
+def users_code(executed: Executed) -> list[types.CodeType]:
+    """The user's own among the code that has run."""
+    return [code for code, variables in executed.items() if owner_of(variables) is Owner.USER]
+
 
 _stops: dict[int, Callable[[], None]] = {}
 """How tracking ends, by thread."""

@@ -13,11 +13,12 @@ from ...core.values import unshared
 from ..capture import CaptureTrace, ForeignValueError
 from ..effects import also_in_failure
 from ..program import Program
-from ..surroundings.clone import looks_at_types
+from ..surroundings.clone import copies_objects, looks_at_types
+from ..surroundings.copying import functions_behind
 from ..surroundings.looking import look
 from ..surroundings.randomness import not_drawn_if_refused, put_back
 from ..surroundings.varying import NONE, Counts, Numbers, Variable, without_truths
-from .attempt import Attempt, Rebuild, Request, Run, attempted, impure
+from .attempt import Attempt, ChangesCopyError, Lift, Rebuild, Request, Run, attempted, impure
 from .home import home
 from .recording import Recording
 
@@ -58,17 +59,9 @@ def record(
 
 
 def _checked(request: Request) -> tuple[Recording, Any]:
-    request = request._replace(lift=not looks_at_types(request.fun))
-    try:
-        found = _settled(request)
-    except (ForeignValueError, ImpureError, OutputError):
-        raise
-    except Exception:  # it may need the arrays that it captures as they are, for compiled code
-        if request.counts or not request.lift or not look(request.fun, *request.extra).arrays:
-            raise
-        request = request._replace(lift=False)
-        put_back()
-        found = _settled(request)
+    if looks_at_types(functions_behind(request.fun)):
+        request = request._replace(lift=Lift.NOTHING)
+    request, found = _lifted(request)
     if not request.exactly and found.recording.watch.unwatchable:  # perhaps something that is not used
         put_back()
         found = _settled(request._replace(exactly=True))
@@ -86,6 +79,31 @@ def _checked(request: Request) -> tuple[Recording, Any]:
             )
         )
     return recording, recording.result(unshared(found.values, [*request.leaves, *recording.program.constants.values()]))
+
+
+def _lifted(request: Request) -> tuple[Request, Attempt]:
+    """A recording in which as many captured arrays are handles as the function takes, and how it was made."""
+    while True:
+        try:
+            return request, _settled(request)
+        except ForeignValueError:
+            raise
+        except Exception as error:  # it may need the arrays that it captures as they are, for compiled code
+            less = _with_fewer(request, error)
+            if less is request.lift:
+                raise
+        request = request._replace(lift=less)
+        put_back()
+
+
+def _with_fewer(request: Request, error: Exception) -> Lift:
+    """Which arrays may be handles for a function that raised with those of the request; the same if that is due."""
+    is_of_copies = isinstance(error, ChangesCopyError) or not isinstance(error, ImpureError)
+    if request.lift is Lift.ATTRIBUTES and is_of_copies and copies_objects(request.fun, *request.extra):
+        return Lift.VARIABLES
+    if request.counts or isinstance(error, (ImpureError, OutputError)):
+        return request.lift
+    return Lift.NOTHING if look(request.fun, *request.extra).met_arrays else request.lift
 
 
 def _settled(request: Request) -> Attempt:

@@ -1,13 +1,15 @@
 """A function as it is recorded: a copy in which the arrays it captures are handles.
 
-What a function does with a captured array (a closure's, a global's, a default's) then becomes part of the program,
-where the array is read anew at every run. The user's own functions, cells and modules are not touched.
+What a function does with a captured array (a closure's, a global's, a default's, an attribute's) then becomes part of
+the program, where the array is read anew at every run. The user's own functions, objects, cells and modules are not
+touched.
 """
 
 from __future__ import annotations
 
 import functools
 import types
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,29 +19,42 @@ from ..capture import CaptureTrace
 from ..program import KINDS
 from ..recording.executed import Executed
 from .calls import has_versions, redirected
+from .copying import attributes_of, behind, can_be_copied, copied, is_container
+from .holding import MISSING, same
 from .reach import codes_in, is_users_function, names_of
 from .restore import Restore
-from .varying import can_be_copied, parts_of, reaches
+from .varying import CONTENT, numbers_in
 
 WARNED = "__warningregistry__"
 """Where Python notes which warnings a module has given: nobody computes with it."""
 
 
 class Clones:
-    """The copies made for one recording."""
+    """The copies made for one recording, of what is behind these roots."""
 
     def __init__(
-        self, capture: CaptureTrace, *, calls: bool = False, variables: dict[tuple[int, Any], Any] | None = None
+        self,
+        capture: CaptureTrace,
+        roots: Sequence[object],
+        *,
+        objects: bool = False,
+        calls: bool = False,
+        variables: dict[tuple[int, Any], Any] | None = None,
     ) -> None:
         self.capture = capture
         self.calls = calls
         """Whether calls of `float` and the like go to versions that take handles."""
         self.variables = variables or {}
-        """Handles of captured numbers, by their places."""
+        """Handles of captured numbers and arrays that are inputs, by their places."""
         self._owners = frozenset([owner for owner, _ in self.variables])
+        self._behind = behind(roots, self._is_wanted, objects=objects)
+        """What has to be copied; objects for arrays among their attributes only if asked."""
+        if self._owners:
+            self._behind.update(behind(roots, self._is_owner, objects=True))
         self._objects: list[tuple[Any, dict[str, Any]]] = []
         self._dicts: list[tuple[Any, dict[str, Any]]] = []
         self._made: dict[int, tuple[Any, Any]] = {}
+        self._inputs = [(h, h.value) for handle in self.variables.values() for h in numbers_in(handle)]
         self._handles: list[tuple[Traced, np.ndarray]] = []
         self._cells: list[tuple[types.CellType, Any, str]] = []
         self._containers: list[tuple[Any, list[Any]]] = []
@@ -63,10 +78,8 @@ class Clones:
             vars(made).update({k: self._held(vars(x), k, v) for k, v in vars(x).items()})
             self._dicts.append((made, dict(vars(made))))
             return self._kept(x, made)
-        if kind in (list, tuple, dict) and (_holds_arrays(x) or self._reaches_variables(x)):
-            return self._container(x)
-        if can_be_copied(x) and self._reaches_variables(x):
-            return self._object(x)
+        if id(x) in self._behind:
+            return self._container(x) if is_container(x) else self._object(x) if can_be_copied(x) else x
         return x
 
     def copied_objects(self) -> list[Any]:
@@ -74,14 +87,20 @@ class Clones:
         copies = {id(made) for made, _ in self._objects}
         return [x for x, made in self._made.values() if id(made) in copies]
 
-    def _reaches_variables(self, x: object) -> bool:
-        return bool(self._owners) and reaches(x, self._owners)
+    def _is_wanted(self, x: Any) -> bool:
+        """Whether something is an array, or a function that calls what has a version for handles."""
+        if type(x) is np.ndarray:
+            return True
+        return self.calls and type(x) is types.FunctionType and is_users_function(x) and has_versions(x)
+
+    def _is_owner(self, x: Any) -> bool:
+        return id(x) in self._owners or (type(x) is types.FunctionType and id(x.__globals__) in self._owners)
 
     def changed(self) -> str:
         """What the recorded function has changed besides its result, in words; empty if nothing."""
-        for handle, array in self._handles:
-            if handle.value is not array:
-                return f"a captured array of shape {array.shape}"
+        for handle, array in [*self._handles, *self._inputs]:
+            if handle.value is not array:  # written to
+                return f"a captured array of shape {np.shape(array)}"
         for cell, was, name in self._cells:
             if cell.cell_contents is not was:
                 return f"the captured variable {name!r}"
@@ -90,9 +109,10 @@ class Clones:
             flat = [x for pair in now for x in pair] if isinstance(container, dict) else now
             if len(flat) != len(was) or any([a is not b for a, b in zip(flat, was, strict=True)]):
                 return f"a captured {type(container).__name__}"
-        for x, held in [*self._objects, *self._dicts]:
-            if vars(x).keys() != held.keys() or any([vars(x)[k] is not v for k, v in held.items()]):
-                return f"an attribute of a {type(x).__name__}"
+        attributes = [(x, attributes_of(x), held) for x, held in self._objects]
+        for x, now, held in [*attributes, *[(x, vars(x), held) for x, held in self._dicts]]:
+            if name := _changed_name(now, held):
+                return f"the attribute {name!r} of a {type(x).__name__}"
         for _, overlay, start in self._globals.values():
             for name in (overlay.keys() | start.keys()) - {WARNED}:
                 if overlay.get(name, self) is not start.get(name, self):
@@ -130,9 +150,9 @@ class Clones:
         return self.of(value) if handle is None else handle
 
     def _object(self, x: object) -> Any:
-        made = self._kept(x, object.__new__(type(x)))
-        vars(made).update({k: self._held(vars(x), k, v) for k, v in vars(x).items()})
-        self._objects.append((made, dict(vars(made))))
+        held = copied(x, self._held, lambda made: self._kept(x, made))
+        made = self._made[id(x)][1]
+        self._objects.append((made, held))
         return made
 
     def _container(self, x: Any) -> Any:
@@ -140,7 +160,8 @@ class Clones:
             made: Any = {k: self._held(x, k, v) for k, v in x.items()}
             self._containers.append((made, [part for pair in made.items() for part in pair]))
         else:
-            made = type(x)([self._held(x, k, v) for k, v in enumerate(x)])
+            items = [self._held(x, k, v) for k, v in enumerate(x)]
+            made = items if type(x) is list else tuple.__new__(type(x), items)
             if type(x) is list:
                 self._containers.append((made, list(made)))
         return self._kept(x, made)
@@ -150,7 +171,7 @@ class Clones:
 
         A function that no array is behind stays itself, so that who compares functions finds them the same.
         """
-        if not _reaches_arrays(f, calls=self.calls) and not self._reaches_variables(f):
+        if id(f) not in self._behind:
             return self._kept(f, f)
         cells = tuple([types.CellType() for _ in f.__closure__ or ()])
         names = set() if not is_users_function(f) else names_of(f.__code__)
@@ -171,7 +192,7 @@ class Clones:
                 content = old.cell_contents
             except ValueError:  # not filled yet
                 continue
-            new.cell_contents = self._held(old, None, content)
+            new.cell_contents = self._held(old, CONTENT, content)
             self._cells.append((new, new.cell_contents, name))
         for name in names:
             if name in f.__globals__:
@@ -189,19 +210,10 @@ class Clones:
         return known[1]
 
 
-def _reaches_arrays(f: types.FunctionType, *, calls: bool) -> bool:
-    """Whether a function, or one that it uses, captures an array; or calls what has a version for handles."""
-    stack, seen = [f], set()
-    while stack:
-        x: Any = stack.pop()
-        if type(x) is np.ndarray:
-            return True
-        if id(x) not in seen:
-            seen.add(id(x))
-            stack += parts_of(x)
-            if calls and type(x) is types.FunctionType and is_users_function(x) and has_versions(x):
-                return True
-    return False
+def _changed_name(now: dict[str, Any], held: dict[str, Any]) -> str:
+    """The first attribute that is not what it was; empty if all are."""
+    names = sorted(now.keys() | held.keys())
+    return next((name for name in names if not same(now.get(name, MISSING), held.get(name, MISSING))), "")
 
 
 def _pairs(copy: Any, f: Any) -> list[tuple[types.CodeType, types.CodeType]]:
@@ -209,31 +221,12 @@ def _pairs(copy: Any, f: Any) -> list[tuple[types.CodeType, types.CodeType]]:
     return list(zip(codes_in(copy.__code__), codes_in(f.__code__), strict=True))
 
 
-def looks_at_types(fun: object) -> bool:
-    """Whether a function, or one that it uses, mentions the type of arrays: a handle is not one of them."""
-    stack, seen = [fun], set()
-    while stack:
-        x = stack.pop()
-        if id(x) not in seen:
-            seen.add(id(x))
-            stack += parts_of(x)
-            if type(x) is types.FunctionType and _mentions_arrays(x):
-                return True
-    return False
+def looks_at_types(functions: Iterable[types.FunctionType]) -> bool:
+    """Whether one of these functions mentions the type of arrays: a handle is not one of them."""
+    return any([is_users_function(f) and "ndarray" in names_of(f.__code__) for f in functions])
 
 
-def _mentions_arrays(f: types.FunctionType) -> bool:
-    return is_users_function(f) and "ndarray" in names_of(f.__code__)
-
-
-def _holds_arrays(x: Any) -> bool:
-    """Whether an array is somewhere in a container."""
-    stack, seen = [x], set()
-    while stack:
-        item = stack.pop()
-        if type(item) is np.ndarray:
-            return True
-        if type(item) in (list, tuple, dict) and id(item) not in seen:
-            seen.add(id(item))
-            stack += item.values() if type(item) is dict else item
-    return False
+def copies_objects(*roots: object) -> bool:
+    """Whether objects would be copied, as arrays are among their attributes."""
+    found = behind(roots, lambda x: type(x) is np.ndarray, objects=True)
+    return any([type(x) is not np.ndarray and can_be_copied(x) for x in found.values()])

@@ -156,7 +156,7 @@ def referents_of(x: object) -> tuple[Any, ...]:
 def places_of(kind: type) -> list[tuple[str, Any]]:
     """The attributes of a class and its bases that have a place of their own in each object, and how each is read."""
     found = [(name, place) for base in kind.__mro__ for name, place in vars(base).items()]
-    return [(name, place) for name, place in found if isinstance(place, types.MemberDescriptorType)]
+    return [(name, p) for name, p in found if isinstance(p, types.MemberDescriptorType) and name != "__dict__"]
 
 
 def keys_of(x: object) -> tuple[Any, ...]:

@@ -21,7 +21,6 @@ import numpy as np
 from ...core.frames.whose import Owner
 from ...core.primitive import Primitive
 from ...core.traced import Traced
-from ..bits import Copy
 from ..recording.executed import Executed
 from .generated import defaults_of, generated
 from .handed import read_cells
@@ -57,19 +56,26 @@ UNTOUCHED = ("__dict__", "__weakref__", "__doc__", "__module__", "__abstractmeth
 BARE = frozenset({list, tuple, dict, set, frozenset, bytearray})
 """Types whose objects have no attributes of their own."""
 RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+GETTERS = frozenset({operator.attrgetter, operator.itemgetter, operator.methodcaller})
+"""Types whose objects never change, though what they refer to may."""
 DESCRIPTION = ("__doc__", "__name__", "__qualname__", "__module__", "__annotations__")
 PARTS = (("__code__", "the code"), ("__defaults__", "the defaults"), ("__kwdefaults__", "the defaults"))
 """What of a function may be replaced."""
 
 
-def look(*roots: object, with_arrays: bool = True, executed: Executed | None = None) -> Watch:
+def look(*roots: object, executed: Executed | None = None) -> Watch:
     """The surroundings of functions and objects, as they are now; of code that ran alone, if that is known."""
-    return _Looking(with_arrays, executed).at(roots)
+    return _Looking(executed).at(roots)
+
+
+def names_in_getter(x: Any) -> set[str]:
+    """The attributes that a getter asks for."""
+    return {part for text in x.__reduce__()[1] if isinstance(text, str) for part in text.split(".")}
 
 
 def may_catch(*functions: object) -> bool:
     """Whether functions of the user's, or others that they call, have a `try` or `with`: they may catch an error."""
-    return any([_has_handler(f.__code__) for f in look(*functions, with_arrays=False).functions()])
+    return any([_has_handler(f.__code__) for f in look(*functions).functions()])
 
 
 def _has_handler(code: types.CodeType) -> bool:
@@ -79,9 +85,8 @@ def _has_handler(code: types.CodeType) -> bool:
 
 
 class _Looking:
-    def __init__(self, with_arrays: bool, executed: Executed | None) -> None:
+    def __init__(self, executed: Executed | None) -> None:
         self.watch = Watch()
-        self._with_arrays = with_arrays
         self._executed = executed
         self._variables = Variables(self.watch, executed)
         self._digested: set[int] = set()
@@ -143,8 +148,7 @@ class _Looking:
             yield from self._object(x, name, holder)
 
     def _array(self, x: np.ndarray, name: str, holder: Holder | None) -> Iterator[Found]:
-        if self._with_arrays:
-            self.watch.arrays.append((x, Copy(x), name))
+        self.watch.met_arrays.append((x, name))
         if x.dtype.hasobject:
             yield from [Found(item, name, holder) for item in np.ndarray.view(x, np.ndarray).ravel().tolist()]
         if type(x) is not np.ndarray:
@@ -219,7 +223,9 @@ class _Looking:
             return
         if is_immutable(x):
             return
-        if is_structure(kind):
+        if is_among(kind, GETTERS):
+            self._variables.mention(names_in_getter(x))
+        if is_structure(kind) or is_among(kind, GETTERS):
             yield from [Found(item, name, holder) for item in referents_of(x)]
             return
         reader = next((reader for kinds, reader in READERS if issubclass(kind, kinds)), None)
@@ -229,7 +235,7 @@ class _Looking:
             yield from [Found(item, name, holder) for item in reader(x)]
         elif kind.__module__ in SILENT_MODULES and not issubclass(kind, threading.local):
             return
-        elif is_compiled(kind):
+        elif kind is not types.SimpleNamespace and is_compiled(kind):
             yield from self._compiled(x, name, holder)
         if not is_among(kind, BARE) and not issubclass(kind, REFERENCES):
             yield from self._attributes(x, holder)
@@ -255,10 +261,6 @@ class _Looking:
             or any([base.__module__ in SILENT_MODULES for base in kind.__mro__])
         ):
             return
-        if is_among(kind, (operator.attrgetter, operator.methodcaller)):
-            self._variables.mention(
-                {part for text in x.__reduce__()[1] if isinstance(text, str) for part in text.split(".")}
-            )
         if kind is LRU_CACHE:
             yield Found(x.__wrapped__, name, holder)
             for results in remembered_by(x):
@@ -292,7 +294,7 @@ class _Looking:
         """The attributes of an object, in its dict or in places of their own."""
         kind, own, watch = type(x), dict_of(x), self.watch
         yield Found(kind, "")
-        users = owner_of_class(kind) is Owner.USER
+        users = kind is types.SimpleNamespace or owner_of_class(kind) is Owner.USER
         holder = None if users else Holder(x, holder)
         if users:
             watch.kinds.append((x, kind))

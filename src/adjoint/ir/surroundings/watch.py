@@ -51,7 +51,9 @@ class Watch:
         self.classes: list[tuple[type, int, tuple[type, ...], list[tuple[Mapping[Any, Any], str, Any, str]]]] = []
         """Classes, the version Python gives them until they are changed, their bases, and what they held."""
         self.states: list[State] = []
+        self.met_arrays: list[tuple[np.ndarray, str]] = []
         self.arrays: list[tuple[np.ndarray, Copy, str]] = []
+        """Those that have to hold what they held."""
         self.generators: list[tuple[Any, str, str]] = []
         """Random generators and their states."""
         self.reads_state = False
@@ -61,6 +63,11 @@ class Watch:
         self.meets_packages = False
         """Whether code of installed packages can be reached, which is looked at only where it has run."""
         self.seen: dict[int, Any] = {}
+
+    def keep_arrays(self, arrays: list[tuple[np.ndarray, str]], known: Watch | None = None) -> None:
+        """From now on these arrays have to hold what they hold; `known` watches some of them already."""
+        copies = {id(x): copy for x, copy, _ in known.arrays} if known else {}
+        self.arrays = [(x, copies.get(id(x)) or Copy(x), name) for x, name in arrays]
 
     def changed(self) -> str:
         """What is no longer as it was before a call, in words; empty if everything is."""

@@ -15,6 +15,7 @@ from ...numpy.patching.replacements import replaces
 from ...ops.linalg.matrix_functions import triangular_solve
 from ...ops.linalg.solving import adjoint
 from ..options import refuse
+from .functions import hermitian
 
 TYPES = (1, 2, 3)
 """a v = w b v, a b v = w v, b a v = w v."""
@@ -30,8 +31,8 @@ def eigh(
     refuse("linalg.eigh", subset_by_value is not None, "subset_by_value")
     if type not in TYPES:
         raise ValueError('"type" keyword only accepts 1, 2, and 3.')
-    a = _hermitian(as_value(a), lower)
-    factor = None if b is None else np.linalg.cholesky(_hermitian(as_value(b), lower))
+    a = hermitian(as_value(a), lower)
+    factor = None if b is None else np.linalg.cholesky(hermitian(as_value(b), lower))
     if factor is not None and type == 1:
         half = triangular_solve(factor, a, lower=True, unit=False)
         a = triangular_solve(factor, adjoint(half), lower=True, unit=False)
@@ -138,7 +139,7 @@ def pinvh(
     """`scipy.linalg.pinvh`."""
     refuse("linalg.pinvh", return_rank, "return_rank=True")
     refuse("linalg.pinvh", bool(atol), "atol=")
-    a = _hermitian(as_value(a), lower)
+    a = hermitian(as_value(a), lower)
     eps = np.finfo(dtype_of(a)).eps
     return np.linalg.pinv(a, shape_of(a)[-1] * eps if rtol is None else rtol, hermitian=True)
 
@@ -191,10 +192,3 @@ def lstsq(
     b = as_value(b)
     x, residues, rank, s = np.linalg.lstsq(as_value(a), b, rcond=np.finfo(np.float64).eps if cond is None else cond)
     return x, residues[0] if ndim_of(b) == 1 and shape_of(residues) == (1,) else residues, rank, s
-
-
-def _hermitian(a: Any, lower: bool) -> Any:
-    """The matrix of which only one triangle is given."""
-    triangle = np.tril(a, -1) if lower else np.triu(a, 1)
-    middle = np.real(np.diagonal(a, axis1=-2, axis2=-1))
-    return triangle + adjoint(triangle) + middle[..., None] * np.eye(shape_of(a)[-1])

@@ -103,13 +103,20 @@ def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     return np.linalg.det(np.astype(a, np.result_type(dtype_of(a), np.float64)))
 
 
-@replaces("scipy.linalg", "cholesky")
+def hermitian(a: Any, lower: bool) -> Any:
+    """The matrix of which only one triangle is given."""
+    triangle = np.tril(a, -1) if lower else np.triu(a, 1)
+    middle = np.real(np.diagonal(a, axis1=-2, axis2=-1))
+    return triangle + adjoint(triangle) + middle[..., None] * np.eye(shape_of(a)[-1], dtype=dtype_of(middle))
+
+
+@replaces("scipy.linalg", "cholesky", note="of the triangle that is read")
 def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
-    """`scipy.linalg.cholesky`: upper by default."""
-    return np.linalg.cholesky(as_value(a), upper=not lower)
+    """`scipy.linalg.cholesky`: upper by default; a function of the triangle that it reads, as SciPy's is."""
+    return np.linalg.cholesky(hermitian(as_value(a), bool(lower)), upper=not lower)
 
 
-@replaces("scipy.linalg", "cho_factor")
+@replaces("scipy.linalg", "cho_factor", note="of the triangle that is read")
 def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """`scipy.linalg.cho_factor`; the triangle that SciPy leaves undefined keeps the elements of a."""
     a = as_value(a)

@@ -12,7 +12,7 @@ from collections import Counter
 from typing import Any
 
 from ...ir.recording.recording import Recording
-from ...ir.surroundings.varying import Variable, changed_numbers, kind_of
+from ...ir.surroundings.varying import Variable, changed_numbers, holds_array, kind_of
 from .keys import CallParts
 
 PINNED = 2
@@ -63,7 +63,7 @@ CHANGES = 2
 
 
 class Captured:
-    """What is known of the numbers that one function captures."""
+    """What is known of the numbers that one function captures, and of the arrays that are replaced by others."""
 
     def __init__(self) -> None:
         self.inputs: tuple[Variable, ...] = ()
@@ -76,7 +76,7 @@ class Captured:
         """Learn from recordings that no longer hold; the variables that are inputs from now on."""
         changed = {v for r in recordings for v in changed_numbers(r.watch)} - self._fixed - set(self.inputs)
         self._changes.update(changed)
-        new = [v for v in changed if self._changes[v] >= CHANGES]
+        new = [v for v in changed if self._changes[v] >= CHANGES or holds_array(v.read())]
         self.inputs += tuple(new)
         return new
 
