@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import itemgetter
 from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -87,10 +86,14 @@ def grad(
     """
     checked_function(fun, "grad")
     both = _value_and_gradient(fun, argnums, has_aux, argnames, holomorphic)
-    gradient = entrance(both, _gradient_and_aux if has_aux else itemgetter(1))
+    gradient = entrance(both, _gradient_and_aux if has_aux else _gradient)
     return derived(  # type: ignore[no-any-return]
         gradient, "grad", fun, argnums=argnums, has_aux=has_aux, argnames=argnames, holomorphic=holomorphic
     )
+
+
+def _gradient(found: tuple[Any, Any]) -> Any:
+    return found[1]
 
 
 def _gradient_and_aux(found: tuple[tuple[Any, Any], Any]) -> Any:
