@@ -257,6 +257,7 @@ CASES = [
     ),
     Case("RectBivariateSpline", lambda x, z, a, b: si.RectBivariateSpline(x, X, z).ev(a, b), (X, GRIDDED, T, T[::-1])),
     Case("RectBivariateSpline grid", lambda z, a, b: si.RectBivariateSpline(X, X, z)(a, b, dx=1), (GRIDDED, T, T[:3])),
+    Case("RectBivariateSpline at a place", lambda z: si.RectBivariateSpline(X, X, z)(1.2, 2)[0, 0], (GRIDDED,)),
     Case("SmoothBivariateSpline", lambda a, b: SMOOTH.ev(a, b), (PLACES[:, 0], PLACES[:, 1])),
     Case("bisplev", lambda a, b, c: si.bisplev(a, b, (KNOTS[3], KNOTS[3], c, 3, 3)), (T, T[:3], GRIDDED.ravel())),
     Case("interpn splinef2d", lambda v, xi: si.interpn((X, X), v, xi, "splinef2d"), (GRIDDED, SPOTS)),

@@ -90,7 +90,8 @@ def test_as_pytorch_defines_weights_and_smoothing():
 def test_two_classes_are_binary():
     """Logits (0, z) give what one logit z gives, weights and smoothing included."""
     rows = np.stack([np.zeros(N), F], axis=-1)
-    for options in ({}, {"class_weight": (1.0, 3.0)}, {"label_smoothing": 0.2}, {"base": 2}):
+    both = {"class_weight": (1.0, 3.0), "label_smoothing": 0.2}
+    for options in ({}, {"class_weight": (1.0, 3.0)}, {"label_smoothing": 0.2}, {"base": 2}, both):
         want = losses.cross_entropy(rows, BITS, **options)
         np.testing.assert_allclose(losses.binary_cross_entropy(F, BITS, **options), want)
     for options in ({"gamma": 2.0}, {"class_weight": (1.0, 3.0), "gamma": 0.0}):

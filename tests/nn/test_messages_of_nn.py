@@ -63,6 +63,13 @@ ERRORS = {
         lambda: nn.Dense(3, 2, key=0)(np.zeros((5, 4))),
         "Dense takes arrays of shape (..., 3).",
         "got float64[5,4]",
+        "Make it for these:  Dense(4, ...).",
+    ),
+    "images for rows": (
+        lambda: nn.Dense(12, 2, key=0)(np.zeros((5, 3, 4))),
+        "Dense takes arrays of shape (..., 12).",
+        "got float64[5,3,4]",
+        "Make a row of each example:  x.reshape(len(x), -1),  or  nn.Flatten()  before it.",
     ),
     "a number for a vector": (
         lambda: nn.LayerNorm(3)(2.0),

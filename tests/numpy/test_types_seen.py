@@ -188,3 +188,16 @@ def test_what_is_asked_of_an_array_is_pythons(shape):
         return x * 2
 
     np.testing.assert_array_equal(ad.jit(f)(np.ones(shape)), 2 * np.ones(shape))
+
+
+@pytest.mark.parametrize(("name", "instead"), [("backward", r"ad\.grad\(f\)\(x\)"), ("detach", r"ad\.stop_gradient")])
+def test_what_tensors_have_is_answered_with_what_to_write(name, instead):
+    """For who comes from another library; the attribute is not there, nor listed."""
+
+    def f(x):
+        assert not hasattr(x, name)
+        assert name not in dir(x)
+        return getattr(x, name)()
+
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}': use  {instead}"):
+        ad.grad(f)(np.ones(3))

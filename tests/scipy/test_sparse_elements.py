@@ -176,11 +176,21 @@ CASES = {
         lambda d: linalg.eigsh(symmetric(csr)(d), 2)[1] ** 2,
         lambda d: np.linalg.eigh(symmetric(dense)(d))[1][:, -2:] ** 2,
     ),
+    "eigsh from a vector": (
+        lambda d: (
+            linalg.eigsh(symmetric(csr)(d), 2, v0=np.ones(N))[0] * linalg.eigsh(symmetric(csr)(d), 2, v0=d[:N])[0]
+        ),
+        lambda d: np.linalg.eigvalsh(symmetric(dense)(d))[-2:] ** 2,
+    ),
     "lobpcg": (
         lambda d: linalg.lobpcg(symmetric(csr)(d), np.eye(N)[:, :1] + 0.1, tol=1e-12, maxiter=100)[0],
         lambda d: np.linalg.eigvalsh(symmetric(dense)(d))[-1:],
     ),
     "svds": (lambda d: linalg.svds(csr(d), 2)[1], lambda d: np.linalg.svd(dense(d))[1][1::-1]),
+    "svds from a vector": (
+        lambda d: linalg.svds(csr(d), 1, v0=np.ones(N))[1],
+        lambda d: np.linalg.svd(dense(d))[1][:1],
+    ),
     "svds vectors": (lambda d: linalg.svds(csr(d), 2)[2] ** 2, lambda d: np.linalg.svd(dense(d))[2][1::-1] ** 2),
 }
 

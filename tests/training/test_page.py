@@ -109,6 +109,23 @@ def test_vanishing_gradients_are_said(page):
     assert widths[-1] > 90
 
 
+def test_layers_are_compared_with_their_like(page):
+    """Not with the normalisation between them, which comes later by name alone."""
+    norms = {
+        f"{name}.scale": np.array([value]) for name, value in (("layers.0", 1.0), ("layers.1", 2.0), ("norms.0", 4.0))
+    }
+    page.open(Record("norms", gradient_norms=norms))
+    assert page.text("#verdict") == "At epoch 1 the gradient of layers.0, at the input, is 0.5 times that of layers.1."
+
+
+def test_one_epoch_has_one_tick(page):
+    """No epochs that were not."""
+    page.open(Record("short", curves={"loss": np.array([0.5])}))
+    ticks = "return [...document.querySelectorAll('#loss .tick')].map(t => t.textContent)"
+    assert "1" in page.run(ticks)
+    assert not {"0", "-0", "2"} & set(page.run(ticks))
+
+
 def test_exploding_and_one_layer(page):
     """The other sentences."""
     norms = {"first.weight": np.array([5000.0]), "last.weight": np.array([1.0])}

@@ -225,11 +225,19 @@ class Own:
     pass
 
 
+class Tensor:
+    """An array of another library."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.ones(3)
+
+
 @pytest.mark.parametrize(
     ("argument", "fix"),
     [
         (Own(), "Make  Own  a dataclass, or register it with  ad.tree.register"),
         ({"a": Own()}, "Make  Own  a dataclass"),
+        (Tensor(), r"Pass  np\.asarray\(x\)"),
         (3, "Pass a float"),
         ("a", "Pass a float"),
         ({1.0}, "Pass a list or a tuple"),

@@ -58,8 +58,8 @@ def binary_cross_entropy(
     >>> ad.grad(losses.binary_cross_entropy)(np.array([0.0]), [1])  # sigmoid minus target
     array([-0.5])
     """
-    z, t = binary_targets(outputs, targets, "binary_cross_entropy", label_smoothing)
-    count = None
+    z, answers = binary_targets(outputs, targets, "binary_cross_entropy")
+    t, count = _smoothed(answers, label_smoothing), None
     if class_weight is None:
         # of the two forms log(1 + e^z) - t z and log(1 + e^-z) + (1 - t) z, the one in which nothing cancels
         is_one = t > 0.5
@@ -68,11 +68,11 @@ def binary_cross_entropy(
     else:
         zero, one = pair(class_weight, z)
         losses = zero * (1.0 - t) * np.logaddexp(0.0, z) + one * t * np.logaddexp(0.0, -z)
-        count = zero * (1.0 - t) + one * t
+        count = zero * (1.0 - answers) + one * answers  # of what was given, as in cross_entropy
     return reduced(in_base(losses, base), reduction, sample_weight, count=count)
 
 
-def binary_targets(outputs: Any, targets: Any, loss: str, smoothing: float = 0.0) -> tuple[Any, Any]:
+def binary_targets(outputs: Any, targets: Any, loss: str) -> tuple[Any, Any]:
     """Logits and targets between 0 and 1."""
     z, t = same_shape(outputs, targets, loss)
     if is_plain(t) and t.size and not (t.min() >= 0 and t.max() <= 1):
@@ -84,10 +84,15 @@ def binary_targets(outputs: Any, targets: Any, loss: str, smoothing: float = 0.0
                 fix="Of labels -1 and 1 take  (y + 1) / 2;  for more than two classes there is  losses.cross_entropy.",
             )
         )
-    if smoothing:
-        check_share(smoothing, "label_smoothing")
-        t = (1 - smoothing) * t + 0.5 * smoothing
     return z, t
+
+
+def _smoothed(targets: Any, share: float) -> Any:
+    """Targets moved towards 1/2."""
+    if not share:
+        return targets
+    check_share(share, "label_smoothing")
+    return (1 - share) * targets + 0.5 * share
 
 
 def pair(class_weight: Any, logits: Any) -> tuple[Any, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -67,4 +68,7 @@ def last_axis(owner: str, x: Any, length: int) -> None:
     """Refuse arrays whose last axis is not the inputs of the layer."""
     shape = np.shape(x)
     if not shape or shape[-1] != length:
-        raise refuse(f"{owner} takes arrays of shape (..., {length}).", described(x))
+        fix = f"Make it for these:  {owner}({shape[-1]}, ...)." if shape else ""
+        if math.prod(shape[1:]) == length:
+            fix = "Make a row of each example:  x.reshape(len(x), -1),  or  nn.Flatten()  before it."
+        raise refuse(f"{owner} takes arrays of shape (..., {length}).", described(x), fix)

@@ -108,7 +108,8 @@ class Fit:
 
     def __repr__(self) -> str:
         last = ", ".join([f"{name} {value:.4g}" for name, value in self.history.last.items() if name != "seconds"])
-        how_long = f"{self.history.epochs} epochs, {self.steps} steps"
+        counts = {"epoch": self.history.epochs, "step": self.steps}
+        how_long = ", ".join([f"{count} {name}{'s' if count != 1 else ''}" for name, count in counts.items()])
         return f"<fit of {type(self.model).__name__}: {how_long}; {last}; {self.stopped}>"
 
     def plot(self, axes: Any = None) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...core.errors import AssignmentError, UnsupportedError, message
 from ...core.frames.whose import is_library
+from ...core.hints import hint
 from ...core.traced import CONSTANTS, Traced, is_kept, released, settled
 from ...core.values import concrete, describe, is_captured, is_python
 from ...ops.shape import astype as astype_primitive
@@ -363,15 +364,17 @@ def _plain_attribute(name: str) -> property:
     def read(self: Traced) -> Any:
         if not self.traced_by.level:
             return getattr(np.asarray(settled(self)), name)
-        raise AttributeError(f"a traced array has no attribute {name!r}; ad.value(x) is the plain array")
+        end = hint(name, ()) or "; ad.value(x) is the plain array"
+        raise AttributeError(f"a traced array has no attribute {name!r}{end}")
 
     return property(read)
 
 
 for _name, _method in METHODS.items():
     setattr(Traced, _name, _method)
+OF_TENSORS = {"backward", "detach", "requires_grad", "requires_grad_", "zero_grad", "block_until_ready"}
 _plain: set[str] = set()
-for _name in dir(np.ndarray):
+for _name in (*dir(np.ndarray), *OF_TENSORS):
     if not _name.startswith("_") and not hasattr(Traced, _name):  # a `__getattr__` would slow down every attribute
         setattr(Traced, _name, _plain_attribute(_name))
         _plain.add(_name)
@@ -379,7 +382,7 @@ for _name in dir(np.ndarray):
 
 def names(self: Traced) -> list[str]:
     """`dir(x)`: what a traced value has, without the attributes that only plain arrays have."""
-    hidden = _plain | {"flags", "setflags"} if self.traced_by.level else set()
+    hidden = _plain | {"flags", "setflags"} if self.traced_by.level else OF_TENSORS
     hidden = hidden | OF_FLOATS if self.shape != () or self.dtype.kind != "f" else hidden
     return [name for name in dir(type(self)) if name not in hidden and (name != "mT" or len(self.shape) > 1)]
 

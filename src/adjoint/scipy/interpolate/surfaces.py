@@ -18,7 +18,7 @@ from scipy.interpolate import (
 
 from ...core.errors import UnsupportedError, message
 from ...core.values import dtype_of, shape_of
-from ...numpy.dispatch.arguments import as_value, ndim_of
+from ...numpy.dispatch.arguments import as_value, ndim_of, same_dtype
 from ...numpy.dispatch.conversions import places
 from ...numpy.dispatch.opaque_calls import as_constant
 from ...numpy.patching.replacements import REPLACEMENTS, refuses, replaces, runs_through
@@ -49,7 +49,7 @@ def call(original: Any, self: Any, x: Any, y: Any, dx: int = 0, dy: int = 0, gri
 
 
 def _on_places(tck: Any, degrees: Any, x: Any, y: Any, orders: tuple[int, int], grid: bool) -> Any:
-    x, y = (np.astype(v, np.float64) for v in (x, y))
+    x, y = (same_dtype(v, np.float64) for v in (x, y))
     if grid:
         for v, name in ((x, "x"), (y, "y")):
             if not holds(np.diff(np.ravel(v)) >= 0):

@@ -22,7 +22,7 @@ from ...ops.linalg.patterns import Pattern
 from ...rules.opaque import Opaque
 from ...rules.stacking import one_by_one
 from ..options import refuse
-from .linear import met, taken, without_traces
+from .linear import met, taken
 
 ORDERS = 3
 """Up to which order derivatives of eigenvectors are right."""
@@ -85,10 +85,10 @@ def eigsh(original: Any, A: Any, k: int = 6, M: Any = None, *args: Any, **kwargs
     refuse("sparse.linalg.eigsh", dtype_of(a._values).kind == "c", "complex matrices")
     pattern = a._pattern
 
-    def run(elements: Any) -> Any:
+    def run(elements: Any, *args: Any, **kwargs: Any) -> Any:
         return original(pattern.matrix(elements), k, None, *args, **_seeded(kwargs))
 
-    w, v = as_constant("scipy.sparse.linalg.eigsh", run, (a._values,), {})
+    w, v = as_constant("scipy.sparse.linalg.eigsh", run, (a._values, *args), kwargs)
     w, v = refined((a + a.T) * 0.5, w, v, 1.0)
     return (w, v) if vectors else np.sort(w)
 
@@ -110,10 +110,10 @@ def svds(original: Any, A: Any, k: int = 6, *args: Any, **kwargs: Any) -> Any:
     refuse("sparse.linalg.svds", wanted not in (True, False), f"return_singular_vectors={wanted!r}")
     pattern, m = a._pattern, a.shape[0]
 
-    def run(elements: Any) -> Any:
+    def run(elements: Any, *args: Any, **kwargs: Any) -> Any:
         return original(pattern.matrix(elements), k, *args, **_seeded(kwargs))
 
-    u, s, vt = as_constant("scipy.sparse.linalg.svds", run, (a._values,), {})
+    u, s, vt = as_constant("scipy.sparse.linalg.svds", run, (a._values, *args), kwargs)
     from .building import _stacked
 
     s, both = refined(_stacked([[None, a], [a.T, None]], matrix=False), s, np.concatenate([u, np.transpose(vt)]), 2.0)
@@ -126,13 +126,12 @@ def lobpcg(original: Any, A: Any, X: Any, B: Any = None, *args: Any, **kwargs: A
     if not met(A, X, B):
         return original(A, X, B, *args, **kwargs)
     refuse("sparse.linalg.lobpcg", B is not None, "B=")
-    a, start, pattern = taken(A), without_traces(X), taken(A)._pattern
-    w, v = as_constant(
-        "scipy.sparse.linalg.lobpcg",
-        lambda elements: tuple(original(pattern.matrix(elements), start, None, *args, **kwargs))[:2],
-        (a._values,),
-        {},
-    )
+    a, pattern = taken(A), taken(A)._pattern
+
+    def run(elements: Any, start: Any, *args: Any, **kwargs: Any) -> Any:
+        return tuple(original(pattern.matrix(elements), np.array(start), None, *args, **kwargs))[:2]  # it writes to it
+
+    w, v = as_constant("scipy.sparse.linalg.lobpcg", run, (a._values, X, *args), kwargs)
     return refined((a + a.T) * 0.5, w, v, 1.0)
 
 

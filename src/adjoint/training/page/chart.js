@@ -104,9 +104,10 @@ class Chart {
 
   // Whole epochs, the first one too where it stands clear of the others.
   epochTicks(from, to, most) {
+    if (EPOCHS.length === 1) return [[EPOCHS[0], String(EPOCHS[0])]];
     const found = ticks(from, to, most).filter(([epoch]) => Number.isInteger(epoch)).map(([e]) => [e, e.toLocaleString("en")]);
     const isClear = found.length && found[0][0] > from && this.x(found[0][0]) - this.x(from) > max(34, 0.55 * (this.x(found[1]?.[0] ?? to) - this.x(found[0][0])));
-    return isClear && EPOCHS.length > 1 ? [[from, String(from)], ...found] : found;
+    return isClear ? [[from, String(from)], ...found] : found;
   }
 
   // A line through what are numbers; one that stands alone is a dot.

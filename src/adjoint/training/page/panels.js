@@ -76,7 +76,9 @@ class Gradients {
   }
 
   verdict(at) {
-    const [first, last] = [this.layers[0], this.layers[this.layers.length - 1]];
+    // norms.0 comes after layers.3 by name, and before it in the model: layers are compared with their like
+    const kind = layer => layer.name.replace(/\d+$/, ""), first = this.layers[0];
+    const last = this.layers.slice(1).filter(layer => kind(layer) === kind(first)).pop() ?? this.layers[this.layers.length - 1];
     const ratio = first.values[at] / last.values[at], when = `At ${epochName(EPOCHS[at])}`;
     if (first === last) return `${when}: ${numberText(first.values[at], 3)}.`;
     if (!Number.isFinite(ratio)) return `${when} the gradient is not a finite number everywhere.`;

@@ -89,6 +89,8 @@ def _remedy(x: Any) -> str:
         return "Pass a list or a tuple"
     if callable(x):
         return "Pass the numbers, and the function in an argument of its own"
+    if hasattr(x, "__array__"):  # a tensor of another library
+        return "Pass  np.asarray(x)"
     return f"Make  {type(x).__name__}  a dataclass, or register it with  ad.tree.register"
 
 
