@@ -24,7 +24,7 @@ RIVALS = (
 )
 TEAMS: dict[str, tuple[str, ...]] = {
     "jit": ("adjoint", *RIVALS),
-    "families": ("adjoint", *RIVALS[:5]),
+    "families": ("adjoint", *RIVALS[:5], "C by hand"),
     "curvature": ("adjoint", *RIVALS[:5]),
     "eager": ("adjoint eager", "autograd", "PyTorch", "NumPy by hand", "Python by hand"),
     "taylor": ("adjoint", "JAX jet", "JAX", "PyTorch", "NumPy by hand"),
