@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -221,7 +222,8 @@ def in_c(suffix: str) -> Callable[[Row], tuple[Function, Any]]:
     def contestant(row: Row) -> tuple[Function, Any]:
         from .native import module
 
-        return getattr(module(), f"{row.in_c}{suffix}"), row.point()
+        function = getattr(module(), f"{row.in_c}{suffix}")
+        return functools.partial(function, *row.captured()) if row.captured else function, row.point()
 
     return contestant
 

@@ -22,8 +22,9 @@ INTRODUCTION = (
     "says so. adjoint takes and gives NumPy arrays and Python floats; JAX has its own device arrays from the start and "
     "is waited for; PyTorch has its own tensors. By hand is the derivative worked out by a person: in NumPy, in Python "
     "with `math`, in C (`gcc -O3 -march=native`, an extension function; OpenMP with "
-    f"{THREADS} threads from 10,000 elements), and in the same C with glibc's vector functions, which gcc does not use "
-    "by itself. First calls are timed apart, compilers started: recording, compiling and running once. "
+    f"{THREADS} threads from 10,000 elements, or for each of many blocks), and in the same C with glibc's vector "
+    "functions, which gcc does not use by itself. First calls are timed apart, compilers started: recording, compiling "
+    "and running once. "
     "Run `python -m benchmarks` to make this page, its numbers (results.json) and the chart."
 )
 

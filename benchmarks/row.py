@@ -37,6 +37,8 @@ class Row:
     """The same in plain Python with `math`."""
     in_c: str | None = None
     """The name of the same function in native/."""
+    captured: Callable[[], tuple[Any, ...]] | None = None
+    """What that is given besides, in front of the argument: arrays that the others have captured."""
     without: dict[str, str] = field(default_factory=dict)
     """Contestants that do not take part, with the reason."""
     tolerance: float = 1e-7

@@ -25,7 +25,7 @@ RIVALS = (
 )
 TEAMS: dict[str, tuple[str, ...]] = {
     "jit": ("adjoint", *RIVALS),
-    "families": ("adjoint", *RIVALS[:5]),
+    "families": ("adjoint", *RIVALS[:5], "C by hand"),
     "nested": ("adjoint", *RIVALS[:5]),
     "curvature": ("adjoint", *RIVALS[:5]),
     "eager": ("adjoint eager", "autograd", "PyTorch", "NumPy by hand", "Python by hand"),

@@ -17,7 +17,9 @@ DIFFERENCES = 1e-5
 def asked(row: str, kind: str) -> str:
     """The conditions, in words."""
     if kind == "families":
-        return "at most 2x the best; first or second"
+        in_c = f"; {condition('C by hand', ALL[row].asked['C by hand'])}" if ALL[row].in_c else ""
+        limit = ALL[row].compile_limit
+        return "at most 2x the best; first or second" + in_c + ("" if limit is None else f"; first call < {limit:g} s")
     parts = [condition(name, ratio) for name, ratio in ALL[row].asked.items()]
     limit = ALL[row].compile_limit
     return "; ".join(parts + ([] if limit is None else [f"first call < {limit:g} s"]))
@@ -40,7 +42,9 @@ def verdict(row: str, kind: str, found: dict[str, Any]) -> str:
     times = found["times"]
     if us not in times:
         return ""
-    remarks = families_remarks(us, times) if kind == "families" else speed_remarks(ALL[row], us, times)
+    remarks = speed_remarks(ALL[row], us, times)
+    if kind == "families":
+        remarks = families_remarks(us, times) + [remark for remark in remarks if "C by hand" in remark]
     if kind != "eager":
         remarks += first_remarks(ALL[row], found)
     place = f"; {placed(us, times)}" if kind == "families" else ""

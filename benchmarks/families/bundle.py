@@ -158,6 +158,7 @@ ROWS = {
         by_hand,
         jacobians,
         check=error,
+        in_c="bundle",
         without={"autograd": "no vmap"},
     )
 }

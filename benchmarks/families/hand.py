@@ -124,6 +124,9 @@ ROWS = {
         by_hand,
         lambda library, f: library.jacobian(f),
         check=error,
+        in_c="hand",
+        captured=lambda: (OFFSETS, REST, WEIGHTS),
+        compile_limit=1.0,
         without={"autograd": "by rows, its only way here, it takes seconds"},
     )
 }

@@ -13,7 +13,7 @@ from types import ModuleType
 
 import numpy as np
 
-FUNCTIONS = ("scalar", "chain", "chain_vectorised", "pendulum", "long_pendulum")
+FUNCTIONS = ("scalar", "chain", "chain_vectorised", "pendulum", "long_pendulum", "bundle", "hand")
 FLAGS = ("-O3", "-march=native", "-fopenmp", "-shared", "-fPIC")
 
 
@@ -29,9 +29,10 @@ def module() -> ModuleType:
         here = Path(__file__).parent
         includes = [f"-I{sysconfig.get_paths()['include']}", f"-I{np.get_include()}"]
         parts = []
-        for source, extra in (("module.c", []), ("chain.c", []), ("chain_vectorised.c", VECTORISED)):
-            parts.append(str(folder / f"{source}.o"))
-            run([compiler, *FLAGS, *extra, *includes, "-c", str(here / source), "-o", parts[-1]])
+        for source in sorted(here.glob("*.c")):
+            parts.append(str(folder / f"{source.name}.o"))
+            extra = VECTORISED if source.stem.endswith("_vectorised") else ()
+            run([compiler, *FLAGS, *extra, *includes, "-c", str(source), "-o", parts[-1]])
         run([compiler, *FLAGS, *parts, "-o", str(built), "-lmvec", "-lm"])
         spec = importlib.util.spec_from_file_location("by_hand", built)
         assert spec is not None

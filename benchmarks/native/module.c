@@ -8,6 +8,9 @@
 
 double chain_kernel(long n, const double *x, double *slope);
 double chain_kernel_vectorised(long n, const double *x, double *slope);
+void bundle_kernel(long n, const double *p, const double *seen, double *out);
+void hand_kernel(long n, const double *pose, const double *offsets, const double *rest, const double *weights,
+                 double *out);
 
 static PyObject *scalar(PyObject *self, PyObject *argument) {
     if (!PyFloat_CheckExact(argument)) {
@@ -130,12 +133,51 @@ static PyObject *pendulum(PyObject *self, PyObject *point) { return pendulum_of(
 
 static PyObject *long_pendulum(PyObject *self, PyObject *point) { return pendulum_of(10000, 0.002, point); }
 
+static const double *numbers(PyObject *object) {
+    PyArrayObject *array = (PyArrayObject *)object;
+    if (!PyArray_CheckExact(object) || PyArray_TYPE(array) != NPY_DOUBLE || !PyArray_IS_C_CONTIGUOUS(array)) {
+        PyErr_SetString(PyExc_TypeError, "a contiguous array of doubles");
+        return NULL;
+    }
+    return PyArray_DATA(array);
+}
+
+static PyObject *bundle(PyObject *self, PyObject *point) {
+    if (!PyTuple_CheckExact(point) || PyTuple_GET_SIZE(point) != 2) {
+        PyErr_SetString(PyExc_TypeError, "a pair of arrays");
+        return NULL;
+    }
+    const double *p = numbers(PyTuple_GET_ITEM(point, 0)), *seen = numbers(PyTuple_GET_ITEM(point, 1));
+    if (!p || !seen)
+        return NULL;
+    npy_intp shape[3] = {PyArray_DIM((PyArrayObject *)PyTuple_GET_ITEM(point, 0), 0), 2, 15};
+    PyObject *out = PyArray_SimpleNew(3, shape, NPY_DOUBLE);
+    if (out)
+        bundle_kernel(shape[0], p, seen, PyArray_DATA((PyArrayObject *)out));
+    return out;
+}
+
+/* offsets, rest, weights, pose */
+static PyObject *hand(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    const double *read[4];
+    for (int i = 0; i < 4; i++)
+        if (count != 4 || !(read[i] = numbers(given[i])))
+            return NULL;
+    npy_intp shape[3] = {3, PyArray_DIM((PyArrayObject *)given[2], 1), PyArray_DIM((PyArrayObject *)given[3], 0)};
+    PyObject *out = PyArray_SimpleNew(3, shape, NPY_DOUBLE);
+    if (out)
+        hand_kernel(shape[1], read[3], read[0], read[1], read[2], PyArray_DATA((PyArrayObject *)out));
+    return out;
+}
+
 static PyMethodDef methods[] = {
     {"scalar", scalar, METH_O, NULL},
     {"chain", chain, METH_O, NULL},
     {"chain_vectorised", chain_vectorised, METH_O, NULL},
     {"pendulum", pendulum, METH_O, NULL},
     {"long_pendulum", long_pendulum, METH_O, NULL},
+    {"bundle", bundle, METH_O, NULL},
+    {"hand", (PyCFunction)(void (*)(void))hand, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 
