@@ -156,7 +156,7 @@ HOMONYMS = {
     "Row": "of a table of steps; of a report on a gradient",
     "Rule": "how a step is differentiated; `optim.stop.Rule`",
     "State": "of what is watched; of a training run",
-    "Step": "of a program; of a report on a gradient",
+    "Step": "of a program; of a report on a gradient; of the interpreter",
 }
 """Names that two classes have: what they are."""
 

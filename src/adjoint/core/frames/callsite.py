@@ -124,7 +124,7 @@ NEW = sys.version_info >= (3, 13)
 """Whether the place for `self` comes after what is called, not before it."""
 
 
-class Opcode(NamedTuple):
+class Step(NamedTuple):
     """An instruction."""
 
     place: int
@@ -144,18 +144,18 @@ def _site(code: CodeType, place: int) -> Site:
     return Site(reads=True, calls=beside >= 0 and steps[beside].name == "PUSH_NULL")
 
 
-def _steps(code: CodeType) -> list[Opcode]:
+def _steps(code: CodeType) -> list[Step]:
     """The instructions of a code; the standard library's `dis` would be noticed by who follows what Python runs."""
     found, high = [], 0
     for place in range(0, len(code.co_code), 2):
         name, arg = opname[code.co_code[place]], code.co_code[place + 1] | high
         high = arg << 8 if name == "EXTENDED_ARG" else 0
         if name not in ("CACHE", "EXTENDED_ARG"):
-            found.append(Opcode(place, name, arg))
+            found.append(Step(place, name, arg))
     return found
 
 
-def _is_called(steps: list[Opcode], at: int) -> bool:
+def _is_called(steps: list[Step], at: int) -> bool:
     """Whether what an instruction reads is called: then a place for `self` is left on the stack, before or after it."""
     if _is_method(steps[at]) or _is_method(steps[at + 1]):
         return True
@@ -168,14 +168,14 @@ def _is_called(steps: list[Opcode], at: int) -> bool:
     return at > 0 and steps[at - 1].name == "PUSH_NULL"
 
 
-def _is_method(step: Opcode) -> bool:
+def _is_method(step: Step) -> bool:
     """Whether an instruction reads a method that is called next; from Python 3.12 on an odd argument says so."""
     if step.name == "LOAD_ATTR" and sys.version_info >= (3, 12):
         return step.arg & 1 == 1
     return step.name == "LOAD_METHOD"
 
 
-def _start_of_getattr(code: CodeType, steps: list[Opcode], at: int) -> int | None:
+def _start_of_getattr(code: CodeType, steps: list[Step], at: int) -> int | None:
     """Where the name `getattr` is read, if it is what is called at an instruction: both begin at the same character."""
     positions = list(code.co_positions())
     here = positions[steps[at].place // 2]
@@ -186,7 +186,7 @@ def _start_of_getattr(code: CodeType, steps: list[Opcode], at: int) -> int | Non
     return None
 
 
-def _name_read(code: CodeType, step: Opcode) -> str:
+def _name_read(code: CodeType, step: Step) -> str:
     if step.name == "LOAD_GLOBAL":
         return code.co_names[step.arg >> 1]
     return code.co_names[step.arg] if step.name == "LOAD_NAME" else ""
