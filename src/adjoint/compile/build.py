@@ -42,7 +42,7 @@ STACK = 1 << 15
 LONG = 30_000
 """Work, in additions, from which on the GIL is given up: some ten microseconds."""
 STRAIGHT = 8_000
-"""Lines of code above which LLVM is asked for less; for next to nothing if they are one function, which takes longest."""
+"""Lines of code above which LLVM is asked for less; in one function, which takes longest, for next to nothing."""
 ENDLESS = 40_000
 """Lines of code above which it is asked for next to nothing."""
 PER_LINE = 20e-6
