@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.core.primitive import Primitive
 from adjoint.core.traced import LOCAL
 from adjoint.numpy.patching import tracing
+from adjoint.rules.opaque import Opaque
+from adjoint.rules.stacking import leading
 from adjoint.transforms.recording import run
 
 
@@ -176,3 +179,32 @@ def test_a_python_number_gives_way():
     """With a Python float as input, single precision wins, as it does in NumPy."""
     assert ad.vjp(lambda x: x * np.ones(2, np.float32), 1.1)[0].dtype == np.float32
     assert ad.vjp(lambda x: x * np.ones(2, np.float32), np.float64(1.1))[0].dtype == np.float64
+
+
+@pytest.mark.parametrize("n", [3, 100, 5000])
+def test_large_derivatives_give_no_warning(n):
+    """That they are finite is found by a sum of squares, which may overflow by itself; warnings are errors here."""
+    _, tangent = ad.jvp(lambda x: x * 1e200, (np.ones(n),), (np.ones(n),))
+    gradient = ad.grad(lambda x: np.sum(x * 1e200))(np.ones(n))
+    _, largest = ad.jvp(np.max, (np.arange(n) * 1e200,), (np.ones(n),))
+    assert np.all(tangent == 1e200)
+    assert np.all(gradient == 1e200)
+    assert largest == 1.0
+
+
+@pytest.mark.parametrize("product", [lambda x, c: x * c, lambda x, c: c * x, lambda x, c: c @ x])
+def test_a_plain_array_may_change_before_the_sweep_back(product):
+    """What a product was taken with counts, not what the array holds later."""
+    c = np.array([[1.0, 2.0], [3.0, 4.0]])
+    value, pullback = ad.vjp(lambda x: product(x, c), np.eye(2))
+    expected = pullback(np.ones_like(value))
+    c[:] = 0.0
+    assert np.all(np.equal(pullback(np.ones_like(value)), expected))
+    assert np.any(np.not_equal(expected, 0.0))
+
+
+def test_the_tangent_of_a_rule_may_be_smaller_than_its_result():
+    """It is spread out forward, so its cotangent is summed on the way back."""
+    rule = Opaque(jvp=lambda tangents, out, args, params: 2.0 * tangents[0])
+    repeated = Primitive("repeated", lambda x: np.stack([2.0 * x, 2.0 * x]), derivative=rule, stacking=leading)
+    assert np.all(ad.grad(lambda x: np.sum(repeated(x)))(np.ones(3)) == 4.0)

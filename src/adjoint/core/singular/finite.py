@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..frames.float_warnings import quiet
 from ..traced import ARRAY, Traced
 from ..types import Numeric
 from ..values import FLOATS, LARGE, decidable
@@ -24,20 +25,26 @@ def all_finite(values: Sequence[Numeric | None], what: str = "the derivative") -
     return True
 
 
+SMALL = 32
 PLAIN = FLOATS | {np.ndarray}
 
 
 def _is_finite(x: Numeric, what: str) -> bool:
-    """A quick sufficient test first: nan and infinities survive a sum of squares, and a sum."""
+    """A quick sufficient test first: nan and infinities survive a sum, and a sum of squares."""
     if type(x) is ARRAY and x.dtype.kind == "f":
-        if x.size < LARGE:
-            flat = x if x.ndim == 1 else x.ravel()
-            total = flat.dot(flat)  # BLAS, which would wake threads for a large array
-        else:
-            total = np.add.reduce(x, axis=None)
+        total = sum(x.ravel().tolist()) if x.size <= SMALL else _total(x)
         if math.isfinite(total):
             return True
     found: Any = np.all(np.isfinite(x))
     if not isinstance(found, Traced):
         return bool(found)
     return bool(found.traced_by.decided(found, f"{what} is finite"))
+
+
+@quiet
+def _total(x: np.ndarray) -> Any:
+    """A sum of squares, or a sum, which may be too large although no element is."""
+    if x.size < LARGE:
+        flat = x.ravel()
+        return flat.dot(flat)  # BLAS, which would wake threads for a large array
+    return np.add.reduce(x, axis=None)
