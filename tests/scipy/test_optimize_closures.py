@@ -1,6 +1,7 @@
 """Solvers inside differentiated functions: where traced values may be, nesting, loops, programs, batches."""
 
 import functools
+import types
 from dataclasses import dataclass
 
 import numpy as np
@@ -490,3 +491,112 @@ def test_attributes_that_change_later(how):
     wanted = sum([k ** (1 / 3) for k in (1.0, 2.0, 3.0)]) * 2.0 ** (-2 / 3) / 3.0
     for derivative in (ad.grad(f), ad.jit(ad.grad(f)), lambda x: ad.jvp(f, (x,), (1.0,))[1]):
         assert derivative(2.0) == pytest.approx(wanted, rel=1e-9)
+
+
+class Notes:
+    """An object that a function writes to."""
+
+    def __init__(self, a=0.0):
+        self.a, self.last = a, 0.0
+
+    def miss(self, x):
+        """What is solved, and what it keeps."""
+        self.last = x
+        return x * x - self.a
+
+
+LAST, TABLE = 0.0, {"last": 0.0}
+
+
+def by_attribute(a, notes=None):
+    notes = notes or Notes()
+
+    def miss(x):
+        notes.last = x
+        return x * x - a
+
+    return brentq(miss, 0.0, 9.0) + notes.last
+
+
+def by_large_array(a):
+    buffer = np.zeros(5000)
+
+    def miss(x):
+        buffer[0] = ad.value(x)
+        return x * x - a
+
+    return brentq(miss, 0.0, 9.0) + buffer[0]
+
+
+def by_object_with_a_traced_value(a):
+    notes = Notes(a)
+    return brentq(notes.miss, 0.0, 9.0) + notes.last
+
+
+def by_list_with_a_traced_value(a):
+    seen = [a]
+
+    def miss(x):
+        seen.append(x)
+        return x * x - seen[0]
+
+    return brentq(miss, 0.0, 9.0) + seen[-1]
+
+
+def by_namespace(a):
+    return by_attribute(a, types.SimpleNamespace(last=0.0))
+
+
+def by_function(a):
+    def miss(x):
+        miss.last = x
+        return x * x - a
+
+    return brentq(miss, 0.0, 9.0) + miss.last
+
+
+def by_global(a):
+    def miss(x):
+        global LAST
+        LAST = x
+        return x * x - a
+
+    return brentq(miss, 0.0, 9.0) + LAST
+
+
+def by_global_table(a):
+    def miss(x):
+        TABLE["last"] = x
+        return x * x - a
+
+    return brentq(miss, 0.0, 9.0) + TABLE["last"]
+
+
+WRITING = {f.__name__: f for f in (by_attribute, by_large_array, by_object_with_a_traced_value, by_namespace)} | {
+    f.__name__: f for f in (by_list_with_a_traced_value, by_function, by_global, by_global_table)
+}
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_what_a_function_writes_is_not_read_later(name):
+    """Wherever it is kept, it is a plain number, or lost with a copy: neither a slope nor a program follows it."""
+    f = WRITING[name]
+    assert f(2.0) == pytest.approx(2.0 * np.sqrt(2.0))
+    for transformed in (ad.grad(f), ad.jit(f), ad.jit(ad.grad(f))):
+        with pytest.raises(errors.ImpureError, match="is used after the call"):
+            transformed(2.0)
+
+
+def test_what_is_written_and_never_read_is_no_matter():
+    """An attribute that is only set, one that only counts, and another one that is read."""
+    notes = types.SimpleNamespace(shift=1.0, count=0, shown=None)
+
+    def f(a):
+        def miss(x):
+            notes.count += 1
+            notes.shown = x
+            return x * x - a
+
+        return brentq(miss, 0.0, 9.0) + notes.shift
+
+    assert ad.grad(f)(2.0) == pytest.approx(0.5 / np.sqrt(2.0))

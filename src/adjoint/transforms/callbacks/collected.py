@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dis
+import functools
 import sys
 import types
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,64 +15,111 @@ import numpy as np
 from ...core.errors import ImpureError, message
 from ...core.frames.whose import Owner, owner_of
 from ...core.traced import Traced
-from .reach import Reach, content_of
+from ...ir.surroundings.reach import owner_of_class
+from .reach import Reach, attributes_of, content_of
 
 COUNTS = (bool, int)
 
 
 class Collected:
-    """The variables and containers behind a solver's arguments, as they are before it runs."""
+    """What a solver's run finds behind its arguments: variables, containers, attributes, arrays."""
 
     def __init__(self, reach: Reach, values: Sequence[Any]) -> None:
         self.counts = any(map(_runs_again, values))
         """Whether counts matter too: a derivative may take them for constants, a program or a batch may not."""
-        self._held = [(x, _content(x)) for x in reach.objects.values() if issubclass(type(x), HOLDERS)]
-        self._handles, self._given = reach.handles, list[tuple[int, Any, Any]]()
+        self._reach = reach
+        self._held: list[tuple[Any, Any, dict[Any, Any]]] = []
 
-    def given(self, values: Sequence[Any]) -> None:
-        """Remember the arrays that a run is given in the place of handles."""
-        self._given = [(id(h), v, _content(v)) for h, v in zip(self._handles, values, strict=True) if type(v) is ARRAY]
+    def begin(self, stand_in: Callable[[Any], Any]) -> None:
+        """Remember everything as it is before a run, which works with what stands in for each object."""
+        pairs = [(x, stand_in(x)) for x in self._reach.objects.values()]
+        self._held = [(x, made, _content(made)) for x, made in pairs if _can_change(made)]
 
     def refuse_if_read(self, name: str) -> None:
         """Refuse a function that goes on with what was collected."""
-        changed = {number for number, x, before in self._given if any(map(_differ, before, _content(x)))}
+        changed: set[int] = set()
         variables: set[str] = set()
-        for x, before in self._held:
-            now = _content(x)
-            if isinstance(x, types.FunctionType):
-                pairs = zip(x.__code__.co_freevars, before, now, strict=True)
-                variables.update([n for n, a, b in pairs if a is not b and (self.counts or not isinstance(b, COUNTS))])
-            elif len(before) != len(now) or any(map(_differ, before, now)):
+        for x, made, before in self._held:
+            now = _content(made)
+            keys = [key for key in before.keys() | now.keys() if _differ(before.get(key), now.get(key))]
+            if isinstance(made, HOLDERS):
+                changed.update([id(x)] if keys else [])
+                continue
+            is_lost = made is not x
+            variables.update([k for k in keys if type(k) is str and self._counts(now.get(k))])
+            attributes = [(k[0], now.get(k)) for k in keys if type(k) is tuple]
+            if any([(is_lost or self._counts(v)) and self._is_read(x, name, v) for name, v in attributes]):
                 changed.add(id(x))
         if not (changed or variables):
             return
         for frame in _frames():
             for variable in _read_later(frame):
-                held = frame.f_locals.get(variable)
+                held = {**frame.f_globals, **frame.f_locals}.get(variable.removeprefix(GLOBAL))
                 if variable in variables or not changed.isdisjoint(Reach(held).objects):
                     raise ImpureError(
                         message(
                             f"What a function given to {name} changes is used after the call, through"
-                            f"  {variable}:  nothing follows it there.",
+                            f"  {variable.removeprefix(GLOBAL)}:  nothing follows it there.",
                             fix="Compute what is needed from the solver's result, which counts evaluations too;\n"
                             "  what is collected to be looked at belongs outside, and is read there.",
                         )
                     )
 
+    def _counts(self, value: Any) -> bool:
+        """Whether it matters that a variable or attribute has this value now."""
+        return self.counts or not isinstance(value, COUNTS)
+
+    def _is_read(self, x: Any, name: str, value: Any) -> bool:
+        """Whether code reads an attribute that was set; of one that is counted up, other code than that."""
+        if isinstance(x, types.FunctionType):
+            return True
+        methods = [f for base in type(x).__mro__ for f in vars(base).values()]
+        functions = [f for f in (*self._reach.objects.values(), *methods) if isinstance(f, types.FunctionType)]
+        for code in [*[f.__code__ for f in functions], *[frame.f_code for frame in _frames()]]:
+            read, written = _attributes(code)
+            if name in read and not (isinstance(value, COUNTS) and name in written):
+                return True
+        return False
+
 
 ARRAY = np.ndarray  # and no traced one
-HOLDERS = (types.FunctionType, list, dict, ARRAY)
+HOLDERS = (list, dict, ARRAY)
 
 
-def _content(x: Any) -> list[Any]:
-    """What a container holds, or the variables of a function; of an array its bytes."""
-    if isinstance(x, types.FunctionType):
-        return list(map(content_of, x.__closure__ or ()))
-    if isinstance(x, Traced):
-        return []
+def _can_change(x: Any) -> bool:
+    """Whether something can hold other things after a run: a container, an array, an object of the user's."""
+    if isinstance(x, (Traced, type)):
+        return False
+    kinds = (types.FunctionType, types.SimpleNamespace, *HOLDERS)
+    return isinstance(x, kinds) or owner_of_class(type(x)) is Owner.USER
+
+
+def _content(x: Any) -> dict[Any, Any]:
+    """What a container holds, by keys; an array's bytes; variables by name; attributes by tuples."""
     if isinstance(x, ARRAY):
-        return [x.tobytes()] if x.flags.writeable and x.size <= SMALL and x.dtype != object else []
-    return [*dict.keys(x), *dict.values(x)] if isinstance(x, dict) else list(x)
+        return {None: _digest(x)} if x.flags.writeable and not x.dtype.hasobject else {}
+    if isinstance(x, dict):
+        return dict(dict.items(x))
+    if isinstance(x, list):
+        return dict(enumerate(x))
+    if not isinstance(x, types.FunctionType):
+        return {(n,): v for n, v in attributes_of(x).items()}
+    cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
+    found: dict[Any, Any] = {n: content_of(c) for n, c in cells}
+    found.update({GLOBAL + n: x.__globals__.get(n) for n in _set_globals(x.__code__)})
+    found.update({(n,): v for n, v in x.__dict__.items()})
+    return found
+
+
+GLOBAL = "global "
+"""Before the names of global variables."""
+
+
+def _digest(x: np.ndarray) -> bytes:
+    """What an array holds, or something that is another one for other numbers where that is long."""
+    if x.size <= SMALL:
+        return x.tobytes()
+    return zlib.crc32(np.ascontiguousarray(x).view(np.uint8).data).to_bytes(4, "little")
 
 
 def _differ(a: Any, b: Any) -> bool:
@@ -79,7 +128,21 @@ def _differ(a: Any, b: Any) -> bool:
 
 
 SMALL = 1000
-"""How many elements an array has at most that is looked at: what is collected is in small ones."""
+"""How many elements an array has at most that is kept as it was."""
+
+
+@functools.lru_cache(1024)
+def _set_globals(code: types.CodeType) -> frozenset[str]:
+    """The global variables that code sets."""
+    return frozenset([s.argval for s in dis.get_instructions(code) if s.opname == "STORE_GLOBAL"])
+
+
+@functools.lru_cache(1024)
+def _attributes(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
+    """The attributes that code reads, and those that it sets."""
+    steps = list(dis.get_instructions(code))
+    read = [s.argval for s in steps if s.opname in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")]
+    return frozenset(map(str, read)), frozenset([str(s.argval) for s in steps if s.opname == "STORE_ATTR"])
 
 
 def _runs_again(x: Any) -> bool:
@@ -106,7 +169,7 @@ def _frames() -> Iterator[types.FrameType]:
 
 
 def _read_later(frame: types.FrameType) -> set[str]:
-    """The local variables that a call may still read, in the next round of a loop too."""
+    """The variables that a call may still read, in the next round of a loop too."""
     code, here = frame.f_code, frame.f_lasti
     steps = list(dis.get_instructions(code))
     jumps = [s for s in steps if s.offset > here and "JUMP_BACKWARD" in s.opname and s.argval <= here]
@@ -126,12 +189,14 @@ def _read_later(frame: types.FrameType) -> set[str]:
 
 
 def _names(step: dis.Instruction, code: types.CodeType) -> tuple[set[str], set[str]]:
-    """The local variables that an instruction reads, and those that it sets."""
+    """The variables that an instruction reads, and those that it sets."""
     kind, names = step.opname, step.argval if isinstance(step.argval, tuple) else (step.argval,)
     if kind == "STORE_FAST_LOAD_FAST":
         return {names[1]}, {names[0]}
     if kind.startswith(("STORE_FAST", "STORE_DEREF")):
         return set(), set(names)
+    if kind == "LOAD_GLOBAL":
+        return {GLOBAL + step.argval}, set()
     if kind.startswith("LOAD_DEREF"):
         return set(names), set()
     if kind.startswith("LOAD_FAST"):  # of a variable of inner functions it makes a closure

@@ -39,6 +39,7 @@ class Callbacks:
         reach = Reach(parts)
         self._live: tuple[Reach, tuple[Any, ...]] | None = reach, parts
         """As they came, so that functions may count and collect while the call lasts."""
+        self.collected: Collected | None = None
         self.values = [_copied(h) for h in reach.handles]
         """The values behind all handles: traced ones, and plain arrays that the function made."""
         holes = [Traced(None, CONSTANTS, None) for _ in self.values]
@@ -59,7 +60,11 @@ class Callbacks:
         """
         if live and self._live is not None:
             (reach, given), self._live = self._live, None
-            return Copies(reach, values).of(given)  # type: ignore[no-any-return]
+            copies = Copies(reach, values)
+            made: tuple[Any, ...] = copies.of(given)
+            if self.collected is not None:
+                self.collected.begin(copies.of)
+            return made
         return Copies(self._reach, values, freeze=True).of(self._parts)  # type: ignore[no-any-return]
 
     def solved(self, name: str, solve: Callable[..., Any], derivative: Rule) -> Any:
@@ -73,11 +78,11 @@ class Callbacks:
             name, step.evaluate, derivative=derivative, stacking=one_by_one, multiple=True, fails_from=0
         )
         if self._live is not None:
-            step.collected = Collected(self._live[0], self.values)
+            self.collected = Collected(self._live[0], self.values)
         try:
             found = primitive(*self.values)
         finally:
-            self._live, collected, step.collected = None, step.collected, None
+            self._live, collected, self.collected = None, self.collected, None
         if collected is not None:
             collected.refuse_if_read(name)
         return step.rebuilt(found)
@@ -90,13 +95,11 @@ class SolverStep:
         self.solve, self.callbacks = solve, callbacks
         self._outcomes: list[tuple[list[Any], Any]] = []
         self._lock = threading.Lock()
-        self.collected: Collected | None = None
 
     def evaluate(self, *values: Any) -> tuple[Any, ...]:
         """The number of the outcome, and the numbers and arrays in the result."""
-        if self.collected is not None:
+        if self.callbacks.collected is not None:
             values = tuple(map(_copied, values))
-            self.collected.given(values)
         parts = self.callbacks.parts(values, live=True)
         with plainly():
             found, restore = flatten(self.solve(*parts))
