@@ -42,13 +42,18 @@ def captured(fun: Callable[..., Iterable[Value]], examples: Sequence[Value]) -> 
     try:
         with noted(capture):
             leaves = run(fun, [capture.input(x) for x in examples], {})
-        if capture.unguarded:  # an error that the function caught: a decision
-            raise GuardRefusedError
-        program, foreign = capture.program, capture.foreign
-        program.outputs = [capture.number_of(snapshot(x))[0] for x in leaves]
-        capture.settle()
+        return finished(capture, leaves)
     finally:
         capture.end()
+
+
+def finished(capture: CaptureTrace, leaves: Iterable[Value]) -> Body:
+    """What has been captured, with these results."""
+    if capture.unguarded:  # an error that the function caught: a decision
+        raise GuardRefusedError
+    program, foreign = capture.program, capture.foreign
+    program.outputs = [capture.number_of(snapshot(x))[0] for x in leaves]
+    capture.settle()
     own = program.inputs
     program.inputs = [number for _, number in foreign] + own
     arrays = [(n, c) for n, c in program.constants.items() if isinstance(c, np.ndarray)]
