@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.transforms.jit.jit import MAX_PATHS
+from adjoint.transforms.jit import path
 
 X = np.array([0.3, -1.2, 2.0])
 
@@ -164,15 +164,19 @@ def test_a_path_is_recorded_once():
     assert all("np.sum(x) > 0" in line for lines in f.stats()["guards"] for line in lines)
 
 
-def test_too_many_paths():
-    """Past the cap the function runs eagerly, with one warning that names the line."""
+@pytest.mark.parametrize(("steps", "most"), [(0, 32), (path.MAX_STEPS, 36)])
+def test_too_many_paths(steps, most, monkeypatch):
+    """Past the cap, higher for short programs, the function runs eagerly, with one warning that names the line."""
+    monkeypatch.setattr(path, "MAX_STEPS", steps)
+    monkeypatch.setattr(path, "MAX_SHORT_PATHS", 36)
     f = ad.jit(lambda x: x * len(range(int(x))))
-    with pytest.warns(RuntimeWarning, match=r"(?s)32 different paths.*range\(int\(x\).*ad.while_loop") as caught:  # noqa: PT031
-        for n in range(MAX_PATHS + 5):
+    words = rf"(?s){most} different paths.*range\(int\(x\).*ad.while_loop"
+    with pytest.warns(RuntimeWarning, match=words) as caught:  # noqa: PT031
+        for n in range(most + 5):
             assert f(n + 0.5) == (n + 0.5) * n
     assert len(caught) == 1
     assert caught[0].filename == __file__
-    assert f.stats()["recordings"] == MAX_PATHS
+    assert f.stats()["recordings"] == most
     assert "int(x)" in f.stats()["eager"][0]
 
 

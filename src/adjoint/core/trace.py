@@ -29,6 +29,8 @@ class Trace(ABC):
     """Whether it writes a program down, so that decisions on its values have to be guarded."""
     guards_allowed: bool = True
     """Whether decisions may be taken on its values: not in the body of a loop that is being captured."""
+    loops: Any = None
+    """Who is asked about truth values that are tested, as the test of a loop may be (see `CaptureTrace`)."""
 
     @abstractmethod
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: Params) -> Any:

@@ -31,6 +31,8 @@ class Local(threading.local):
     """How many functions are being traced in it, one inside the other."""
     seeks_nans = False
     """Whether it looks for nans, and does not do so already."""
+    updates = 0
+    """How often a handle has been updated in place."""
 
 
 LOCAL = Local()
@@ -69,6 +71,7 @@ class Traced(Array):
 
     def become(self, other: object) -> None:
         """Let this handle stand for another value: the one way in which anything is updated in place."""
+        LOCAL.updates += 1
         if isinstance(other, Traced):
             self.value, self.traced_by, self.node = other.value, other.traced_by, other.node
         else:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from types import FrameType
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -35,13 +36,20 @@ class NoStepError(Exception):
     """What was to be a step turned out to be none: nothing is written down."""
 
 
+class Tests(Protocol):
+    """Who sees truth values that are tested."""
+
+    def truth(self, x: Traced, frame: FrameType) -> bool:
+        """The truth value that a frame is to go on with, for one of a captured program."""
+
+
 class CaptureTrace(Trace):
     """The outermost trace of a recording: its handles hold real values, and numbers of a `Program`."""
 
     __slots__ = (
-        "arrays", "failed", "foreign", "guards_allowed", "has_truth_as_index", "hopes", "level", "lift", "numbers",
-        "origins", "pinned", "plain_truths", "program", "ranges", "root", "surroundings", "under_conditions",
-        "unguarded",
+        "arrays", "failed", "foreign", "guards_allowed", "has_truth_as_index", "hopes", "level", "lift", "loops",
+        "numbers", "origins", "pinned", "plain_truths", "program", "ranges", "refused", "root", "surroundings",
+        "under_conditions", "unguarded",
     )  # fmt: skip
     is_capture = True
     is_checked = True
@@ -80,6 +88,9 @@ class CaptureTrace(Trace):
         """The identity of the error that a step raised last."""
         self.unguarded = False
         """Whether an error was raised that no guard stands for: if the function catches it, this is right only once."""
+        self.refused = False
+        """Whether a decision was asked for where there must not be any."""
+        self.loops: Tests | None = None
 
     def input(self, value: Any) -> Traced:
         """A fresh argument of the program."""
@@ -260,6 +271,7 @@ class CaptureTrace(Trace):
     def decided(self, x: Traced, why: str = "") -> Any:
         """The plain value of a handle, on which the program from here on relies: a guard is written down."""
         if not self.guards_allowed:
+            self.refused = True
             raise GuardRefusedError
         number, value = self.number_of(x)
         if number in self.program.constants and not isinstance(value, np.ndarray):

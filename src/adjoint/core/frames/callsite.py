@@ -110,7 +110,9 @@ def stores_elements(code: CodeType) -> bool:
     """Whether a function stores into elements of something, `y[i] = v`, or updates in place, `y += v`."""
     known = _storing.get(id(code))
     if known is None:
-        stores = any([s.name == "STORE_SUBSCR" or (s.name == "BINARY_OP" and s.arg >= IN_PLACE) for s in _steps(code)])
+        stores = any(
+            [s.name == "STORE_SUBSCR" or (s.name == "BINARY_OP" and s.arg >= IN_PLACE) for s in instructions(code)]
+        )
         known = _storing[id(code)] = code, stores
     return known[1]
 
@@ -133,7 +135,7 @@ class Step(NamedTuple):
 
 
 def _site(code: CodeType, place: int) -> Site:
-    steps = _steps(code)
+    steps = instructions(code)
     at = next(k for k, step in enumerate(steps) if step.place == place)
     if steps[at].name in READS:
         return Site(reads=True, calls=_is_called(steps, at))
@@ -144,7 +146,7 @@ def _site(code: CodeType, place: int) -> Site:
     return Site(reads=True, calls=beside >= 0 and steps[beside].name == "PUSH_NULL")
 
 
-def _steps(code: CodeType) -> list[Step]:
+def instructions(code: CodeType) -> list[Step]:
     """The instructions of a code; the standard library's `dis` would be noticed by who follows what Python runs."""
     found, high = [], 0
     for place in range(0, len(code.co_code), 2):

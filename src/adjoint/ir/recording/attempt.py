@@ -8,14 +8,14 @@ import functools
 import random
 import types
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ...core.errors import ImpureError, OutputError, message
 from ...core.traced import Traced, snapshot
 from ...core.tree import flatten, holder, ways
-from ..capture import CaptureTrace
+from ..capture import CaptureTrace, Tests
 from ..counts import LooksAtNumbersError, tells_handles_apart
 from ..effects import Effect, Performance, noted
 from ..passes import observe
@@ -70,6 +70,21 @@ class Request(NamedTuple):
     """Whether the recording relies on what has been used alone; that takes longer to find out."""
     lift: Lift = Lift.ATTRIBUTES
     """Which of the arrays that the function captures are handles."""
+    loops: Loops | None = None
+    """Who looks for loops of Python's; without, their rounds are recorded one by one."""
+
+
+class Loops(Tests, Protocol):
+    """Who sees truth values that are tested, and makes loops of them."""
+
+    has_started: bool
+    """Whether something in the recording is a loop, or is to become one."""
+
+    def begin(self) -> None:
+        """Before a function is recorded, for the first time or once more."""
+
+    def failed(self) -> bool:
+        """Whether the recording cannot be used, as something was no loop; it will not be taken for one again."""
 
 
 class Attempt(NamedTuple):

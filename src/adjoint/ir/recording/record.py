@@ -18,7 +18,7 @@ from ..surroundings.copying import functions_behind
 from ..surroundings.looking import look
 from ..surroundings.randomness import not_drawn_if_refused, put_back
 from ..surroundings.varying import NONE, Counts, Numbers, Variable, without_truths
-from .attempt import Attempt, ChangesCopyError, Lift, Rebuild, Request, Run, attempted, impure
+from .attempt import Attempt, ChangesCopyError, Lift, Loops, Rebuild, Request, Run, attempted, impure
 from .home import home
 from .recording import Recording
 
@@ -37,6 +37,7 @@ def record(
     counts: Counts = frozenset(),
     variables: Sequence[Variable] = (),
     exactly: bool = False,
+    loops: Loops | None = None,
 ) -> tuple[Recording, Any]:
     """Call `fun` on handles; the recording, and the result of this very call.
 
@@ -45,7 +46,7 @@ def record(
     The recording relies on everything that can be reached, or `exactly` on what has been used; that takes longer to
     find out.
     """
-    request = Request(run, fun, leaves, rebuild, extra, NONE, exactly)
+    request = Request(run, fun, leaves, rebuild, extra, NONE, exactly, loops=loops)
     for numbers in dict.fromkeys([Numbers(counts, tuple(variables)), Numbers(counts)]):
         try:
             return _checked(request._replace(counts=numbers))
@@ -117,8 +118,27 @@ def _settled(request: Request) -> Attempt:
 
 
 def _recorded(request: Request) -> Attempt:
+    """A recording with loops of Python's as loops, where these are to be found and the function does not mind."""
+    loops = request.loops
+    while loops is not None:
+        loops.begin()
+        try:
+            found = _with_truths(request)
+            if not loops.failed():
+                return found
+        except Exception:
+            if not loops.has_started:
+                raise
+            if not loops.failed():  # a loop that was found may be why
+                loops = None
+        put_back()
+    return _with_truths(request._replace(loops=None))
+
+
+def _with_truths(request: Request) -> Attempt:
     """A recording in which truth values are handles, if none of them was an index."""
     capture = CaptureTrace()
+    capture.loops = request.loops
     try:
         found = attempted(capture, request)
         if not capture.has_truth_as_index:

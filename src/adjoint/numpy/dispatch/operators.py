@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -125,6 +126,9 @@ def _rdivmod(self: Traced, other: Any) -> Any:
 
 def _bool(self: Traced) -> bool:
     refuse_batch(self, "a truth value", "Use  np.where(condition, a, b)  instead of  if.")
+    tested = decidable(self)
+    if isinstance(tested, Traced) and tested.traced_by.loops is not None:
+        return bool(tested.traced_by.loops.truth(tested, sys._getframe(1)))
     return bool(decided(self))
 
 

@@ -93,6 +93,15 @@ def made_by_numpy(found: Any) -> Any:
     return found
 
 
+def made_by_python(found: Any) -> None:
+    """Say of a result, a Python float under every trace, that it is Python's number."""
+    x = found
+    while isinstance(x, Traced):
+        if isinstance(x.traced_by, ReverseTrace):
+            x.traced_by.kinds[x.node] = True
+        x = x.value
+
+
 def marked_as_numpys(found: Any) -> Any:
     """What a function of NumPy's gives for one of Python's numbers: an array without axes or a number, of NumPy's."""
     if type(found) is Traced and type(found.traced_by) is ReverseTrace and type(found.value) is float:

@@ -28,7 +28,7 @@ from ..settings import JITTED, is_off
 from .keys import CallParts, check_objects, check_static, several, taken_apart
 from .native import kind_of_jitted
 from .numbers import Captured, NumberChoices
-from .path import Path, recorded
+from .path import MAX_PATHS, Path, are_several, most, recorded
 from .show import Lengths, Lowered, Stats, say, stats_of
 from .step import call_inside
 
@@ -37,8 +37,6 @@ R = TypeVar("R")
 Numbers = int | Iterable[int]
 Names = str | Iterable[str]
 
-MAX_PATHS = 32
-"""Recordings for arguments of one kind, which differ by the branches taken; any other branch runs eagerly."""
 MAX_CHANGES = 8
 """Recordings after changes of one captured variable; one more, and the function runs eagerly."""
 MAX_STATICS = 64
@@ -258,7 +256,8 @@ class Jitted(Generic[P, R]):
         if self._is_too_much(call, paths):
             return self.fun(*args, **kwargs)
         check_objects(call, self.static_argnums, self.static_argnames)
-        recording, result = recorded(self.fun, call, self._captured.inputs, exactly=exactly)
+        inputs = self._captured.inputs
+        recording, result = recorded(self.fun, call, inputs, exactly=exactly, rolls=are_several(paths))
         if recording.counts != call.counts:
             self._numbers.fix(call, call.counts)
             call = call.without_counts()
@@ -297,11 +296,11 @@ class Jitted(Generic[P, R]):
             if self._changes[what, call.key] > MAX_CHANGES:
                 self._give_up(f"{what} changes between calls", "Pass it as an argument.")
                 return True
-        if len(paths) - len(changes) >= MAX_PATHS:
+        if len(paths) - len(changes) >= most(paths):
             lines = [s.line for p in paths[:1] for s in p.recording.program.steps if s.primitive is GUARD]
             self._eager[call.key] = lines[-1] if lines else ""
             self._warn(
-                f"has taken {MAX_PATHS} different paths, so it now runs without jit where none of them fits.\n"
+                f"has taken {most(paths)} different paths, so it now runs without jit where none of them fits.\n"
                 f"  The last decision was at {self._eager[call.key]}",
                 "Use  ad.while_loop, ad.scan  or  ad.cond  for a loop or branch that depends on values, or  np.where;\n"
                 "  NumPy's functions instead of math's, which take one number at a time.",

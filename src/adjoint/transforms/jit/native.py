@@ -21,7 +21,7 @@ if can_compile():  # loaded with jit itself, so that no call has to wait for it
     from ...compile.call.callable import NativeCallable
     from ...compile.call.entry import Entry
 
-LONGEST_CHAIN = 16
+LONGEST_CHAIN = 256
 """Entries that are tried one after the other before the slow way: signatures and paths of one function."""
 
 

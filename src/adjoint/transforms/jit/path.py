@@ -5,38 +5,64 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...ir.program import Program, inner_programs
 from ...ir.recording.record import record
 from ...ir.recording.recording import Given, Recording, is_dynamic
 from ...ir.recording.waiting import look
 from ...ir.surroundings.varying import Variable
 from ...numpy.patching.naming import prepare
 from ...rolling.passes import smaller
+from ..loops.python_loops import PythonLoops
 from ..recording import run
 from .keys import CallParts, StaticKey
 from .native import executable
+
+MAX_PATHS = 32
+"""Recordings for arguments of one kind, which differ by the branches taken; any other branch runs eagerly."""
+MAX_SHORT_PATHS = 128
+"""The same for programs that have `MAX_STEPS` steps at most, all together: they are quickly compiled and told apart."""
+MAX_STEPS = 10_000
+SEVERAL = 2
+"""Paths from which on loops of Python's are looked for: rounds one by one are faster, if there are always as many."""
 
 
 class Path:
     """One recording and what runs it."""
 
-    __slots__ = ("entry", "executable", "program", "recording")
+    __slots__ = ("entry", "executable", "program", "recording", "size")
 
     def __init__(self, recording: Recording, call: CallParts, given: Given | None = None) -> None:
         self.recording = recording
         look(len(recording.program.steps))
         self.program = smaller(recording.program)
+        self.size = _size(self.program)
+        """Steps to compile, bodies of loops included."""
         inputs = [*call.inputs, *(recording.captured_numbers() or ())]
         self.executable, self.entry = executable(self.program, inputs, recording, call if given else None, given)
 
 
+def most(paths: Sequence[Path]) -> int:
+    """How many paths there may be."""
+    return MAX_SHORT_PATHS if sum([path.size for path in paths]) <= MAX_STEPS else MAX_PATHS
+
+
+def are_several(paths: Sequence[Path]) -> bool:
+    """Whether there are so many paths that the next one should be one for many."""
+    return len(paths) >= SEVERAL
+
+
+def _size(program: Program) -> int:
+    return len(program.steps) + sum([_size(body) for step in program.steps for body in inner_programs(step)])
+
+
 def recorded(
-    fun: Any, call: CallParts, variables: Sequence[Variable] = (), *, exactly: bool = False
+    fun: Any, call: CallParts, variables: Sequence[Variable] = (), *, exactly: bool = False, rolls: bool = False
 ) -> tuple[Recording, Any]:
-    """The recording of a call, and its result."""
+    """The recording of a call, and its result; if it `rolls`, loops of Python's that values end are loops in it."""
     from ...numpy.numbers import python_calls as python_calls  # not before something is recorded
 
     prepare(fun)  # before anything is remembered of what surrounds it
-    inputs: dict[str, Any] = {"counts": call.counts, "variables": variables}
+    inputs: dict[str, Any] = {"counts": call.counts, "variables": variables, "loops": PythonLoops() if rolls else None}
     return record(run, fun, call.leaves, call.rebuild, *_watched(call), **inputs, exactly=exactly)
 
 

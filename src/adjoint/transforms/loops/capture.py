@@ -48,24 +48,31 @@ def captured(fun: Callable[..., Iterable[Value]], examples: Sequence[Value], *, 
     capture = CaptureTrace(guards=False, lift=True, hopeful=hopeful)
     try:
         with noted(capture):
-            leaves = list(run(fun, [capture.input(x) for x in examples], {}))
-        if capture.unguarded:  # an error that the function caught: a decision
-            raise GuardRefusedError
-        if hopes := capture.hopes or []:
-            leaves.append(functools.reduce(np.logical_or, hopes))
-        program, foreign = capture.program, capture.foreign
-        program.outputs = [capture.number_of(snapshot(x))[0] for x in leaves]
-        capture.settle()
+            leaves = run(fun, [capture.input(x) for x in examples], {})
+        found = finished(capture, leaves)
     finally:
         capture.end()
+    if found.hopes and any([may_fail(found.program, s) for s in found.program.steps]):
+        return captured(fun, examples)  # a step would fail at numbers that nobody asked for
+    return found
+
+
+def finished(capture: CaptureTrace, leaves: Iterable[Value]) -> Body:
+    """What has been captured, with these results."""
+    if capture.unguarded:  # an error that the function caught: a decision
+        raise GuardRefusedError
+    hopes = capture.hopes or []
+    if hopes:
+        leaves = [*leaves, functools.reduce(np.logical_or, hopes)]
+    program, foreign = capture.program, capture.foreign
+    program.outputs = [capture.number_of(snapshot(x))[0] for x in leaves]
+    capture.settle()
     own = program.inputs
     program.inputs = [number for _, number in foreign] + own
     arrays = [(n, c) for n, c in program.constants.items() if isinstance(c, np.ndarray)]
     outside = [(number, value) for value, number in foreign] + arrays
     program = simplified(program)
     _refuse_ragged(program)
-    if hopes and any([may_fail(program, step) for step in program.steps]):  # it would, at numbers that nobody asked for
-        return captured(fun, examples)
     used = {a for step in program.steps for a in step.args} | set(program.outputs)
     outside = [(n, v) for n, v in outside if n in used]
     program.inputs = [n for n, _ in outside] + own

@@ -1,0 +1,178 @@
+"""The variables of a frame as they are: handles apart, and all that can be reached from the rest."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.frames.whose import OURS, Owner
+from ...core.primitive import Primitive
+from ...core.trace import Trace
+from ...core.traced import Traced
+from ..bits import Copy, same_bits
+from ..surroundings.holding import dict_of, is_compiled, is_immutable, is_number, places_of
+from ..surroundings.reach import owner_of_class
+from ..surroundings.watch import content_of, placed
+
+MOST = 2000
+"""Objects that are looked at."""
+WHOLE = (Primitive, Trace, types.CodeType)
+"""What is not looked into."""
+
+
+class Handle(NamedTuple):
+    """A handle among the variables, and what it stood for."""
+
+    x: Traced
+    value: Any
+    trace: Any
+    node: Any
+
+    def is_still(self, other: Handle) -> bool:
+        """Whether it is the same handle, which stands for the same value."""
+        ours, theirs = self[:3], other[:3]
+        return all([a is b for a, b in zip(ours, theirs, strict=True)]) and self.node is other.node
+
+
+class Variables(NamedTuple):
+    """The variables of a frame at one time."""
+
+    handles: list[Handle]
+    """In the order of names: variables that are handles, or items of tuples that are variables."""
+    rest: list[Any]
+    """Everything else: objects that have to be the very same, and numbers that have to be equal to the last bit."""
+
+    def is_like(self, other: Variables) -> bool:
+        """Whether all but the handles is as it was, and the same variables share a handle."""
+        if len(self.rest) != len(other.rest) or self.sharing() != other.sharing():
+            return False
+        return all([_is_same(a, b) for a, b in zip(self.rest, other.rest, strict=True)])
+
+    def sharing(self) -> list[int]:
+        """For each handle the first place at which the very same one stands."""
+        first: dict[int, int] = {}
+        return [first.setdefault(id(h.x), k) for k, h in enumerate(self.handles)]
+
+
+def variables_of(frame: types.FrameType) -> Variables | None:
+    """The variables of a frame; None if something cannot be looked into: an iterator, a generator of random numbers."""
+    looking = _Looking()
+    try:
+        for name, x in sorted(frame.f_locals.items()):
+            looking.rest.append(_Number(name))
+            looking.variable(x)
+    except _UnknownError:
+        return None
+    return Variables(looking.handles, looking.rest)
+
+
+class _UnknownError(Exception):
+    """An object whose contents cannot be seen."""
+
+
+class _Number(NamedTuple):
+    """A number or a text."""
+
+    x: Any
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    if type(a) is _Number:
+        return type(b) is _Number and type(a.x) is type(b.x) and _word(a.x) == _word(b.x)
+    if type(a) is Copy:
+        return type(b) is Copy and same_bits(a.array, b.array)
+    return a is b
+
+
+def _word(x: Any) -> Any:
+    return (x.dtype, x.tobytes()) if isinstance(x, np.generic) else repr(x)
+
+
+class _Looking:
+    def __init__(self) -> None:
+        self.handles: list[Handle] = []
+        self.rest: list[Any] = []
+        self._seen: set[int] = set()
+
+    def variable(self, x: Any) -> None:
+        """A variable, or an item of a tuple that is one."""
+        if issubclass(type(x), Traced) and x.traced_by.level:
+            self.handles.append(Handle(x, x.value, x.traced_by, x.node))
+            self.rest.append(Handle)
+        elif type(x) is tuple:
+            self.rest += [tuple, _Number(len(x))]
+            for item in x:
+                self.variable(item)
+        else:
+            self._look(x)
+
+    def _look(self, x: Any) -> None:
+        if is_number(x):
+            self.rest.append(_Number(x))
+            return
+        self.rest.append(x)
+        if id(x) in self._seen:
+            return
+        self._seen.add(id(x))
+        if len(self._seen) > MOST:
+            raise _UnknownError
+        for part in self._parts(x):
+            self._look(part)
+
+    def _parts(self, x: Any) -> Sequence[Any]:
+        """What an object refers to; it keeps nothing else."""
+        kind = type(x)
+        if issubclass(kind, Traced):  # that no handle is updated meanwhile is for others to see
+            return () if x.traced_by.level else (x.value,)
+        if kind is np.ndarray and not x.dtype.hasobject:
+            self.rest.append(Copy(x))
+            return ()
+        found = _parts_of_code(x)
+        if found is not None:
+            return found
+        if kind in (list, tuple, set, frozenset):
+            return list(x)
+        if kind is dict:
+            return [*x.keys(), *x.values()]
+        if is_compiled(kind) and not issubclass(kind, tuple):
+            raise _UnknownError
+        items = list(x) if issubclass(kind, tuple) else []
+        own = dict_of(x) or {}
+        return [kind, *items, *own.keys(), *own.values(), *[placed(place, x) for _, place in places_of(kind)]]
+
+
+def _parts_of_code(x: Any) -> Sequence[Any] | None:
+    """What a function, a class or a module refers to; None for other objects.
+
+    Modules, and classes that are not the user's, are not looked into: code that changes these is refused by the
+    recording as a whole.
+    """
+    kind = type(x)
+    if issubclass(kind, WHOLE) or is_immutable(x):
+        return ()
+    if issubclass(kind, types.ModuleType):
+        return () if sys.modules.get(x.__name__) is x else None
+    if issubclass(kind, type):
+        return [*vars(x).values(), *x.__bases__] if owner_of_class(x) is Owner.USER else ()
+    if kind is types.BuiltinFunctionType:
+        return () if x.__self__ is None or type(x.__self__) is types.ModuleType else (x.__self__,)
+    if kind is types.FunctionType:
+        cells = [content_of(cell) for cell in x.__closure__ or ()]
+        return [x.__code__, x.__defaults__, x.__kwdefaults__, x.__dict__, *cells]
+    if kind is types.MethodType:
+        return (x.__func__, x.__self__)
+    if kind is functools.partial:
+        return (x.func, x.args, x.keywords, x.__dict__)
+    if _is_ours(kind) and callable(x) and "fun" in (own := dict_of(x) or {}):
+        return (own["fun"],)
+    return None
+
+
+def _is_ours(kind: type) -> bool:
+    """Whether a class is this library's own: what jitted functions and those with rules keep changes no result."""
+    return kind.__module__.partition(".")[0] == OURS
