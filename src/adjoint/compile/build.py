@@ -13,6 +13,7 @@ from ..ir.interpret import Interpreter
 from ..ir.passes import without_dead
 from ..ir.program import GUARD, Program, Step, Type, decides, inner_programs
 from ..ir.recording.waiting import look
+from .across.nodes import EXAMPLES, Examples
 from .assembly.emit import Emitter
 from .assembly.instructions import Allocation, Call
 from .assembly.kinds import I8, I32, POINTER, block_of, is_known
@@ -42,7 +43,7 @@ STACK = 1 << 15
 LONG = 30_000
 """Work, in additions, from which on the GIL is given up: some ten microseconds."""
 STRAIGHT = 8_000
-"""Lines of code above which LLVM is asked for less."""
+"""Lines of code above which LLVM is asked for less, not counting those that run for each of many examples."""
 PER_LINE = 20e-6
 """Seconds that LLVM takes for a line, about."""
 Part = tuple[str, tuple[int, ...], list[Step], Program]
@@ -98,7 +99,7 @@ class Native:
         text = self.module.text()
         lines = text.count("\n")
         look(len(self.program.steps), expected=PER_LINE * lines)
-        level = 0 if lines > STRAIGHT else 2 if self.module.wants_vectors else 1
+        level = 0 if lines - self.module.repeated > STRAIGHT else 2 if self.module.wants_vectors else 1
         self.code = Code(text, level, carries=self.module.carries)
         if not self.has_entry:
             self._call = NativeCallable(_not_taken)
@@ -127,6 +128,9 @@ class Native:
             steps = plan.computed_in(unit)
             if isinstance(unit, Fused):
                 found.append(("loop", unit.shape, steps, plan.program))
+            elif isinstance(unit, Whole) and unit.step.primitive is EXAMPLES:
+                examples: Examples = unit.step.params["examples"]
+                found.append(("loop", (examples.length,), [*steps[:-1], *examples.inside], plan.program))
             elif isinstance(unit, Whole):
                 found.append((_how(plan, steps[-1]), (), steps, plan.program))
             elif found and found[-1][0] == "registers":
