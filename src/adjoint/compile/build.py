@@ -13,6 +13,7 @@ from ..ir.interpret import Interpreter
 from ..ir.passes import without_dead
 from ..ir.program import GUARD, Program, Step, Type, decides, inner_programs
 from ..ir.recording.waiting import look
+from .across.nodes import EXAMPLES, Examples
 from .assembly.emit import Emitter
 from .assembly.instructions import Allocation, Call
 from .assembly.kinds import I8, I32, POINTER, block_of, is_known
@@ -42,7 +43,10 @@ STACK = 1 << 15
 LONG = 30_000
 """Work, in additions, from which on the GIL is given up: some ten microseconds."""
 STRAIGHT = 8_000
-"""Lines of code above which LLVM is asked for less; in one function, which takes longest, for next to nothing."""
+"""Lines of code above which LLVM is asked for less; in one function, which takes longest, for next to nothing.
+
+Those that run for each of many examples do not count.
+"""
 ENDLESS = 40_000
 """Lines of code above which it is asked for next to nothing."""
 PER_LINE = 20e-6
@@ -100,9 +104,10 @@ class Native:
         text = self.module.text()
         lines = text.count("\n")
         look(len(self.program.steps), expected=PER_LINE * lines)
-        longest = max([f.count("\n") for f in self.module.functions])
-        is_endless = longest > STRAIGHT or lines > ENDLESS
-        level = 0 if is_endless else 2 if self.module.wants_vectors and lines <= STRAIGHT else 1
+        straight = lines - self.module.repeated
+        longest = max([f.count("\n") for f in self.module.functions]) - self.module.repeated
+        is_endless = longest > STRAIGHT or straight > ENDLESS
+        level = 0 if is_endless else 2 if self.module.wants_vectors and straight <= STRAIGHT else 1
         self.code = Code(text, level, carries=self.module.carries)
         if not self.has_entry:
             self._call = NativeCallable(_not_taken)
@@ -131,6 +136,9 @@ class Native:
             steps = plan.computed_in(unit)
             if isinstance(unit, Fused):
                 found.append(("loop", unit.shape, steps, plan.program))
+            elif isinstance(unit, Whole) and unit.step.primitive is EXAMPLES:
+                examples: Examples = unit.step.params["examples"]
+                found.append(("loop", (examples.length,), [*steps[:-1], *examples.inside], plan.program))
             elif isinstance(unit, Whole):
                 found.append((_how(plan, steps[-1]), (), steps, plan.program))
             elif found and found[-1][0] == "registers":

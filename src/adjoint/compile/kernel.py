@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from ..ir.program import Program
+from .across.group import by_examples, side_by_side
 from .assembly.module import Module
 from .code.fused_loop import FusedLoop
 from .code.kernel_function import Kernel, KernelFunction
 from .code.tiny_steps import straight
-from .program.classify import Sort
+from .program.classify import Sort, sort_of
 from .program.expand import expanded
 from .program.plan import Fused, Straight, Whole
 from .program.planning import planned
@@ -23,7 +24,7 @@ def kernel_of(
     module: Module,
     program: Program,
     strides: dict[int, tuple[int, ...]] | None = None,
-    sorts: dict[int, Sort] | None = None,
+    sorts: Mapping[int, Sort] | None = None,
     *,
     donated: Collection[int] = (),
     is_body: bool = False,
@@ -32,7 +33,9 @@ def kernel_of(
 
     It may write results over `donated` inputs where the plan says so: if the caller passes the same address for both.
     """
-    plan = planned(program, strides or {}, sorts, donated)
+    known = sorts or {id(s): sort for s in program.steps if (sort := sort_of(program, s)) is not None}
+    program, known = by_examples(program, known)
+    plan = planned(program, {**(strides or {}), **side_by_side(program)}, known, donated)
     kernel = KernelFunction(module, plan, body_of=_body_of, parallel_from=PARALLEL)
     for unit in plan.units:
         kernel.begin(unit.level)

@@ -33,6 +33,8 @@ class Module:
         """Whether there are loops that LLVM should try to make vectors of."""
         self.carries = False
         """Whether there are loops that carry values in memory on the stack."""
+        self.repeated = 0
+        """Lines of loops over examples, whose code is long and is worth LLVM's care."""
         self.unwidened: list[str] = []
         """Why loops were not made ones over vectors here, one reason for each."""
 

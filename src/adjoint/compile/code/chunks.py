@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
+from ...core.entry.algebra import Monoid
 from ..assembly.counted_loop import counted
 from ..assembly.emit import Emitter
 from ..assembly.kinds import I8, I64, POINTER, VOID, memory_kind
 from ..assembly.values import Function, Parameter, Value, literal, number
-from ..program.moving import monoid_of
 from .elements import load, store
 from .filling import fill_memory
 from .kernel_function import KernelFunction
@@ -22,8 +22,7 @@ def call_parallel(
     resources: Resources,
     span: tuple[int, int],
     rows: int,
-    reduced: list[int],
-    start: Callable[[int], float],
+    reduced: Mapping[int, Monoid],
 ) -> None:
     """Call a loop function for ranges of its first axis, by several threads; sums are put together in order."""
     e, (low, high), types = kernel.e, span, kernel.plan.types
@@ -37,17 +36,17 @@ def call_parallel(
             e.store(partial.get(v) or kernel.pointer(v), spot)
         else:
             store(e, spot, kernel.register(v, k), types[v].dtype)
-    body = _chunk_body(kernel, loop, asked, low, high, rows, reduced, start)
+    body = _chunk_body(kernel, loop, asked, low, high, rows, reduced)
     run = kernel.module.declare("adjoint_parallel", VOID, POINTER, POINTER, I64)
     e.call(run, body, context, number(chunks, I64))
     for v, address in partial.items():
-        _combine_chunks(kernel, v, address, chunks)
+        _combine_chunks(kernel, v, reduced[v], address, chunks)
 
 
-def _combine_chunks(kernel: KernelFunction, v: int, address: Value, chunks: int) -> None:
+def _combine_chunks(kernel: KernelFunction, v: int, monoid: Monoid, address: Value, chunks: int) -> None:
     """Put the chunks' shares of a reduction together, in order."""
     e = Emitter(kernel.module)
-    t, monoid = kernel.plan.types[v], monoid_of(kernel.plan.maker[v])
+    t = kernel.plan.types[v]
     kind = memory_kind(t.dtype)
     to, source = Parameter("%to", POINTER, "noalias"), Parameter("%from", POINTER, "noalias")
 
@@ -75,8 +74,7 @@ def _chunk_body(
     low: int,
     high: int,
     rows: int,
-    reduced: list[int],
-    start: Callable[[int], float],
+    reduced: Mapping[int, Monoid],
 ) -> Function:
     """`void body(ptr context, i64 chunk)`: reads the pointers, finds the range, starts its own sums."""
     e = Emitter(kernel.module)
@@ -98,7 +96,7 @@ def _chunk_body(
         if v in reduced:
             shift = e.op("mul", chunk, t.size, "nsw")
             address = e.address(memory_kind(t.dtype), address, shift, flags="")
-            fill_memory(e, address, literal(start(v), t.dtype), t.dtype, t.size)
+            fill_memory(e, address, literal(reduced[v].identity(t.dtype), t.dtype), t.dtype, t.size)
         args.append(address)
     e.call(loop, *args)
     e.give()

@@ -110,7 +110,8 @@ class FusedLoop:
             rows = -(-(region[0][1] - region[0][0]) // chunks)
             rows = -(-rows // BLOCK) * BLOCK if len(region) == 1 else rows
             name = f.end("loop", bounds)
-            call_parallel(self.kernel, name, f.resources, region[0], rows, self._shared(), self._start)
+            shared = {v: self._monoid(v) for v in self._shared()}
+            call_parallel(self.kernel, name, f.resources, region[0], rows, shared)
             self.kernel.work += size * self.work
 
     def _chunks(self, region: list[tuple[int, int]], size: int) -> int:

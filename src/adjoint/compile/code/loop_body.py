@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...core.entry.algebra import Monoid
 from ..assembly.instructions import Call, Instruction, Widening
-from ..assembly.kinds import I64, Kind
+from ..assembly.kinds import I64, POINTER, Kind
 from ..assembly.values import Constant, Value, Vectors
 
 
@@ -46,8 +46,12 @@ class LoopBody:
     - data: different for each element.
     """
 
-    def __init__(self, body: Sequence[Instruction], counter: Value, totals: Sequence[Total]) -> None:
+    def __init__(
+        self, body: Sequence[Instruction], counter: Value, totals: Sequence[Total], *, is_long: bool = False
+    ) -> None:
+        """If it `is_long`, elements may be far from each other, and what is read for all stays where it is used."""
         self.counter = counter
+        self.is_long = is_long
         self.totals = totals
         self.speed: dict[Value, int] = {counter: 1}
         """Registers that count along, and how fast: indices in elements, addresses in elements of their kind."""
@@ -74,6 +78,11 @@ class LoopBody:
                 if value in self.speed:
                     raise NoVectorError("store: an index is used as a number")
                 self.kinds.add(value.kind)
+            case Widening.LOAD if self.is_long and not counts:
+                self.data.add(i)
+                self.kinds.add(i.kind)
+            case Widening.ADDRESS | Widening.LANES if self.is_long and not counts and not holds and i.kind in PLACES:
+                self.speed[i] = 0
             case _ if not counts and not holds:
                 self.before.append(i)
                 return
@@ -89,7 +98,7 @@ class LoopBody:
         self.inside.append(i)
 
     def _require_neighbours(self, i: Instruction, place: Value) -> None:
-        if self.speed.get(place) != 1:
+        if self.speed.get(place) != 1 and not (self.is_long and place in self.speed):
             raise NoVectorError(f"{i.op}: elements are no neighbours in memory")
 
     def _speed(self, i: Instruction) -> int:
@@ -107,6 +116,10 @@ class LoopBody:
                 assert isinstance(y.number, int)
                 return first * y.number
         raise NoVectorError(f"{i.op}: an index that does not count along evenly")
+
+
+PLACES = (I64, POINTER)
+"""The kinds of indices and addresses."""
 
 
 def _refuse(i: Instruction) -> None:

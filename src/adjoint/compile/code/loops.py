@@ -17,7 +17,7 @@ from ..program.plan import Plan
 from ..runtime.processor import has_feature
 from .elements import FLAT, Elements
 from .loop_body import Accumulator, LoopBody, NoVectorError, Total
-from .vectorise import Widened
+from .vectorise import Overlapping, Widened
 
 WIDE = ' "prefer-vector-width"="512"'
 """LLVM is shy of the widest vectors, because of processors that slow down for them; those of today do not."""
@@ -65,8 +65,13 @@ def by_vectors(
     body: Callable[..., Sequence[Value] | None],
     accumulators: Sequence[Accumulator] = (),
     is_scalar: Callable[[], bool] = bool,
+    *,
+    rounds: int = 0,
 ) -> list[Value]:
-    """An innermost loop, by vectors if its inside allows it; else LLVM may try, unless that `is_scalar`."""
+    """An innermost loop, by vectors if its inside allows it; else LLVM may try, unless that `is_scalar`.
+
+    If its `rounds` are given, the inside is long, is written once, and may read and write what is far apart.
+    """
     before, outside = e.block, e.body
     name = f"%i.{e.label('in')}"
     counter = Value(name, I64)
@@ -76,13 +81,13 @@ def by_vectors(
     inside, e.body = e.body, outside
     try:
         totals = [Total(a, r, n) for a, r, n in zip(accumulators, registers, new, strict=True)]
-        loop_body = LoopBody(inside, counter, totals)
+        loop_body = LoopBody(inside, counter, totals, is_long=rounds > 0)
     except NoVectorError as error:
         e.block = before
         e.module.unwidened.append(str(error))
         e.module.wants_vectors = e.module.wants_vectors or not is_scalar()
         return counted(e, low, high, body, carried=[a.start for a in accumulators], is_scalar=is_scalar)
-    return Widened(e, loop_body, low, high).emit()
+    return (Overlapping(e, loop_body, low, high, rounds) if rounds else Widened(e, loop_body, low, high)).emit()
 
 
 class LoopFunction:
@@ -116,6 +121,33 @@ class LoopFunction:
         self.module.straight = outside or few  # functions are called, not written out, where there is little to do
         Nest(self, ranges, FLAT if flat else identity(len(ranges)), body, accumulators, finish).emit()
         self.module.straight = outside
+
+    def across(
+        self,
+        rows: int,
+        count: int,
+        span: tuple[Operand, Operand],
+        body: Callable[[Place], list[Value] | None],
+        accumulators: Sequence[Accumulator],
+        finish: Callable[[Place, list[Value]], None],
+    ) -> None:
+        """For each of some rows a loop over all of `count` examples, or a span of them, that is long inside."""
+        x, place = self.elements, identity(2)
+        x.ranges, x.innermost = [(0, rows), known(span) or (0, 0)], 1
+
+        def inside(row: Operand, i: Value, registers: tuple[Value, ...]) -> list[Value] | None:
+            x.forget()
+            x.variables, self.registers = [row, i], registers
+            return body(place)
+
+        def one(row: Operand) -> None:
+            totals = by_vectors(self.e, *span, lambda i, *rs: inside(row, i, rs), accumulators, rounds=count)
+            finish(place, totals)
+
+        if rows == 1:
+            one(0)
+        else:
+            counted(self.e, 0, rows, one, is_scalar=lambda: True)
 
     def end(self, stem: str, extra: Sequence[Parameter] = (), result: Value | None = None) -> Function:
         """Finish the function, which may return a value; `extra` are parameters that come before all others."""

@@ -14,7 +14,19 @@ from ..assembly.counted_loop import counted
 from ..assembly.emit import Emitter
 from ..assembly.instructions import Call, Instruction, Load, Store
 from ..assembly.kinds import I1, I32, I64, POINTER, VOID, Kind
-from ..assembly.values import Constant, Function, Operand, Value, Vectors, first_lanes, lanes_of, number, spread, zero
+from ..assembly.values import (
+    Constant,
+    Function,
+    Operand,
+    Value,
+    Vectors,
+    first_lanes,
+    lanes_of,
+    number,
+    poison,
+    spread,
+    zero,
+)
 from ..runtime.processor import has_feature
 from ..scalar.vector import PURE, versions
 from .loop_body import Accumulator, LoopBody
@@ -146,10 +158,9 @@ class Widened:
         if i in self.body.speed:
             return e.add(i.renamed(e.register(), i.kind, tuple([known.get(o, o) for o in i.operands])))
         if isinstance(i, Load):
-            return self._read(i.kind, known[i.operands[0]], mask)
+            return self._read(i, known, mask)
         if isinstance(i, Store):
-            value, place = i.operands
-            return self._write(known.get(value) or self._wide(value), known[place], mask)
+            return self._write(i, known, mask)
         given = tuple([known.get(o) or self._wide(o) for o in i.operands])
         if isinstance(i, Call):
             return self._called(i.function, given)
@@ -170,11 +181,12 @@ class Widened:
                 if not isinstance(x, Constant) and x not in self.body.data and x not in self._spread:
                     self._spread[x] = self.e.spread(x, self.width)
 
-    def _read(self, kind: Kind, place: Value, mask: Value | None) -> Value:
-        wide = kind.wide(self.width)
+    def _read(self, i: Load, known: dict[Value, Value], mask: Value | None) -> Value:
+        kind, place, wide = i.kind, known[i.operands[0]], i.kind.wide(self.width)
         return self.e.load(wide, place, kind.bytes) if mask is None else masked_load(self.e, wide, place, mask)
 
-    def _write(self, value: Value, place: Value, mask: Value | None) -> Value:
+    def _write(self, i: Store, known: dict[Value, Value], mask: Value | None) -> Value:
+        value, place = known.get(i.operands[0]) or self._wide(i.operands[0]), known[i.operands[1]]
         if mask is None:
             return self.e.store(value, place, value.kind.bytes)
         return masked_store(self.e, value, place, mask)
@@ -219,6 +231,68 @@ class Widened:
             return self.e.call(self.e.module.declare(target, a.kind, total.kind), total)
         function = self.e.module.declare(target, a.kind, a.kind, total.kind)
         return self.e.call(function, Constant(FIRST[name], a.kind), total, flags="reassoc")
+
+
+class Overlapping(Widened):
+    """A loop with a long inside, which is written once: the last round begins so early that its vector is full.
+
+    What it does again, it does as before; totals take only what is new. Neighbours may be far from each other in
+    memory.
+    """
+
+    def __init__(self, e: Emitter, body: LoopBody, low: Operand, high: Operand, rounds: int) -> None:
+        """`rounds` are those of all chunks together, each of which but the last has a multiple of any width."""
+        super().__init__(e, body, low, high)
+        while self.width > rounds:
+            self.width //= 2
+        self.is_even = rounds % self.width == 0
+
+    def emit(self) -> list[Value]:
+        """Write the loop; the registers with the totals."""
+        e = self.e
+        e.body += self.body.before
+        self._spread_uniform()
+        last = e.op("sub", number(self.high, I64), self.width, "nsw")
+        lanes = lanes_of([Constant(str(k), I64, k) for k in range(self.width)])
+
+        def body(i: Value, *registers: Value) -> list[Value]:
+            at = i if self.is_even else e.intrinsic("smin", i, last)
+            (found,) = self._round(at, [list(registers)], None, copies=1)
+            if self.is_even or not registers:
+                return found
+            fresh = e.compare("sge", lanes, e.spread(e.op("sub", i, at, "nsw"), self.width))
+            return [e.select(fresh, new, old) for new, old in zip(found, registers, strict=True)]
+
+        starts = [self._wide(a.start) for a in self.accumulators]
+        totals = counted(e, self.low, self.high, body, step=self.width, carried=starts, is_scalar=lambda: True)
+        return [self._folded(a, total) for a, total in zip(self.accumulators, totals, strict=True)]
+
+    def _read(self, i: Load, known: dict[Value, Value], mask: Value | None) -> Value:
+        e, place = self.e, i.operands[0]
+        speed = self.body.speed.get(place, 0)
+        if speed == 0:
+            return e.spread(e.load(i.kind, known.get(place, place)), self.width)
+        if speed == 1:
+            return super()._read(i, known, mask)
+        found: Value = poison(i.kind.wide(self.width))
+        for lane in range(self.width):
+            found = e.insert(found, e.load(i.kind, self._lane(i.kind, known[place], lane * speed)), lane)
+        return found
+
+    def _write(self, i: Store, known: dict[Value, Value], mask: Value | None) -> Value:
+        e, (given, place) = self.e, i.operands
+        speed = self.body.speed[place]
+        if speed == 1:
+            return super()._write(i, known, mask)
+        value = known.get(given)
+        stored: Value = given
+        for lane in range(self.width):
+            one = given if value is None else e.extract(value, lane)
+            stored = e.store(one, self._lane(given.kind, known[place], lane * speed))
+        return stored
+
+    def _lane(self, kind: Kind, place: Value, shift: int) -> Value:
+        return place if shift == 0 else self.e.address(kind, place, shift)
 
 
 def masked_load(e: Emitter, wide: Kind, place: Value, mask: Value) -> Value:

@@ -30,7 +30,7 @@ from .pair_forms import paired
 def expanded(program: Program) -> Program:
     """The program in the words of the compiler; every output is the result of a step, and of one output alone."""
     program = paired(without_idle(program))
-    work = Program(list(program.types), list(program.inputs), dict(program.constants), [], [])
+    work = Program(list(program.types), list(program.inputs), dict(program.constants), [], [], set(program.frozen))
     same: dict[int, int] = {}
     uniform = _uniform(work, program.frozen)
     identities = identities_of(program)

@@ -11,6 +11,8 @@ from ...core.entry.moves import ADDS, MARKS, READS, WRITES, Overwrite, Pad, Piec
 from ...ir.program import Step
 from ...ops import UFUNCS
 from ...ops.words import random_words
+from ..across.loop import across
+from ..across.nodes import EXAMPLES
 from ..assembly.counted_loop import counted
 from ..assembly.kinds import register_kind
 from ..assembly.values import Constant, Value, literal
@@ -58,6 +60,8 @@ def whole(kernel: KernelFunction, step: Step) -> None:
         words(kernel, step)
     elif step.primitive is CALL:
         call(kernel, step)
+    elif step.primitive is EXAMPLES:
+        across(kernel, step)
     elif step.primitive in ROUTINES:
         routine(kernel, step)
     else:
