@@ -13,7 +13,7 @@ from ..ir.interpret import Interpreter
 from ..ir.passes import without_dead
 from ..ir.program import GUARD, Program, Step, Type, decides, inner_programs
 from ..ir.recording.waiting import look
-from .across.nodes import EXAMPLES, Examples
+from .across.nodes import EXAMPLES, ExampleWork
 from .assembly.emit import Emitter
 from .assembly.instructions import Allocation, Call
 from .assembly.kinds import I8, I32, POINTER, block_of, is_known
@@ -137,7 +137,7 @@ class Native:
             if isinstance(unit, Fused):
                 found.append(("loop", unit.shape, steps, plan.program))
             elif isinstance(unit, Whole) and unit.step.primitive is EXAMPLES:
-                examples: Examples = unit.step.params["examples"]
+                examples: ExampleWork = unit.step.params["examples"]
                 found.append(("loop", (examples.length,), [*steps[:-1], *examples.inside], plan.program))
             elif isinstance(unit, Whole):
                 found.append((_how(plan, steps[-1]), (), steps, plan.program))

@@ -19,12 +19,12 @@ from ...ir.program import Program, Step
 from ..program.classify import Sort
 from ..program.indices import row_major
 from ..program.moving import labels_of, pieces_of, reads_of
-from .nodes import EXAMPLES, NO_ROWS, Examples
+from .nodes import EXAMPLES, NO_ROWS, ExampleWork
 from .numbering import Numbering
 from .rows import candidates
 
 FEWEST = 24
-"""Examples from which on it pays."""
+"""ExampleWork from which on it pays."""
 NARROW = 16
 """Numbers side by side in memory up to which it is better to go across them than along."""
 LARGEST = 8192
@@ -49,7 +49,7 @@ def by_examples(program: Program, sorts: Mapping[int, Sort]) -> tuple[Program, M
     """The program with steps on small blocks put together, where there are any; and the sorts of its steps."""
     lengths = Counter([n for s in program.steps for o in s.outs for n in set(program.types[o].shape) if n >= FEWEST])
     for count in sorted([n for n, _ in lengths.most_common(3)], reverse=True):
-        found = Group(program, sorts, count).step()
+        found = ExampleGroup(program, sorts, count).step()
         if found is not None:
             program, sorts = found, {**sorts, **{id(s): Sort.WHOLE for s in found.steps if s.primitive is EXAMPLES}}
     return program, sorts
@@ -70,7 +70,7 @@ def side_by_side(program: Program) -> dict[int, tuple[int, ...]]:
     return found
 
 
-class Group:
+class ExampleGroup:
     """The steps of a program that can be done for each of so many examples by itself."""
 
     def __init__(self, program: Program, sorts: Mapping[int, Sort], count: int) -> None:
@@ -104,7 +104,7 @@ class Group:
         sort = self.sorts[id(maker)]
         return sort is Sort.ELEMENTWISE or (sort is Sort.VIEW and self._is_inline(maker.args[0]))
 
-    def _shortest(self) -> Examples:
+    def _shortest(self) -> ExampleWork:
         """The numbers of one example; if they are many, those of one row of it, where rows are done alike."""
         found = Numbering(self, NO_ROWS).done()
         full = len(found.nodes)

@@ -17,7 +17,7 @@ from ..program.indices import Index, Place, constant
 from ..runtime.processor import has_feature
 from ..scalar.casting import cast
 from ..scalar.kernels import scalar_of
-from .nodes import Applied, Cast, Combined, Examples, Known, Node, Read, Term, block_shape
+from .nodes import Applied, Cast, Combined, ExampleWork, Known, Node, Read, Term, block_shape
 
 CHUNK = 100_000
 """Work of one chunk; a fixed number, so that sums do not depend on the number of threads."""
@@ -27,10 +27,10 @@ ALIGNED = 64
 
 def across(kernel: KernelFunction, step: Step) -> None:
     """Write the loop over the examples, and call it."""
-    examples: Examples = step.params["examples"]
+    examples: ExampleWork = step.params["examples"]
     f = LoopFunction(kernel.module, kernel.plan, kernel.elements.level)
     f.resources.written = set(step.outs)
-    writer = Writer(f, examples)
+    writer = ExampleWriter(f, examples)
     work = examples.length * examples.rows.length * len(examples.nodes)
     chunks = work // CHUNK if work >= kernel.parallel_from and examples.length >= 2 * ALIGNED else 1
     bounds = Parameter("%low", I64), Parameter("%high", I64)
@@ -50,10 +50,10 @@ def across(kernel: KernelFunction, step: Step) -> None:
     kernel.work += work
 
 
-class Writer:
+class ExampleWriter:
     """The inside of the loop: the numbers of one example, in their order."""
 
-    def __init__(self, function: LoopFunction, examples: Examples) -> None:
+    def __init__(self, function: LoopFunction, examples: ExampleWork) -> None:
         self.function = function
         self.examples = examples
         self.plan = function.plan

@@ -13,14 +13,14 @@ EXAMPLES: Any = Marker("examples")
 """Steps that are done for all examples of a batch, as one."""
 
 
-class Rows(NamedTuple):
+class AlikeRows(NamedTuple):
     """An axis along which all is done alike: how many rows there are, and which axis they are in values with rows."""
 
     length: int
     axes: Mapping[int, int]
 
 
-NO_ROWS = Rows(1, {})
+NO_ROWS = AlikeRows(1, {})
 
 
 class Read(NamedTuple):
@@ -74,7 +74,7 @@ Node = Read | Known | Applied | Combined | Term | Cast
 """A number of an example: how it is computed, and from which others."""
 
 
-class Examples(NamedTuple):
+class ExampleWork(NamedTuple):
     """What is done for each example."""
 
     length: int
@@ -85,7 +85,7 @@ class Examples(NamedTuple):
     constants: dict[Known, Any]
     axes: Mapping[int, int]
     """Where the axis of the examples is in values that have one."""
-    rows: Rows
+    rows: AlikeRows
     """Where another axis is along which all is done alike, one after the other, to keep the code short."""
     stored: dict[int, list[int]]
     """The numbers of a block that is written to memory."""

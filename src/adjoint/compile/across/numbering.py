@@ -15,16 +15,29 @@ from ..program.classify import Sort
 from ..program.loop_checks import is_number
 from ..program.moving import labels_of, monoid_of, pieces_of, reads_of
 from .alike import Alike
-from .nodes import Applied, Cast, Combined, Examples, Known, Node, Read, Rows, Term, args_of, block_shape, renumbered
+from .nodes import (
+    Applied,
+    Cast,
+    Combined,
+    ExampleWork,
+    Known,
+    Node,
+    Read,
+    AlikeRows,
+    Term,
+    args_of,
+    block_shape,
+    renumbered,
+)
 
 if TYPE_CHECKING:
-    from .group import Group
+    from .group import ExampleGroup
 
 
 class Numbering:
     """The numbers of one example, each computed once."""
 
-    def __init__(self, group: Group, rows: Rows) -> None:
+    def __init__(self, group: ExampleGroup, rows: AlikeRows) -> None:
         self.group = group
         self.rows = rows
         self.program = group.program
@@ -37,7 +50,7 @@ class Numbering:
         self._likes: dict[Any, int] = {}
         self._blocks: dict[int, np.ndarray] = {}
 
-    def done(self) -> Examples:
+    def done(self) -> ExampleWork:
         """Everything that is computed for one example."""
         group, totals = self.group, {}
         for step in group.steps:
@@ -54,7 +67,7 @@ class Numbering:
     def _is_made(self, v: int) -> bool:
         return any([v in s.outs for s in self.group.steps])
 
-    def _needed(self, stored: dict[int, list[int]], totals: dict[int, tuple[Monoid, list[int]]]) -> Examples:
+    def _needed(self, stored: dict[int, list[int]], totals: dict[int, tuple[Monoid, list[int]]]) -> ExampleWork:
         """Without what nobody asks for."""
         kept: set[int] = set()
         waiting = [n for numbers in stored.values() for n in numbers] + [n for _, ns in totals.values() for n in ns]
@@ -64,7 +77,7 @@ class Numbering:
                 kept.add(n)
                 waiting += args_of(self.nodes[n])
         new = {n: k for k, n in enumerate(sorted(kept))}
-        return Examples(
+        return ExampleWork(
             self.group.count,
             [renumbered(self.nodes[n], new) for n in sorted(kept)],
             self.steps,

@@ -1,4 +1,4 @@
-"""Rows of small blocks that are done alike, so that the code for one of them is enough: an axis that no step mixes."""
+"""AlikeRows of small blocks that are done alike, so that the code for one of them is enough: an axis that no step mixes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ...core.entry.moves import Index, Pieces
 from ...ir.program import Step
 from ..program.classify import Sort
 from ..program.moving import labels_of, monoid_of, pieces_of, reads_of
-from .nodes import Rows
+from .nodes import AlikeRows
 
 if TYPE_CHECKING:
-    from .group import Group
+    from .group import ExampleGroup
 
 
 AGAIN = (np.logical_and, np.logical_or, np.maximum, np.minimum)
@@ -26,22 +26,22 @@ class MixedError(Exception):
     """A step reads several rows for one."""
 
 
-def candidates(group: Group, v: int) -> Iterator[Rows]:
+def candidates(group: ExampleGroup, v: int) -> Iterator[AlikeRows]:
     """For each axis of a value that may be rows, all values that have them."""
     shape = group.types[v].shape
     for axis, n in enumerate(shape):
         if n < 2 or axis == group.axes.get(v):
             continue
         try:
-            yield Rows(n, Trace(group, n).from_(v, axis))
+            yield AlikeRows(n, RowTrace(group, n).from_(v, axis))
         except MixedError:
             continue
 
 
-class Trace:
+class RowTrace:
     """Where rows are, from what is stored back to what is read."""
 
-    def __init__(self, group: Group, count: int) -> None:
+    def __init__(self, group: ExampleGroup, count: int) -> None:
         self.group = group
         self.count = count
         self.types = group.types

@@ -39,7 +39,7 @@ class Handle(NamedTuple):
         return all([a is b for a, b in zip(ours, theirs, strict=True)]) and self.node is other.node
 
 
-class Variables(NamedTuple):
+class FrameVariables(NamedTuple):
     """The variables of a frame at one time."""
 
     handles: list[Handle]
@@ -47,7 +47,7 @@ class Variables(NamedTuple):
     rest: list[Any]
     """Everything else: objects that have to be the very same, and numbers that have to be equal to the last bit."""
 
-    def is_like(self, other: Variables) -> bool:
+    def is_like(self, other: FrameVariables) -> bool:
         """Whether all but the handles is as it was, and the same variables share a handle."""
         if len(self.rest) != len(other.rest) or self.sharing() != other.sharing():
             return False
@@ -59,7 +59,7 @@ class Variables(NamedTuple):
         return [first.setdefault(id(h.x), k) for k, h in enumerate(self.handles)]
 
 
-def variables_of(frame: types.FrameType) -> Variables | None:
+def variables_of(frame: types.FrameType) -> FrameVariables | None:
     """The variables of a frame; None if something cannot be looked into: an iterator, a generator of random numbers."""
     looking = _Looking()
     try:
@@ -68,7 +68,7 @@ def variables_of(frame: types.FrameType) -> Variables | None:
             looking.variable(x)
     except _UnknownError:
         return None
-    return Variables(looking.handles, looking.rest)
+    return FrameVariables(looking.handles, looking.rest)
 
 
 class _UnknownError(Exception):

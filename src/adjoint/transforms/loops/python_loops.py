@@ -31,7 +31,7 @@ from ...ir.counts import Number
 from ...ir.effects import effects_so_far
 from ...ir.loops import WhileOperands
 from ...ir.program import GUARD, Type, type_of
-from ...ir.recording.variables import Handle, Variables, variables_of
+from ...ir.recording.variables import Handle, FrameVariables, variables_of
 from ...numpy.numbers.python_numbers import made_by_python
 from ...ops.shape import item
 from .capture import Body, as_numpy_scalar, as_type, captured, finished
@@ -45,7 +45,7 @@ class Visit(NamedTuple):
 
     frame: FrameType
     place: Place
-    variables: Variables
+    variables: FrameVariables
     outcome: bool
     program_size: tuple[int, int]
     """How many values and steps the program had."""
@@ -217,7 +217,7 @@ def _restore(handle: Handle, old: Traced) -> None:
     handle.x.value, handle.x.traced_by, handle.x.node = old.value, old.traced_by, old.node
 
 
-def _comes_back(under_way: Round, now: Variables) -> bool:
+def _comes_back(under_way: Round, now: FrameVariables) -> bool:
     """Whether a captured round ends with the variables that it began with, but for those that are carried."""
     start, outer, _, carried, _ = under_way
     if _besides() != start.besides or not now.is_like(start.variables):
