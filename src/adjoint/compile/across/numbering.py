@@ -16,6 +16,7 @@ from ..program.loop_checks import is_number
 from ..program.moving import labels_of, monoid_of, pieces_of, reads_of
 from .alike import Alike
 from .nodes import (
+    AlikeRows,
     Applied,
     Cast,
     Combined,
@@ -23,7 +24,6 @@ from .nodes import (
     Known,
     Node,
     Read,
-    AlikeRows,
     Term,
     args_of,
     block_shape,

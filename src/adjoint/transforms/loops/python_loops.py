@@ -31,7 +31,7 @@ from ...ir.counts import Number
 from ...ir.effects import effects_so_far
 from ...ir.loops import WhileOperands
 from ...ir.program import GUARD, Type, type_of
-from ...ir.recording.variables import Handle, FrameVariables, variables_of
+from ...ir.recording.variables import FrameVariables, Handle, variables_of
 from ...numpy.numbers.python_numbers import made_by_python
 from ...ops.shape import item
 from .capture import Body, as_numpy_scalar, as_type, captured, finished
