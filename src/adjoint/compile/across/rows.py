@@ -1,4 +1,4 @@
-"""AlikeRows of small blocks that are done alike, so that the code for one of them is enough: an axis that no step mixes."""
+"""Rows of small blocks that are done alike, so that the code for one of them is enough: an axis that no step mixes."""
 
 from __future__ import annotations
 
