@@ -24,7 +24,7 @@ from .numbering import Numbering
 from .rows import candidates
 
 FEWEST = 24
-"""ExampleWork from which on it pays."""
+"""Examples from which on it pays."""
 NARROW = 16
 """Numbers side by side in memory up to which it is better to go across them than along."""
 LARGEST = 8192
