@@ -49,6 +49,8 @@ Those that run for each of many examples do not count.
 """
 ENDLESS = 40_000
 """Lines of code above which it is asked for next to nothing."""
+WORTHWHILE = 1_000_000
+"""Work, in additions, from which on LLVM is to make vectors of loops, which takes it a tenth of a second."""
 PER_LINE = 20e-6
 """Seconds that LLVM takes for a line, about."""
 Part = tuple[str, tuple[int, ...], list[Step], Program]
@@ -107,7 +109,8 @@ class Native:
         straight = lines - self.module.repeated
         longest = max([f.count("\n") for f in self.module.functions]) - self.module.repeated
         is_endless = longest > STRAIGHT or straight > ENDLESS
-        level = 0 if is_endless else 2 if self.module.wants_vectors and straight <= STRAIGHT else 1
+        wants_vectors = self.module.wants_vectors and self.kernel.work > WORTHWHILE
+        level = 0 if is_endless else 2 if wants_vectors and straight <= STRAIGHT else 1
         self.code = Code(text, level, carries=self.module.carries)
         if not self.has_entry:
             self._call = NativeCallable(_not_taken)
