@@ -53,6 +53,7 @@ bench: $(VENV)/benchmarks
 	$(BIN)/python -m benchmarks.ode.fit
 	$(BIN)/python -m benchmarks.solvers
 	$(BIN)/python -m benchmarks.science
+	$(BIN)/python -m benchmarks.growth
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
