@@ -107,6 +107,8 @@ class _Bare(ast.NodeTransformer):
             self.needs.helper(found)
         elif isinstance(found, (int, float)):
             return ast.Constant(found)
+        elif isinstance(found, type) and getattr(np, found.__name__, None) is found:
+            return ast.Attribute(ast.Name("np", ast.Load()), found.__name__, ast.Load())
         return node
 
 
