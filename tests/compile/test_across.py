@@ -18,6 +18,7 @@ COUNTS = (group.FEWEST, group.FEWEST + 1, 100, 1003)
 def _however_little(monkeypatch):
     """Blocks are done across examples however little there is to do."""
     monkeypatch.setattr(group, "WORK", 0)
+    monkeypatch.setattr(group, "DENSE", 0.0)
 
 
 def groups(f, *args):

@@ -19,7 +19,7 @@ from ...ir.program import Program, Step
 from ..program.classify import Sort
 from ..program.indices import row_major
 from ..program.moving import labels_of, pieces_of, reads_of
-from .nodes import EXAMPLES, NO_ROWS, ExampleWork
+from .nodes import EXAMPLES, NO_ROWS, ExampleWork, Read
 from .numbering import Numbering
 from .rows import candidates
 
@@ -41,6 +41,8 @@ WORK = 50_000
 """Numbers computed for all examples together from which on the code is worth making."""
 TOTALS = 256
 """Numbers that are summed over the examples, at most."""
+DENSE = 1.5
+"""Numbers computed for each that is read or stored, at least: where memory decides, loops along it are better."""
 KEPT = 4
 """Numbers of one example that are stored for steps outside, at most: these could compute them where they read them."""
 
@@ -87,7 +89,7 @@ class ExampleGroup:
         if not self._is_worth_it():
             return None
         found = self._shortest()
-        if len(found.nodes) > MOST or len(found.nodes) * self.count < WORK:
+        if len(found.nodes) > MOST or len(found.nodes) * self.count < WORK or not _is_dense(found):
             return None
         if sum([len(ns) for v, ns in found.stored.items() if self._is_inline(v)]) > KEPT:
             return None
@@ -228,6 +230,12 @@ class ExampleGroup:
             if axes[step.outs[0]] is not None
             else p in over and out.size <= TOTALS and out.dtype.kind in "fb"
         )
+
+
+def _is_dense(found: ExampleWork) -> bool:
+    """Whether enough is computed with what is read and stored."""
+    reads = sum([isinstance(n, Read) for n in found.nodes])
+    return len(found.nodes) - reads >= DENSE * (reads + sum(map(len, found.stored.values())))
 
 
 def _keeps_examples(have: Sequence[int], want: Sequence[int], reads: Any, p: int | None, q: int | None) -> bool:
