@@ -100,7 +100,7 @@ class _Bare(ast.NodeTransformer):
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        found = self.function.__globals__.get(node.id)
+        found: Any = self.function.__globals__.get(node.id)
         if isinstance(found, ModuleType) and found is not np:
             self.needs.module(found.__name__)
         elif isinstance(found, FunctionType):
