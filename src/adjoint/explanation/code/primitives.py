@@ -100,15 +100,15 @@ class _Bare(ast.NodeTransformer):
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        found: Any = self.function.__globals__.get(node.id)
+        found = self.function.__globals__.get(node.id)
         if isinstance(found, ModuleType) and found is not np:
             self.needs.module(found.__name__)
         elif isinstance(found, FunctionType):
             self.needs.helper(found)
         elif isinstance(found, (int, float)):
             return ast.Constant(found)
-        elif isinstance(found, type) and getattr(np, found.__name__, None) is found:
-            return ast.Attribute(ast.Name("np", ast.Load()), found.__name__, ast.Load())
+        elif isinstance(found, type) and getattr(np, name := found.__name__, None) is found:
+            return ast.Attribute(ast.Name("np", ast.Load()), name, ast.Load())
         return node
 
 
