@@ -1,8 +1,15 @@
-"""For all tests: every program is verified after each pass that made it, and every function before it is printed."""
+"""For all tests: programs are verified after each pass that made them, functions before they are printed; code is final.
+
+Quick code, which calls run at first, has tests of its own (`compile/test_tiers.py`).
+"""
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+os.environ.setdefault("ADJOINT_QUICK", "off")
 
 from adjoint.compile.assembly.verify import before_printing
 from adjoint.ir.verify import after_passes

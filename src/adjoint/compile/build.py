@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -34,6 +35,7 @@ from .program.pairs import as_pairs
 from .program.plan import Fused, Plan, Whole
 from .runtime.engine import Code, allocator
 from .runtime.threads import parallel_symbol
+from .runtime.tiers import CURRENT, Tiers, is_on
 from .steps.factors import MIDDLE
 from .steps.gemm import is_for_blas
 from .steps.product_axes import product_of
@@ -53,6 +55,15 @@ WORTHWHILE = 1_000_000
 """Work, in additions, from which on LLVM is to make vectors of loops, which takes it a tenth of a second."""
 PER_LINE = 20e-6
 """Seconds that LLVM takes for a line, about."""
+QUICKER = 3
+"""How many times less it takes for quick code."""
+NOTICEABLE = 150
+"""Lines from which on quick code comes first: some milliseconds."""
+PER_LINE_WORK = 40_000
+"""Work for each line, in additions, up to which quick code comes first: it may lose half a nanosecond for each."""
+REASSOCIATED = re.compile(r" f(?:add|mul) reassoc (?:double|float) ")
+LOOP = re.compile(r"br i1 %\S+, label %done\w*, label %head\w*$", re.MULTILINE)
+"""A loop that LLVM may make vectors of; the others say that it must not."""
 Part = tuple[str, tuple[int, ...], list[Step], Program]
 """Steps that are done together: how, over which shape, which ones, and the program that they belong to."""
 
@@ -96,22 +107,46 @@ class Native:
         self.signature = Signature(leaves, self.outputs, result, (), self.captured, (), self.release_gil)
         self.has_entry = False
         """Whether calls have an entry of their own; the one for flat arguments is then made only when it is needed."""
-        self.code: Code | None = None
+        self._level, self._lines = self._effort()
+        self._apart = Module() if self._is_tiered() else None
+        """Where the entry is written, if it is compiled apart from the kernel."""
+        self.code: Code | Tiers | None = None
         self._call: NativeCallable | None = None
 
-    def finish(self) -> Native:
-        """Translate to machine code; entries may be added before."""
-        if not self.has_entry:
-            self._wanted = entry_text(self.module, "flat", self.signature, self.main.symbol)
-        text = self.module.text()
-        lines = text.count("\n")
-        look(len(self.program.steps), expected=PER_LINE * lines)
+    def _effort(self) -> tuple[int, int]:
+        """How hard LLVM should try, and for how many lines."""
+        sizes = [f.count("\n") for f in self.module.functions]
+        lines, longest = sum(sizes), max(sizes) - self.module.repeated
         straight = lines - self.module.repeated
-        longest = max([f.count("\n") for f in self.module.functions]) - self.module.repeated
         is_endless = longest > STRAIGHT or straight > ENDLESS
         wants_vectors = self.module.wants_vectors and self.kernel.work > WORTHWHILE
-        level = 0 if is_endless else 2 if wants_vectors and straight <= STRAIGHT else 1
-        self.code = Code(text, level, carries=self.module.carries)
+        return 0 if is_endless else 2 if wants_vectors and straight <= STRAIGHT else 1, lines
+
+    def _is_tiered(self) -> bool:
+        """Whether quick code comes first: where it is awaited for less long, and is not slow for longer than that."""
+        if not is_on() or not self._level or self._lines < NOTICEABLE:
+            return False
+        if self.kernel.work > PER_LINE_WORK * self._lines and not self.module.is_unbounded:
+            return False
+        return self._level < 2 or not any([_may_reorder(f, bool(self.module.bodies)) for f in self.module.functions])
+
+    def enter(self, name: str, signature: Signature, main: Function) -> list[Any]:
+        """Add the entry of this name, for calls of this kind, which calls `main`; the objects that it wants."""
+        self.main = main
+        if self._apart is None:
+            return entry_text(self.module, name, signature, main.symbol)
+        return entry_text(self._apart, name, signature, CURRENT, is_variable=True)
+
+    def finish(self) -> Native:
+        """Translate to machine code; an entry may be added before."""
+        if not self.has_entry:
+            self._wanted = self.enter("flat", self.signature, self.main)
+        look(len(self.program.steps), expected=PER_LINE * self._lines / (1 if self._apart is None else QUICKER))
+        if self._apart is None:
+            self.code = Code(self.module.text(), self._level, carries=self.module.carries)
+        else:
+            at_once = self.module.is_unbounded or self.kernel.work > WORTHWHILE
+            self.code = Tiers(self._apart, self.module, self.main, self._level, at_once=at_once)
         if not self.has_entry:
             self._call = NativeCallable(_not_taken)
             Entry(self.code, "flat", self._wanted).install(self._call)
@@ -149,6 +184,11 @@ class Native:
             else:
                 found.append(("registers", (), steps, plan.program))
         return found
+
+
+def _may_reorder(function: str, is_repeated: bool) -> bool:
+    """Whether LLVM, when it makes vectors of loops, may take sums in another order: quick code has other digits then."""
+    return bool(REASSOCIATED.search(function) and (is_repeated or LOOP.search(function)))
 
 
 def _not_taken(*args: object) -> None:

@@ -35,6 +35,10 @@ class Module:
         """Whether there are loops that carry values in memory on the stack."""
         self.repeated = 0
         """Lines of loops over examples, whose code is long and is worth LLVM's care."""
+        self.bodies: dict[str, Function] = {}
+        """What loops call in every round, by the name under which they do."""
+        self.is_unbounded = False
+        """Whether there are loops of which nobody knows how often they go round."""
         self.unwidened: list[str] = []
         """Why loops were not made ones over vectors here, one reason for each."""
 
@@ -128,14 +132,22 @@ class Module:
             self.functions.append(f"define internal {result.name} @{name}{text}")
         return found
 
+    def body(self, function: Function) -> Function:
+        """The function by whose name loops call a body of theirs; what it does is said when the text is written."""
+        name = f"round_{function.symbol}"
+        self.bodies[name] = function
+        return Function(f"@{name}", function.result, function.parameters)
+
     def scalar_loop(self) -> str:
         """What to write behind the branch of a loop that is not to be turned into vectors."""
         self._has_scalar_loops = True
         return ", !llvm.loop !0"
 
-    def text(self) -> str:
-        """The whole module."""
-        parts = [*[f.written for f in self.declarations.values()], *self.functions]
+    def text(self, of_body: Callable[[str, Function], str] | None = None, *more: str) -> str:
+        """The whole module, with functions that are given as text; bodies of loops are in place unless said otherwise."""
+        of_body = of_body or in_place
+        bodies = [of_body(name, function) for name, function in self.bodies.items()]
+        parts = [*[f.written for f in self.declarations.values()], *self.functions, *bodies, *more]
         if self.keep:
             names = ", ".join(f"ptr @{n}" for n in sorted(self.keep))
             section = 'section "llvm.metadata"'
@@ -144,6 +156,14 @@ class Module:
         if self._has_scalar_loops:
             parts += ["!0 = distinct !{!0, !1}", '!1 = !{!"llvm.loop.vectorize.enable", i1 false}']
         return "\n".join(parts) + "\n"
+
+
+def in_place(name: str, function: Function, linkage: str = "internal ") -> str:
+    """A function that does what another one does, and is put in place where it is called."""
+    names = ", ".join([f"{kind.name} %a{k}" for k, kind in enumerate(function.parameters)])
+    kind = function.result.name
+    head = f"define {linkage}{kind} @{name}({names}) nounwind alwaysinline {{"
+    return f"{head}\n  %r = call {kind} {function.name}({names})\n  ret {kind} %r\n}}"
 
 
 def _written(

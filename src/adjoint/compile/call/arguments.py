@@ -63,6 +63,7 @@ class ArgumentWriter(Emitter):
         "containers",
         "given",
         "inputs",
+        "is_apart",
         "is_optimised",
         "leaves",
         "many_arrays",
@@ -73,15 +74,17 @@ class ArgumentWriter(Emitter):
         "slots",
     )
 
-    def __init__(self, module: Module, name: str, signature: Signature) -> None:
+    def __init__(self, module: Module, name: str, signature: Signature, *, is_apart: bool = False) -> None:
+        """The kernel `is_apart` if it is called by its address."""
         super().__init__(module)
-        self.name, self.signature = name, signature
+        self.name, self.signature, self.is_apart = name, signature, is_apart
         self.objects: list[object] = []
         arrays = [leaf for tree in signature.arguments for leaf in leaves(tree) if isinstance(leaf, Array)]
         count = len(arrays) + len(signature.captured)
         self.many_arrays = count > ARRAYS_INLINE
         # LLVM's passes are worth their time only to keep scalars in registers on their way to the kernel
-        self.is_optimised = not count and not any([output.kind == "array" for output in signature.outputs])
+        has_arrays = count or any([output.kind == "array" for output in signature.outputs])
+        self.is_optimised = not has_arrays and not is_apart
         self.slots: dict[int, int] = {}
         self.allocations: list[Allocation] = []
         self.leaves: list[Value] = []  # every leaf of the arguments, as an object

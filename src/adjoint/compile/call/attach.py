@@ -17,10 +17,9 @@ from ...ir.surroundings.copying import is_named
 from ...ir.surroundings.varying import ArrayKind, Counts, Variable
 from ..assembly.instructions import Call, Instruction
 from ..assembly.kinds import I32, VOID
-from ..assembly.values import Parameter
+from ..assembly.values import Function, Parameter
 from ..build import Native
 from .classes import guard, is_plainly_made, is_settable, readable
-from .entry import entry_text
 from .signature import (
     Array,
     Condition,
@@ -54,18 +53,18 @@ def attach(
     except _OddError:
         return None
     native.has_entry = True
-    return entry_text(native.module, name, signature, _reordered(native, order))
+    return native.enter(name, signature, _reordered(native, order))
 
 
-def _reordered(native: Native, order: list[int]) -> str:
+def _reordered(native: Native, order: list[int]) -> Function:
     """The kernel for arguments that come in another order: a dict's own, not that of its sorted keys."""
     if order == sorted(order):
-        return native.main.symbol
+        return native.main
     passed = [Parameter(f"%a{k}", kind) for k, kind in enumerate(native.main.parameters)]
     given = [*[passed[k] for k in order], *passed[len(order) :]]
     result = Call("%r", native.main, tuple(passed))
     body = [result, Instruction("", VOID, "ret", (result,))]
-    return native.module.define("main", I32, given, body, "nounwind alwaysinline").symbol
+    return native.module.define("main", I32, given, body, "nounwind alwaysinline")
 
 
 def _signature(

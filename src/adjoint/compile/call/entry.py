@@ -76,14 +76,18 @@ class Entry:
         function.set_entry(self.address, self)
 
 
-def entry_text(module: Module, name: str, signature: Signature, kernel: str) -> list[object]:
+def entry_text(
+    module: Module, name: str, signature: Signature, kernel: str, *, is_variable: bool = False
+) -> list[object]:
     """Add the entry of a kernel to a module; the objects that the code refers to, for `Entry`.
+
+    `kernel` is the name of its function, or of the variable that holds its address.
 
     The kernel is `i32 (ptr inputs..., ptr captured..., ptr outputs...)` and returns 0 if all went well. Anything else
     means that this is not the right program for these values: the outputs are dropped, the next entry is tried.
     """
     slow_entry()  # the helpers must be known to the linker
-    return _Writer(module, name, signature).write(kernel)
+    return _Writer(module, name, signature, is_apart=is_variable).write(kernel)
 
 
 OWNED = Value("%owned", POINTER)
@@ -165,7 +169,8 @@ class _Writer(ArgumentWriter):
         return self.own(pointer)
 
     def kernel(self, arguments: list[Value], kernel: str) -> None:
-        function = Function(f"@{kernel}", I32, tuple([a.kind for a in arguments]))
+        symbol = self.load(POINTER, Known(f"@{kernel}", POINTER)).name if self.is_apart else f"@{kernel}"
+        function = Function(symbol, I32, tuple([a.kind for a in arguments]))
         inline = "" if self.is_optimised else "noinline"
         if self.signature.release_gil:
             for pointer in self.pointers:

@@ -72,27 +72,37 @@ def allocator() -> None:
 class Code:
     """Machine code in memory, for as long as this object lives."""
 
-    def __init__(self, text: str, level: int = 2, *, keep: bool = True, carries: bool = False) -> None:
+    def __init__(
+        self,
+        text: str,
+        level: int = 2,
+        *,
+        keep: bool = True,
+        carries: bool = False,
+        quick: bool = False,
+        alongside: bool = False,
+    ) -> None:
         """`level` is how hard LLVM tries: 2 makes vectors of loops, 1 cleans up, 0 is for endless straight code.
 
         Code is kept for later processes, if the user wishes, unless it has addresses of this one in it. `carries`: it
-        has loops that carry values in memory, which should become registers.
+        has loops that carry values in memory, which should become registers. `quick`: the code generator does no more
+        than it must. `alongside`: other threads may compile at the same time.
         """
         self._text = text
         self._level = level
-        self._carries = carries or len(text) < SHORT
+        self._generator = 0 if quick else level
+        self._carries = not quick and (carries or len(text) < SHORT)
+        self._alongside = alongside
         _start()
-        key = _key(text, level)
+        key = _key(text, level, self._generator)
+        found = _known(key, keep)
+        if found is None:
+            with contextlib.nullcontext() if alongside else _lock:
+                found = _emitted(*self._optimised(), alongside)
+            if keep:
+                cache.save(key, found)
+        _remember(key, found)
         with _lock:
-            found = _recent.pop(key, None) or (cache.load(key) if keep else None)
-            if found is None:
-                module, machine = self._optimised()
-                found = machine.emit_object(module)
-                if keep:
-                    cache.save(key, found)
-            _recent[key] = found
-            if len(_recent) > MOST_RECENT:
-                del _recent[next(iter(_recent))]
             # an engine owns its target machine, so each has its own
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine(0))
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(found))
@@ -100,8 +110,8 @@ class Code:
 
     def _optimised(self) -> tuple[Any, Any]:
         level = self._level
-        machine = target_machine(level)
-        module = llvm.parse_assembly(self._text)
+        machine = target_machine(self._generator)
+        module = llvm.parse_assembly(self._text, llvm.create_context() if self._alongside else None)
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
         if level < 2:
@@ -112,7 +122,8 @@ class Code:
         options.loop_vectorization = options.loop_interleaving = level > 1
         options.slp_vectorization = options.loop_unrolling = False
         builder = llvm.create_pass_builder(machine, options)
-        builder.getModulePassManager().run(module, builder)
+        passes = builder.getModulePassManager()
+        _function("LLVMPY_RunNewModulePassManager", self._alongside)(passes, module, builder)
         return module, machine
 
     def address(self, name: str) -> int:
@@ -131,6 +142,48 @@ class Code:
             return str(machine.emit_assembly(module))
 
 
+def is_known(text: str, level: int) -> bool:
+    """Whether code need not be compiled, as it was before, perhaps by another process."""
+    return _known(_key(text, level, level), keep=True) is not None
+
+
+def _known(key: str, keep: bool) -> bytes | None:
+    with _lock:
+        return _recent.get(key) or (cache.load(key) if keep else None)
+
+
+def _remember(key: str, code: bytes) -> None:
+    with _lock:
+        _recent.pop(key, None)
+        _recent[key] = code
+        if len(_recent) > MOST_RECENT:
+            del _recent[next(iter(_recent))]
+
+
+def _function(name: str, alongside: bool) -> Any:
+    """A function of llvmlite's library; without the lock around all of them, if what it works on is one thread's own.
+
+    LLVM itself needs none then: modules of different contexts have nothing in common.
+    """
+    found = getattr(llvm.ffi.lib, name)
+    return getattr(found, "_cfn", found) if alongside else found
+
+
+def _emitted(module: Any, machine: Any, alongside: bool) -> bytes:
+    """The object file of a module."""
+    if not alongside:
+        return bytes(machine.emit_object(module))
+    library = llvm.ffi.lib
+    with llvm.ffi.OutputString() as error:
+        buffer = _function("LLVMPY_TargetMachineEmitToMemory", alongside)(machine, module, 1, error)
+        if not buffer:
+            raise RuntimeError(str(error))
+    try:
+        return ctypes.string_at(library.LLVMPY_GetBufferStart(buffer), library.LLVMPY_GetBufferSize(buffer))
+    finally:
+        library.LLVMPY_DisposeMemoryBuffer(buffer)
+
+
 def _clean_up(module: object, machine: object, level: int, carries: bool) -> None:
     """The few passes that code needs which was written with care: bodies are put in place, memory becomes registers."""
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=level))
@@ -142,10 +195,10 @@ def _clean_up(module: object, machine: object, level: int, carries: bool) -> Non
     passes.run(module, builder)
 
 
-def _key(text: str, level: int) -> str:
+def _key(text: str, level: int, generator: int) -> str:
     """What compiled code depends on."""
     versions = (llvmlite.__version__, llvm.llvm_version_info, np.__version__, sys.version)
-    return cache.key_of(text, level, *processor(), *versions)
+    return cache.key_of(text, level, generator, *processor(), *versions)
 
 
 held_at_fork(llvm.ffi.lib._lock._lock)  # llvmlite's own: also of threads that only let go of machine code

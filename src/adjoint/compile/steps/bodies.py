@@ -98,7 +98,7 @@ class BodyCaller:
 
     def run(self, body: Kernel, pointers: list[Value], cleanup: Callable[[], object] | None = None) -> None:
         """Call a body's kernel; leave if it fails."""
-        code = self.e.call(body.function, *pointers, self.workspace)
+        code = self.e.call(self.e.module.body(body.function), *pointers, self.workspace)
         bad = self.e.compare("ne", code, 0)
         on, off = self.e.label("on"), self.e.label("off")
         self.e.branch(bad, off, on)

@@ -102,6 +102,7 @@ def _while(kernel: KernelFunction, step: Step) -> None:
     e.start(done)
     f.copy_all(carries, ends[: len(carries)], now)
     f.finish("while")
+    kernel.module.is_unbounded = True
     kernel.work += 100_000 + 100 * body.work  # nobody knows
 
 

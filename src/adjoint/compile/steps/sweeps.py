@@ -57,6 +57,7 @@ class _Sweep:
             self._with_all(steps)
         f.copy_all(types.state, self.ends, self.now)
         f.finish("sweep")
+        self.kernel.module.is_unbounded = True
         self.kernel.work += 100_000  # nobody knows
 
     def _forth(self, k: Value, here: Sequence[Value], there: Sequence[Value], cleanup: Cleanup) -> None:

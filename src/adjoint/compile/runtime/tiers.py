@@ -1,0 +1,195 @@
+"""Code in two tiers: made quickly at first, and with care by a thread in the background once it is called again.
+
+LLVM's code generator takes two to four times as long to make good code as to make code that is one to seven times
+slower. So the first call of a function waits for quick code only. A kernel is called through a variable that holds its
+address; the quick one counts its calls, and after a few of them starts a thread which compiles it with care and then
+sets the variable. Loops call their bodies through such variables too, so that one that goes on for long has the good
+code of its rounds as soon as there is some. Both tiers are made of the same instructions, with the same results to the
+bit.
+
+Nothing waits for the thread but a fork and the end of the process, and these for the module under way only: LLVM cannot
+be stopped, and would not survive either. `ADJOINT_QUICK=off` compiles with care at once.
+"""
+
+from __future__ import annotations
+
+import _thread
+import atexit
+import contextlib
+import ctypes
+import functools
+import os
+import threading
+import weakref
+from typing import Any
+
+from ...core.forking import held_at_fork, in_child
+from ..assembly.module import Module, in_place
+from ..assembly.values import Function
+from . import cache
+from .engine import Code, is_known
+
+VARIABLE = "ADJOINT_QUICK"
+CALLS = 3
+"""Calls after which a kernel is worth its care."""
+KERNEL = "kernel"
+"""The function that does the work, in the code of either tier."""
+CURRENT = "kernel.current"
+"""The variable that holds the address of the one to call."""
+LEFT, ASK = "calls.left", "calls.ask"
+"""Variables of quick code: how many calls are left until it asks for better code, and the function that it asks."""
+
+_background = threading.Lock()
+"""Held by the thread that compiles: one at a time."""
+_waiting: weakref.WeakSet[Tiers] = weakref.WeakSet()
+"""What has asked for good code and has none yet."""
+_Asked = ctypes.CFUNCTYPE(None)
+
+
+@functools.cache
+def is_on() -> bool:
+    """Whether quick code is made at all."""
+    wish = os.environ.get(VARIABLE)
+    return wish is None or wish.strip().lower() not in cache.OFF
+
+
+class Tiers:
+    """The machine code of a kernel and of the entry that calls it; the kernel's is replaced by better code."""
+
+    def __init__(self, entry: Module, module: Module, main: Function, level: int, *, at_once: bool) -> None:
+        """`level` is how hard LLVM tries in the end; if `at_once`, that begins before anybody calls."""
+        self._text = module.text(_offered, in_place(KERNEL, main, ""))
+        self._level, self._carries = level, module.carries
+        self._bodies = tuple(module.bodies)
+        self._codes: list[Code] = []
+        """Those that calls may be in; the first has the entry."""
+        self.is_final = is_known(self._text, level)
+        """Whether calls run the good code."""
+        if self.is_final:
+            self._codes.append(Code(entry.text(None, f"@{CURRENT} = global ptr null"), 0))
+            self._use(self._good())
+            return
+        more = [f.written for name, f in entry.declarations.items() if name not in module.declarations]
+        more += [*entry.functions, _counted(main), f"@{CURRENT} = global ptr @{KERNEL}"]
+        self._codes.append(Code(module.text(_replaceable, *more), 0))
+        self._asks = _Asked(functools.partial(_ask, weakref.ref(self)))
+        self._variable(ASK).value = ctypes.cast(self._asks, ctypes.c_void_p).value
+        self._variable(LEFT).value = CALLS
+        if at_once:
+            self.ask()
+
+    def address(self, name: str) -> int:
+        """Where a function or a variable of the entry is."""
+        return self._codes[0].address(name)
+
+    def assembly(self) -> str:
+        """The machine's own instructions, as text: those of the good code."""
+        return self._good().assembly()
+
+    def ask(self) -> None:
+        """Let a thread make the good code."""
+        _waiting.add(self)
+        with contextlib.suppress(RuntimeError):  # no more threads, or the process ends: the code at hand will do
+            _thread.start_new_thread(_improve, (weakref.ref(self),))
+
+    def ask_again(self) -> None:
+        """Ask at the next call, as the thread is gone."""
+        self._variable(LEFT).value = 1
+
+    def improve(self) -> None:
+        """Make the good code and use it."""
+        self._use(self._good(alongside=True))
+        self.is_final = True
+
+    def _good(self, *, alongside: bool = False) -> Code:
+        return Code(self._text, self._level, carries=self._carries, alongside=alongside)
+
+    def _use(self, code: Code) -> None:
+        """Let calls run this code from now on, and loops that are in the code before it, from their next round on."""
+        self._codes.append(code)
+        if not self.is_final:
+            for name in self._bodies:
+                self._variable(f"{name}.address").value = code.address(name)
+        self._variable(CURRENT).value = code.address(KERNEL)
+
+    def _variable(self, name: str) -> Any:
+        """A variable of the first code that holds a whole number or an address."""
+        return ctypes.c_uint64.from_address(self._codes[0].address(name))
+
+
+def _ask(reference: weakref.ref[Tiers]) -> None:
+    """Quick code has been called often enough."""
+    tiers = reference()
+    if tiers is not None:
+        tiers.ask()
+
+
+def _improve(reference: weakref.ref[Tiers]) -> None:
+    """What the thread does."""
+    with _background:
+        tiers = reference()
+        if tiers is None or tiers.is_final:
+            return
+        try:
+            tiers.improve()
+        except Exception:
+            import logging
+
+            logging.getLogger("adjoint").warning("adjoint: a function keeps its first, slower code", exc_info=True)
+        _waiting.discard(tiers)
+
+
+def _counted(main: Function) -> str:
+    """The quick kernel: as `main`; after so many calls that went well it asks for better code.
+
+    It asks when all is done, as Python may run then, and other threads with it.
+    """
+    names = _names(main)
+    return f"""@{LEFT} = global i64 0
+@{ASK} = global ptr null
+define i32 @{KERNEL}({names}) nounwind {{
+  %r = call i32 {main.name}({names})
+  %good = icmp eq i32 %r, 0
+  br i1 %good, label %count, label %end
+count:
+  %left = atomicrmw sub ptr @{LEFT}, i64 1 monotonic
+  %last = icmp eq i64 %left, 1
+  br i1 %last, label %ask, label %end
+ask:
+  %asked = load ptr, ptr @{ASK}
+  call void %asked()
+  br label %end
+end:
+  ret i32 %r
+}}"""
+
+
+def _replaceable(name: str, body: Function) -> str:
+    """In quick code, what a loop calls in every round: whatever a variable says."""
+    names, kind = _names(body), body.result.name
+    return f"""@{name}.address = global ptr {body.name}
+define internal {kind} @{name}({names}) nounwind {{
+  %now = load atomic ptr, ptr @{name}.address monotonic, align 8
+  %r = call {kind} %now({names})
+  ret {kind} %r
+}}"""
+
+
+def _offered(name: str, body: Function) -> str:
+    """In good code, the same: in place, and for loops of the quick code to call."""
+    return in_place(name, body, "")
+
+
+def _names(function: Function) -> str:
+    return ", ".join([f"{kind.name} %a{k}" for k, kind in enumerate(function.parameters)])
+
+
+def _after_fork() -> None:
+    """A child has no thread that compiles."""
+    for tiers in list(_waiting):
+        tiers.ask_again()
+
+
+held_at_fork(_background)  # what LLVM does is not torn apart
+in_child(_after_fork)
+atexit.register(_background.acquire)  # once LLVM is taken down, nobody may be in it
