@@ -43,6 +43,8 @@ _background = threading.Lock()
 """Held by the thread that compiles: one at a time."""
 _waiting: weakref.WeakSet[Tiers] = weakref.WeakSet()
 """What has asked for good code and has none yet."""
+_is_over = False
+"""Whether the process ends."""
 _Asked = ctypes.CFUNCTYPE(None)
 
 
@@ -128,7 +130,7 @@ def _improve(reference: weakref.ref[Tiers]) -> None:
     """What the thread does."""
     with _background:
         tiers = reference()
-        if tiers is None or tiers.is_final:
+        if tiers is None or tiers.is_final or _is_over:
             return
         try:
             tiers.improve()
@@ -190,6 +192,13 @@ def _after_fork() -> None:
         tiers.ask_again()
 
 
+def _end() -> None:
+    """Wait for the module under way: once LLVM is taken down, nobody may be in it."""
+    global _is_over
+    _is_over = True
+    _background.acquire()
+
+
 held_at_fork(_background)  # what LLVM does is not torn apart
 in_child(_after_fork)
-atexit.register(_background.acquire)  # once LLVM is taken down, nobody may be in it
+atexit.register(_end)
