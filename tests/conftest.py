@@ -1,4 +1,4 @@
-"""For all tests: programs are verified after each pass that made them, functions before they are printed; code is final.
+"""For all tests: programs are verified after each pass, functions before they are printed, and code is final.
 
 Quick code, which calls run at first, has tests of its own (`compile/test_tiers.py`).
 """

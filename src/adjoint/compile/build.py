@@ -59,8 +59,8 @@ QUICKER = 3
 """How many times less it takes for quick code."""
 NOTICEABLE = 150
 """Lines from which on quick code comes first: some milliseconds."""
-PER_LINE_WORK = 40_000
-"""Work for each line, in additions, up to which quick code comes first: it may lose half a nanosecond for each."""
+PER_LINE_WORK = 100_000
+"""Work for each line, in additions, up to which quick code comes first: it may take half a nanosecond more for each."""
 REASSOCIATED = re.compile(r" f(?:add|mul) reassoc (?:double|float) ")
 LOOP = re.compile(r"br i1 %\S+, label %done\w*, label %head\w*$", re.MULTILINE)
 """A loop that LLVM may make vectors of; the others say that it must not."""
@@ -187,7 +187,7 @@ class Native:
 
 
 def _may_reorder(function: str, is_repeated: bool) -> bool:
-    """Whether LLVM, when it makes vectors of loops, may take sums in another order: quick code has other digits then."""
+    """Whether LLVM may take sums in another order when it makes vectors of loops: quick code has other digits then."""
     return bool(REASSOCIATED.search(function) and (is_repeated or LOOP.search(function)))
 
 

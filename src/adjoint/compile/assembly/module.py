@@ -144,7 +144,7 @@ class Module:
         return ", !llvm.loop !0"
 
     def text(self, of_body: Callable[[str, Function], str] | None = None, *more: str) -> str:
-        """The whole module, with functions that are given as text; bodies of loops are in place unless said otherwise."""
+        """The whole module, with more functions as text; bodies of loops are put in place unless said otherwise."""
         of_body = of_body or in_place
         bodies = [of_body(name, function) for name, function in self.bodies.items()]
         parts = [*[f.written for f in self.declarations.values()], *self.functions, *bodies, *more]

@@ -41,6 +41,7 @@ from adjoint.compile.call.signature import (
     leaves,
 )
 from adjoint.compile.runtime.engine import Code
+from adjoint.compile.runtime.tiers import Tiers
 
 
 class Entry:
@@ -49,7 +50,7 @@ class Entry:
     `wanted` is what `entry_text` returned for the entry of this name.
     """
 
-    def __init__(self, code: Code, name: str, wanted: list[object]) -> None:
+    def __init__(self, code: Code | Tiers, name: str, wanted: list[object]) -> None:
         # hidden from the collector, which would free it with a cycle before finalisers in that cycle have called it
         self._code = np.empty((), object)
         self._code[()] = code

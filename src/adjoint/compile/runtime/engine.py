@@ -73,28 +73,20 @@ class Code:
     """Machine code in memory, for as long as this object lives."""
 
     def __init__(
-        self,
-        text: str,
-        level: int = 2,
-        *,
-        keep: bool = True,
-        carries: bool = False,
-        quick: bool = False,
-        alongside: bool = False,
+        self, text: str, level: int = 2, *, keep: bool = True, carries: bool = False, alongside: bool = False
     ) -> None:
         """`level` is how hard LLVM tries: 2 makes vectors of loops, 1 cleans up, 0 is for endless straight code.
 
         Code is kept for later processes, if the user wishes, unless it has addresses of this one in it. `carries`: it
-        has loops that carry values in memory, which should become registers. `quick`: the code generator does no more
-        than it must. `alongside`: other threads may compile at the same time.
+        has loops that carry values in memory, which should become registers. `alongside`: other threads may compile at
+        the same time.
         """
         self._text = text
         self._level = level
-        self._generator = 0 if quick else level
-        self._carries = not quick and (carries or len(text) < SHORT)
+        self._carries = carries or len(text) < SHORT
         self._alongside = alongside
         _start()
-        key = _key(text, level, self._generator)
+        key = _key(text, level)
         found = _known(key, keep)
         if found is None:
             with contextlib.nullcontext() if alongside else _lock:
@@ -110,7 +102,7 @@ class Code:
 
     def _optimised(self) -> tuple[Any, Any]:
         level = self._level
-        machine = target_machine(self._generator)
+        machine = target_machine(level)
         module = llvm.parse_assembly(self._text, llvm.create_context() if self._alongside else None)
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
@@ -144,7 +136,7 @@ class Code:
 
 def is_known(text: str, level: int) -> bool:
     """Whether code need not be compiled, as it was before, perhaps by another process."""
-    return _known(_key(text, level, level), keep=True) is not None
+    return _known(_key(text, level), keep=True) is not None
 
 
 def _known(key: str, keep: bool) -> bytes | None:
@@ -195,10 +187,10 @@ def _clean_up(module: object, machine: object, level: int, carries: bool) -> Non
     passes.run(module, builder)
 
 
-def _key(text: str, level: int, generator: int) -> str:
+def _key(text: str, level: int) -> str:
     """What compiled code depends on."""
     versions = (llvmlite.__version__, llvm.llvm_version_info, np.__version__, sys.version)
-    return cache.key_of(text, level, generator, *processor(), *versions)
+    return cache.key_of(text, level, *processor(), *versions)
 
 
 held_at_fork(llvm.ffi.lib._lock._lock)  # llvmlite's own: also of threads that only let go of machine code

@@ -43,7 +43,7 @@ class Lowered:
 
     @property
     def assembly(self) -> str | None:
-        """The machine's instructions; None without llvmlite, or where NumPy takes every step."""
+        """The machine's instructions, of code that stays; None without llvmlite, or where NumPy takes every step."""
         made = getattr(self._executable, "assembly", None)
         return None if made is None else made()
 
