@@ -28,13 +28,14 @@ if not is_available():
     pytest.skip("objects of this interpreter have another layout", allow_module_level=True)
 
 RNG = np.random.default_rng(0)
+IS_ON = tiers.is_on
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Quick code comes first, for the shortest programs too, and no code of other tests is found."""
-    monkeypatch.setattr(building, "is_on", lambda: True)
-    monkeypatch.setattr(building, "NOTICEABLE", 0)
+    monkeypatch.setattr(tiers, "is_on", lambda: True)
+    monkeypatch.setattr(tiers, "NOTICEABLE", 0)
     engine._recent.clear()
 
 
@@ -91,7 +92,7 @@ def test_random_programs_give_the_same_bits(first, monkeypatch):
                 continue
             monkeypatch.setattr(building, "WORTHWHILE", 0 if seed % 2 else 1_000_000)
             made = building.build(program, points[0])
-            if isinstance(made, building.Native) and made._is_tiered():
+            if isinstance(made, building.Native) and made._apart is not None:
                 count += 1
                 assert_same(*in_both(program, points))
     assert count > 20
@@ -184,7 +185,7 @@ def test_good_code_is_the_code_without_tiers(monkeypatch):
     x = np.linspace(0.0, 1.0, 10)
     program = ad.jit(ad.grad(rosenbrock)).lower(x).optimised
     made = building.build(program, [x]).finish()
-    monkeypatch.setattr(building, "is_on", lambda: False)
+    monkeypatch.setattr(tiers, "is_on", lambda: False)
     alone = building.build(program, [x]).finish()
     assert isinstance(alone.code, Code)
     loops = [_functions(made.assembly(), "loop_"), _functions(alone.assembly(), "loop_")]
@@ -210,17 +211,17 @@ def test_work_decides(monkeypatch):
     monkeypatch.setattr(building, "WORTHWHILE", 10)
     code = building.build(program, [x]).finish().code
     assert code in tiers._waiting or code.is_final
-    monkeypatch.setattr(building, "PER_LINE_WORK", 1)
+    monkeypatch.setattr(tiers, "PER_LINE", 1)
     assert isinstance(building.build(program, [x]).finish().code, Code)
 
 
 def test_sums_that_llvm_may_reorder_are_not_tiered():
     """Loops that are left to LLVM, which takes their sums by vectors."""
     loop = "  %t = fadd reassoc double %c0.head1, %x\n  br i1 %v, label %done1, label %head1"
-    assert building._may_reorder(loop, False)
-    assert not building._may_reorder(loop + ", !llvm.loop !0", False)
-    assert building._may_reorder("  %t = fadd reassoc double %a, %b", True)
-    assert not building._may_reorder(loop.replace(" reassoc", ""), True)
+    assert tiers._may_reorder(loop, False)
+    assert not tiers._may_reorder(loop + ", !llvm.loop !0", False)
+    assert tiers._may_reorder("  %t = fadd reassoc double %a, %b", True)
+    assert not tiers._may_reorder(loop.replace(" reassoc", ""), True)
 
 
 def test_a_long_loop_has_better_rounds_at_once():
@@ -463,4 +464,4 @@ def test_the_variable(monkeypatch, wish, is_on):
         monkeypatch.delenv(tiers.VARIABLE)
     else:
         monkeypatch.setenv(tiers.VARIABLE, wish)
-    assert tiers.is_on.__wrapped__() is is_on
+    assert IS_ON.__wrapped__() is is_on

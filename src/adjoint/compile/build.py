@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -15,16 +14,13 @@ from ..ir.passes import without_dead
 from ..ir.program import GUARD, Program, Step, Type, decides, inner_programs
 from ..ir.recording.waiting import look
 from .across.nodes import EXAMPLES, ExampleWork
-from .assembly.emit import Emitter
-from .assembly.instructions import Allocation, Call
-from .assembly.kinds import I8, I32, POINTER, block_of, is_known
+from .assembly.kinds import is_known
 from .assembly.module import Module
-from .assembly.values import Function, Parameter
+from .assembly.values import Function
 from .call.callable import NativeCallable
 from .call.entry import Entry, entry_text
 from .call.signature import Array, NumpyScalar, Output, PythonBool, PythonFloat, PythonInt, Result, Signature, Tuple
-from .code.kernel_function import Kernel
-from .kernel import kernel_of
+from .kernel import kernel_of, with_workspace
 from .program.calls import CALL
 from .program.classify import Sort, sort_of
 from .program.expand import expanded
@@ -33,15 +29,12 @@ from .program.loop_checks import is_number
 from .program.moving import is_view, reads_of
 from .program.pairs import as_pairs
 from .program.plan import Fused, Plan, Whole
-from .runtime.engine import Code, allocator
-from .runtime.threads import parallel_symbol
-from .runtime.tiers import CURRENT, Tiers, is_on
+from .runtime.engine import Code
+from .runtime.tiers import CURRENT, QUICKER, Tiers, are_wanted
 from .steps.factors import MIDDLE
 from .steps.gemm import is_for_blas
 from .steps.product_axes import product_of
 
-STACK = 1 << 15
-"""Bytes of memory that are taken from the stack."""
 LONG = 30_000
 """Work, in additions, from which on the GIL is given up: some ten microseconds."""
 STRAIGHT = 8_000
@@ -55,15 +48,6 @@ WORTHWHILE = 1_000_000
 """Work, in additions, from which on LLVM is to make vectors of loops, which takes it a tenth of a second."""
 PER_LINE = 20e-6
 """Seconds that LLVM takes for a line, about."""
-QUICKER = 3
-"""How many times less it takes for quick code."""
-NOTICEABLE = 150
-"""Lines from which on quick code comes first: some milliseconds."""
-PER_LINE_WORK = 100_000
-"""Work for each line, in additions, up to which quick code comes first: it may take half a nanosecond more for each."""
-REASSOCIATED = re.compile(r" f(?:add|mul) reassoc (?:double|float) ")
-LOOP = re.compile(r"br i1 %\S+, label %done\w*, label %head\w*$", re.MULTILINE)
-"""A loop that LLVM may make vectors of; the others say that it must not."""
 Part = tuple[str, tuple[int, ...], list[Step], Program]
 """Steps that are done together: how, over which shape, which ones, and the program that they belong to."""
 
@@ -88,7 +72,7 @@ class Native:
         self.module = Module()
         self._strides = strides = strides if strides is not None else _strides(program, ())
         self.kernel = kernel_of(self.module, program, strides, sorts, donated=[program.inputs[k] for k in donated])
-        self.main = _with_workspace(self.module, self.kernel)
+        self.main = with_workspace(self.module, self.kernel)
         self.captured = tuple([outside.constants.get(n, program.constants[n]) for n in self.kernel.captured])
         leaves = tuple([_leaf(outside.types[n], strides.get(n)) for n in program.inputs])
         given = [outside.types[o] for o in outside.outputs]
@@ -108,7 +92,7 @@ class Native:
         self.has_entry = False
         """Whether calls have an entry of their own; the one for flat arguments is then made only when it is needed."""
         self._level, self._lines = self._effort()
-        self._apart = Module() if self._is_tiered() else None
+        self._apart = Module() if are_wanted(self.module, self._level, self._lines, self.kernel.work) else None
         """Where the entry is written, if it is compiled apart from the kernel."""
         self.code: Code | Tiers | None = None
         self._call: NativeCallable | None = None
@@ -121,14 +105,6 @@ class Native:
         is_endless = longest > STRAIGHT or straight > ENDLESS
         wants_vectors = self.module.wants_vectors and self.kernel.work > WORTHWHILE
         return 0 if is_endless else 2 if wants_vectors and straight <= STRAIGHT else 1, lines
-
-    def _is_tiered(self) -> bool:
-        """Whether quick code comes first: where it is awaited for less long, and is not slow for longer than that."""
-        if not is_on() or not self._level or self._lines < NOTICEABLE:
-            return False
-        if self.kernel.work > PER_LINE_WORK * self._lines and not self.module.is_unbounded:
-            return False
-        return self._level < 2 or not any([_may_reorder(f, bool(self.module.bodies)) for f in self.module.functions])
 
     def enter(self, name: str, signature: Signature, main: Function) -> list[Any]:
         """Add the entry of this name, for calls of this kind, which calls `main`; the objects that it wants."""
@@ -184,11 +160,6 @@ class Native:
             else:
                 found.append(("registers", (), steps, plan.program))
         return found
-
-
-def _may_reorder(function: str, is_repeated: bool) -> bool:
-    """Whether LLVM may take sums in another order when it makes vectors of loops: quick code has other digits then."""
-    return bool(REASSOCIATED.search(function) and (is_repeated or LOOP.search(function)))
 
 
 def _not_taken(*args: object) -> None:
@@ -264,54 +235,6 @@ def _output(t: Type, turned: bool = False) -> Output:
     if t.weak:
         return Output(t.dtype, (), {"f": "python float", "i": "python int", "b": "python bool"}[t.dtype.kind])
     return Output(t.dtype, t.shape, "array" if t.shape else "numpy scalar")
-
-
-def _with_workspace(module: Module, kernel: Kernel) -> Function:
-    """The kernel with memory of its own: from the stack, or kept from one call to the next."""
-    if "malloc" in module.declarations:
-        allocator()
-    count = len(kernel.program.inputs) + len(kernel.captured) + len(kernel.program.outputs)
-    given = [Parameter(f"%a{k}", POINTER) for k in range(count)]
-    if "adjoint_parallel" in module.declarations:
-        parallel_symbol()
-    if kernel.space <= STACK:
-        e = Emitter(module)
-        space = e.add(Allocation("%ws", POINTER, block_of(max(kernel.space, 1), I8), flags="align 64"))
-        e.give(e.add(Call("%r", kernel.function, (*given, space))))
-        return e.define("main", given, I32, "nounwind alwaysinline")
-    allocator()
-    module.memory()
-    arguments = ", ".join([p.text() for p in given])
-    inner = ", ".join([*[p.text() for p in given], "ptr %ws"])
-    cache = module.fresh("workspace")
-    module.functions.append(f"@{cache} = internal global ptr null")
-    body = f"""  %kept = atomicrmw xchg ptr @{cache}, ptr null acq_rel
-  %none = icmp eq ptr %kept, null
-  br i1 %none, label %new, label %ready
-new:
-  %fresh = call ptr @malloc(i64 {kernel.space + 64})
-  %failed = icmp eq ptr %fresh, null
-  br i1 %failed, label %poor, label %ready
-poor:
-  ret i32 3
-ready:
-  %raw = phi ptr [ %kept, %entry ], [ %fresh, %new ]
-  %number = ptrtoint ptr %raw to i64
-  %up = add i64 %number, 63
-  %aligned = and i64 %up, -64
-  %ws = inttoptr i64 %aligned to ptr
-  %r = call i32 @{kernel.name}({inner})
-  %old = atomicrmw xchg ptr @{cache}, ptr %raw acq_rel
-  %spare = icmp ne ptr %old, null
-  br i1 %spare, label %drop, label %end
-drop:
-  call void @free(ptr %old)
-  br label %end
-end:
-  ret i32 %r
-"""
-    text = f"({arguments}) nounwind {{\nentry:\n{body}}}"
-    return module.function("main", I32, tuple([p.kind for p in given]), text)
 
 
 class Mixed:

@@ -19,6 +19,7 @@ import contextlib
 import ctypes
 import functools
 import os
+import re
 import threading
 import weakref
 from typing import Any
@@ -36,6 +37,15 @@ KERNEL = "kernel"
 """The function that does the work, in the code of either tier."""
 CURRENT = "kernel.current"
 """The variable that holds the address of the one to call."""
+QUICKER = 3
+"""How many times less LLVM takes for quick code."""
+NOTICEABLE = 150
+"""Lines from which on quick code comes first: some milliseconds."""
+PER_LINE = 100_000
+"""Work for each line, in additions, up to which quick code comes first: it may take half a nanosecond more for each."""
+REASSOCIATED = re.compile(r" f(?:add|mul) reassoc (?:double|float) ")
+LOOP = re.compile(r"br i1 %\S+, label %done\w*, label %head\w*$", re.MULTILINE)
+"""A loop that LLVM may make vectors of; the others say that it must not."""
 LEFT, ASK = "calls.left", "calls.ask"
 """Variables of quick code: how many calls are left until it asks for better code, and the function that it asks."""
 
@@ -53,6 +63,21 @@ def is_on() -> bool:
     """Whether quick code is made at all."""
     wish = os.environ.get(VARIABLE)
     return wish is None or wish.strip().lower() not in cache.OFF
+
+
+def are_wanted(module: Module, level: int, lines: int, work: int) -> bool:
+    """Whether quick code should come first: where one waits for less long, and it is not slow for longer than that.
+
+    `level` is how hard LLVM tries in the end; 0 is quick already.
+    """
+    if not is_on() or not level or lines < NOTICEABLE or (work > PER_LINE * lines and not module.is_unbounded):
+        return False
+    return level < 2 or not any([_may_reorder(f, bool(module.bodies)) for f in module.functions])
+
+
+def _may_reorder(function: str, is_repeated: bool) -> bool:
+    """Whether LLVM may take sums in another order when it makes vectors of loops: quick code has other digits then."""
+    return bool(REASSOCIATED.search(function) and (is_repeated or LOOP.search(function)))
 
 
 class Tiers:
