@@ -10,7 +10,7 @@ from adjoint.compile.assembly.emit import Emitter
 from adjoint.compile.assembly.instructions import Allocation
 from adjoint.compile.assembly.kinds import DOUBLE, I1, I8, I32, I64, POINTER, Kind, block_of, memory_kind
 from adjoint.compile.assembly.module import Module
-from adjoint.compile.assembly.values import FALSE, NULL, TRUE, Constant, Parameter, Value, number
+from adjoint.compile.assembly.values import FALSE, NULL, TRUE, Constant, Function, Parameter, Value, number
 from adjoint.compile.call import objects
 from adjoint.compile.call.classes import places_of, readable
 from adjoint.compile.call.signature import (
@@ -50,6 +50,11 @@ ARRAYS_INLINE = 8
 """Up to so many arrays of an entry are checked without a call: it saves 10 ns each, and takes LLVM 0.5 ms each."""
 
 
+OBJECTS, PARTS = (Value(name, POINTER) for name in ("%objects", "%parts"))
+"""The tables of an entry: objects, which `Entry` puts there, and functions and constant data.
+
+Addresses are read from them, as LLVM writes a constant address that may be far away with much ado.
+"""
 SELF, ARGUMENTS, NAMES = (Parameter(name, POINTER) for name in ("%self", "%args", "%kwnames"))
 COUNT = Parameter("%nargsf", I64)
 """What Python calls an entry with: the callable, the arguments, the names of the last ones; their number."""
@@ -69,6 +74,7 @@ class ArgumentWriter(Emitter):
         "many_arrays",
         "name",
         "objects",
+        "parts",
         "pointers",
         "signature",
         "slots",
@@ -86,6 +92,7 @@ class ArgumentWriter(Emitter):
         has_arrays = count or any([output.kind == "array" for output in signature.outputs])
         self.is_optimised = not has_arrays and not is_apart
         self.slots: dict[int, int] = {}
+        self.parts: dict[str, int] = {}
         self.allocations: list[Allocation] = []
         self.leaves: list[Value] = []  # every leaf of the arguments, as an object
         self.inputs: list[Value] = []  # what the kernel gets
@@ -107,7 +114,14 @@ class ArgumentWriter(Emitter):
         """Call a helper or a function of Python."""
         if name in objects.PYTHON:
             python_symbol(name)
-        return self.call(self.module.declare(name, *(objects.PYTHON.get(name) or objects.HELPERS[name])), *arguments)
+        function = self.module.declare(name, *(objects.PYTHON.get(name) or objects.HELPERS[name]))
+        if not self.is_optimised:
+            function = Function(self.part(name).name, function.result, function.parameters)
+        return self.call(function, *arguments)
+
+    def part(self, name: str) -> Value:
+        """The address of a function or of constant data."""
+        return self.load(POINTER, self.address(POINTER, PARTS, self.parts.setdefault(name, len(self.parts)), flags=""))
 
     def place(self, value: object) -> Value:
         """Where in the table an object is found."""
@@ -123,7 +137,9 @@ class ArgumentWriter(Emitter):
 
     def entry_of(self, index: int) -> Value:
         """The address of an entry of the table; the first is the way out."""
-        return Constant(f"getelementptr (ptr, ptr @{self.name}.objects, i64 {index + 1})", POINTER)
+        if self.is_optimised:
+            return Constant(f"getelementptr (ptr, ptr @{self.name}.objects, i64 {index + 1})", POINTER)
+        return self.address(POINTER, OBJECTS, index + 1, flags="")
 
     def address_of(self, value: object) -> Value:
         """An object's address."""
@@ -133,7 +149,7 @@ class ArgumentWriter(Emitter):
         """Constant data, given by its type and value."""
         name = self.module.fresh(f"{self.name}.data")
         self.module.functions.append(f"@{name} = private unnamed_addr constant {text}")
-        return Constant(f"@{name}", POINTER)
+        return Constant(f"@{name}", POINTER) if self.is_optimised else self.part(name)
 
     # checks: each goes on if its condition holds
 

@@ -19,13 +19,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from adjoint.compile.assembly.instructions import Allocation, Call
+from adjoint.compile.assembly.instructions import Allocation, Call, Instruction, Load, Store
 from adjoint.compile.assembly.kinds import DOUBLE, I1, I8, I32, I64, POINTER, VOID, Kind, block_of, memory_kind
 from adjoint.compile.assembly.module import Module
 from adjoint.compile.assembly.values import FALSE, NULL, TRUE, Function, Value, number
 from adjoint.compile.assembly.values import Constant as Known
 from adjoint.compile.call import objects
-from adjoint.compile.call.arguments import ARGUMENTS, COUNT, NAMES, SELF, ArgumentWriter, numbers
+from adjoint.compile.call.arguments import ARGUMENTS, COUNT, NAMES, OBJECTS, PARTS, SELF, ArgumentWriter, numbers
 from adjoint.compile.call.callable import NativeCallable, slow_entry
 from adjoint.compile.call.signature import (
     Constant,
@@ -170,7 +170,7 @@ class _Writer(ArgumentWriter):
         return self.own(pointer)
 
     def kernel(self, arguments: list[Value], kernel: str) -> None:
-        symbol = self.load(POINTER, Known(f"@{kernel}", POINTER)).name if self.is_apart else f"@{kernel}"
+        symbol = self.load(POINTER, self.part(kernel)).name if self.is_apart else f"@{kernel}"
         function = Function(symbol, I32, tuple([a.kind for a in arguments]))
         inline = "" if self.is_optimised else "noinline"
         if self.signature.release_gil:
@@ -272,16 +272,29 @@ class _Writer(ArgumentWriter):
             self.ask("adjoint_drop", OWNED, number(owned, I64))
             self.give(NULL) if way == "failed" else self.jump("next")
         self.start("next")
-        following = self.load(POINTER, Known(f"@{name}.objects", POINTER))
+        following = self.load(POINTER, self.entry_of(-1))
         parameters = (SELF, ARGUMENTS, COUNT, NAMES)
         way_on = Function(following.name, POINTER, tuple([p.kind for p in parameters]))
         self.give(self.call(way_on, *parameters, how="tail call"))
         clear = self.module.declare("llvm.memset.p0.i64", VOID, POINTER, I8, I64, I1)
         cleared = Call("", clear, (OWNED, number(0, I8), number(8 * owned, I64), FALSE))
-        start = [Allocation(OWNED.name, POINTER, block_of(owned, POINTER)), *self.allocations, cleared]
+        start = [Allocation(OWNED.name, POINTER, block_of(owned, POINTER)), *self.allocations, *self.tables(), cleared]
         self.module.functions.append(f"@{name}.objects = global [{len(self.objects) + 1} x ptr] zeroinitializer")
         attributes = "" if self.is_optimised else "noinline optnone"
         self.module.entry(name, POINTER, parameters, [*start, *self.body], attributes)
+
+    def tables(self) -> list[Instruction]:
+        """The addresses of the tables; by way of memory, so that they are registers and not constants."""
+        if self.is_optimised:
+            return []
+        addresses = ", ".join([f"ptr @{part}" for part in self.parts])
+        self.module.functions.append(f"@{self.name}.parts = internal constant [{len(self.parts)} x ptr] [{addresses}]")
+        found: list[Instruction] = []
+        for table, name in ((OBJECTS, "objects"), (PARTS, "parts")):
+            room = Allocation(f"{table.name}.room", POINTER, POINTER)
+            address = Known(f"@{self.name}.{name}", POINTER)
+            found += [room, Store("", VOID, "store", (address, room)), Load(table.name, POINTER, "load", (room,))]
+        return found
 
 
 def _element(output: Output) -> Kind:
