@@ -39,6 +39,12 @@ def quick(monkeypatch):
     engine._recent.clear()
 
 
+@pytest.fixture
+def no_threads(monkeypatch):
+    """Code is made better when a test says so."""
+    monkeypatch.setattr(Tiers, "ask", lambda self: None)
+
+
 def codes(f):
     """The machine code of a jitted function, one for each path."""
     return [path.executable.code for paths in f._paths.values() for path in paths]
@@ -78,6 +84,7 @@ def assert_same(have, want):
 @pytest.mark.parametrize(
     "first", [0, 1000, *[pytest.param(10_000 + 40 * k, marks=pytest.mark.slow) for k in range(10)]]
 )
+@pytest.mark.usefixtures("no_threads")
 def test_random_programs_give_the_same_bits(first, monkeypatch):
     """Numbers that sums round differently in any other order; every other time LLVM makes vectors wherever it can."""
     count = 0
@@ -144,6 +151,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.usefixtures("no_threads")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_functions_give_the_same_bits(name):
     """Derivatives, products, loops, many examples at once."""
@@ -180,6 +188,7 @@ def test_what_is_not_called_again_costs_nothing():
     assert all(not code.is_final and len(code._codes) == 1 and code not in tiers._waiting for code in codes(f))
 
 
+@pytest.mark.usefixtures("no_threads")
 def test_good_code_is_the_code_without_tiers(monkeypatch):
     """To the instruction, so that steady times are the same."""
     x = np.linspace(0.0, 1.0, 10)
@@ -224,6 +233,7 @@ def test_sums_that_llvm_may_reorder_are_not_tiered():
     assert not tiers._may_reorder(loop.replace(" reassoc", ""), True)
 
 
+@pytest.mark.usefixtures("no_threads")
 def test_a_long_loop_has_better_rounds_at_once():
     """Quick code reads in every round which body to call: one that never ends does as soon as it is given another."""
     program = ad.jit(lambda x: ad.while_loop(lambda c: c < 2.0, lambda c: c * 1.0, x)).lower(np.float64(3.0)).optimised
