@@ -80,6 +80,17 @@ def test_examples_along_the_last_axis(n):
     check(f, turns, x, weights)
 
 
+def test_parts_that_are_joined_in_another_order_are_not_alike():
+    """A matrix for all examples that is put together of later and of earlier numbers of one array."""
+    p, x = random.normal(size=40), random.normal(size=(COUNTS[-1], 4))
+
+    def f(p, x):
+        q = np.concatenate([p[12:18], p[6:12]]).reshape(3, 4)
+        return ad.vmap(ad.jacobian(lambda x: np.tanh(q @ x) @ q))(x)
+
+    check(f, p, x)
+
+
 def test_rows_that_are_done_alike_share_their_code():
     """If the code for one example is long, one row of it is written, and the others go the same way."""
     n = 200

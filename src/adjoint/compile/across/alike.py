@@ -79,7 +79,7 @@ class Alike:
         if facts.contracts is not None:
             return self._product(step, given)
         if isinstance(facts.moves, Pieces):
-            starts = np.cumsum([0, *[classes.size for classes in given[:-1]]])
+            starts = np.cumsum([0, *[int(classes.max(initial=-1)) + 1 for classes in given[:-1]]])
             given = [classes + start for classes, start in zip(given, starts, strict=True)]
         return np.asarray(step.primitive.evaluate(*given, **step.params))
 
@@ -101,8 +101,10 @@ class Alike:
 
 
 def _paired(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Classes of pairs."""
-    return _renumbered(x * (int(y.max(initial=0)) + 1) + y)
+    """Classes of pairs; where all of one are alike, those of the other."""
+    if not y.any():
+        return x
+    return _renumbered(x * (int(y.max()) + 1) + y) if x.any() else y
 
 
 def _renumbered(x: np.ndarray) -> np.ndarray:

@@ -19,6 +19,7 @@ from ...ir.program import Program, Step
 from ..program.classify import Sort
 from ..program.indices import row_major
 from ..program.moving import labels_of, pieces_of, reads_of
+from .alike import Alike
 from .nodes import EXAMPLES, NO_ROWS, ExampleWork, Read
 from .numbering import Numbering
 from .rows import candidates
@@ -82,6 +83,7 @@ class ExampleGroup:
         self.count = count
         self.axes: dict[int, int] = {}
         self.steps: list[Step] = []
+        self.alike = Alike(program)
 
     def step(self) -> Program | None:
         """The program with one step in the place of the group; None if there is none worth it."""

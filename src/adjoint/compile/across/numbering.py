@@ -14,7 +14,6 @@ from ...ir.program import Step
 from ..program.classify import Sort
 from ..program.loop_checks import is_number
 from ..program.moving import labels_of, monoid_of, pieces_of, reads_of
-from .alike import Alike
 from .nodes import (
     AlikeRows,
     Applied,
@@ -42,7 +41,7 @@ class Numbering:
         self.rows = rows
         self.program = group.program
         self.types = group.program.types
-        self.alike = Alike(group.program)
+        self.alike = group.alike
         self.nodes: list[Node] = []
         self.constants: dict[Known, Any] = {}
         self.steps: list[Step] = []
