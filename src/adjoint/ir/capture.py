@@ -16,6 +16,7 @@ from .arithmetic import Pythons, is_spoken_of
 from .bits import same_bits
 from .conditions import Checked, Conditions, Surroundings
 from .counts import Count
+from .deferring import Deferred
 from .program import GUARD, PYTHON_NUMBERS, Failure, Program, Step, type_of, wording
 from .recording.waiting import OFTEN, look
 
@@ -47,7 +48,7 @@ class CaptureTrace(Trace):
     """The outermost trace of a recording: its handles hold real values, and numbers of a `Program`."""
 
     __slots__ = (
-        "arrays", "failed", "foreign", "guards_allowed", "has_truth_as_index", "hopes", "level", "lift", "loops",
+        "arrays", "deferred", "failed", "foreign", "guards_allowed", "has_truth_as_index", "hopes", "level", "lift", "loops",
         "numbers", "origins", "pinned", "plain_truths", "program", "ranges", "refused", "root", "surroundings",
         "under_conditions", "unguarded",
     )  # fmt: skip
@@ -56,7 +57,13 @@ class CaptureTrace(Trace):
     """Whether errors are part of what is written down: steps that raised, and those that have to be able to."""
 
     def __init__(
-        self, *, guards: bool = True, lift: bool = False, plain_truths: bool = False, hopeful: bool = False
+        self,
+        *,
+        guards: bool = True,
+        lift: bool = False,
+        plain_truths: bool = False,
+        hopeful: bool = False,
+        defers: bool = False,
     ) -> None:
         self.level = new_level()
         self.plain_truths = plain_truths
@@ -64,6 +71,8 @@ class CaptureTrace(Trace):
         self.has_truth_as_index = False
         """Whether a handle of such a truth value has been an index: a list takes it for 0 or 1, an array does not."""
         self.program = Program()
+        self.deferred = Deferred(self.program) if defers else None
+        """What has not been computed; without it, every step is taken at once."""
         self.guards_allowed = guards
         self.hopes: list[Any] | None = [] if hopeful else None
         """Truth values that are taken for False without a guard, if whoever uses the program asks for them."""
@@ -126,15 +135,36 @@ class CaptureTrace(Trace):
             are_pythons = primitive.facts.python is not None and _are_pythons(values)
             conditions = self.surroundings.conditions()
             if conditions is not None and not are_pythons:
+                values = [self.computed(n, v) for n, v in zip(numbers, values, strict=True)]
                 return self._checked(conditions, primitive, numbers, values, params)
             if are_pythons and is_spoken_of(self.root):
                 primitive = self.under_conditions.setdefault(id(primitive), Pythons(primitive))
+        if self.deferred is not None:
+            out = self.deferred.stand_in(primitive, numbers, values, params)
+            if out is not None:
+                return self._put_off(primitive, numbers, values, params, out)
+            values = [self.computed(n, v) for n, v in zip(numbers, values, strict=True)]
         try:
             out = primitive.evaluate(*values, **params) if params else primitive.evaluate(*values)
         except Exception as error:
             self.raised(error, primitive, numbers, params)
             raise
         return self._written(primitive, numbers, params, out)
+
+    def _put_off(self, primitive: Any, numbers: list[int], values: list[Any], params: dict[str, Any], out: Any) -> Any:
+        """Write a step down without taking it; `out` stands for its result."""
+        assert self.deferred is not None
+        made = self._written(primitive, numbers, params, out)
+        self.deferred.put_off(self.program.steps[-1], values, out if primitive.multiple else (out,))
+        return made
+
+    def computed(self, number: int, value: Any) -> Any:
+        """What a value is, given what its handle holds: it may not have been computed yet."""
+        return value if self.deferred is None else self.deferred.value(number, value, self._as_used)
+
+    def _as_used(self, number: int) -> Any:
+        """A plain array as it was when it was used: its owner may have written to it since."""
+        return next((copy for _, copy, n in self.arrays.values() if n == number), self.program.constants[number])
 
     def conditions(self) -> Conditions | None:
         """The floating-point conditions and warnings that are errors here; None for none."""
@@ -204,7 +234,7 @@ class CaptureTrace(Trace):
         return tuple([Traced(o, self, place) for o, place in zip(outs, places, strict=True)])
 
     def number_of(self, a: object) -> tuple[int, Any]:
-        """The number of an argument in the program, and its real value."""
+        """The number of an argument in the program, and what its handle holds: see `computed`."""
         if isinstance(a, Traced):
             a = settled(a if type(a) is Traced else a.current())  # type: ignore[attr-defined]
             if isinstance(a, Traced):
@@ -268,12 +298,20 @@ class CaptureTrace(Trace):
         self.hopes.append(np.any(condition))
         return True
 
-    def decided(self, x: Traced, why: str = "") -> Any:
-        """The plain value of a handle, on which the program from here on relies: a guard is written down."""
+    def decided(self, x: Traced, why: str = "", likely: bool | None = None) -> Any:
+        """The plain value of a handle, on which the program from here on relies: a guard is written down.
+
+        What has not been computed is taken for what is likely, if that is said: the guard will tell.
+        """
         if not self.guards_allowed:
             self.refused = True
             raise GuardRefusedError
         number, value = self.number_of(x)
+        if likely is not None and self.deferred is not None and self.deferred.is_waiting(number):
+            self.deferred.guessed = True
+            value = likely
+        else:
+            value = self.computed(number, value)
         if number in self.program.constants and not isinstance(value, np.ndarray):
             return value
         if number in self.origins:
@@ -289,6 +327,7 @@ class CaptureTrace(Trace):
         """Let go of the program, which whoever made the recording has; a handle that was kept is its value."""
         self.__class__ = EndedCapture
         self.program, self.foreign, self.arrays, self.numbers = Program(), [], {}, {}
+        self.deferred = None
 
 
 class EndedCapture(Ended, CaptureTrace):
@@ -310,7 +349,7 @@ def example(x: object) -> Any:
     """The plain value under every trace, of the first example where there is a batch."""
     if not isinstance(x, Traced):
         return x
-    inner = example(x.value)
+    inner = x.traced_by.computed(x.node, x.value) if x.traced_by.is_capture else example(x.value)  # type: ignore[attr-defined]
     if not x.traced_by.lead:
         return inner
     return inner[0] if len(inner) else np.zeros(inner.shape[1:], inner.dtype)[()]

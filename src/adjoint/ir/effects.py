@@ -119,7 +119,7 @@ def perform(call: Callable[[Sequence[Any]], None], leaves: Sequence[object]) -> 
     capture, effects, _ = _local.captures[-1]
     if not capture.guards_allowed:  # the body of a loop, which is then run step by step
         raise GuardRefusedError
-    found = [capture.number_of(x) for x in leaves]
+    found = [(n, capture.computed(n, v)) for n, v in map(capture.number_of, leaves)]
     effects.append(Effect(call, [n for n, _ in found], [frozen(v) for _, v in found]))
 
 

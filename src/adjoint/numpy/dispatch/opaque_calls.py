@@ -20,7 +20,7 @@ from ...core.errors import BatchError, ImpureError, UnsupportedError, message
 from ...core.primitive import Primitive
 from ...core.traced import Traced, snapshot
 from ...core.tree import flatten
-from ...core.values import concrete, dtype_of
+from ...core.values import concrete, contents, dtype_of
 from ...ir.bits import same_bits
 from ...ir.capture import ForeignValueError, NoStepError
 from ...ops.declare import UFUNCS, Composition
@@ -80,7 +80,7 @@ def dispatched(name: str, function: Any, ours: Callable[..., Any], args: Any, kw
     ):
         found = as_one_step(name, function, args, kwargs)
         return _ours(capture, ours, args, kwargs) if found is NotImplemented else found
-    again, words = rebuild([concrete(x) for x in leaves])
+    again, words = rebuild([contents(x) for x in leaves])
     try:
         real = _kinds(function(*again, **words))
     except Exception:

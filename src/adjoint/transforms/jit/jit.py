@@ -21,7 +21,7 @@ from ...core.values import describe, is_captured
 from ...ir.capture import ForeignValueError
 from ...ir.conditions import floating_errors
 from ...ir.program import GUARD
-from ...ir.recording.recording import Given
+from ...ir.recording.recording import NOT_YET, Given
 from ...ir.recording.waiting import Waiting
 from ..recording import looking_for_nans, run
 from ..settings import JITTED, is_off
@@ -244,12 +244,14 @@ class Jitted(Generic[P, R]):
                 return path, found
         return None
 
-    def _record(self, args: Any, kwargs: Any, call: CallParts, paths: tuple[Path, ...]) -> Any:
+    def _record(
+        self, args: Any, kwargs: Any, call: CallParts, paths: tuple[Path, ...], *, defers: bool = True
+    ) -> Any:
         """Record one more path. Nothing is locked meanwhile, as the function may wait for others that are jitted."""
         if call.counts and len(paths) >= MAX_PATHS:
             self._numbers.fix(call, call.counts)  # each value has its own recording
             call = call.without_counts()
-            return self._record(args, kwargs, call, self._paths.get(call.key, ()))
+            return self._record(args, kwargs, call, self._paths.get(call.key, ()), defers=defers)
         exactly = any([not p.recording.is_valid() for p in paths])  # perhaps because of something that is not used
         if self._captured.note_changes([p.recording for p in paths]):
             self._paths[call.key] = paths = tuple([p for p in paths if p.recording.is_valid()])
@@ -257,7 +259,8 @@ class Jitted(Generic[P, R]):
             return self.fun(*args, **kwargs)
         check_objects(call, self.static_argnums, self.static_argnames)
         inputs = self._captured.inputs
-        recording, result = recorded(self.fun, call, inputs, exactly=exactly, rolls=are_several(paths))
+        rolls = are_several(paths)
+        recording, result = recorded(self.fun, call, inputs, exactly=exactly, rolls=rolls, defers=defers)
         if recording.counts != call.counts:
             self._numbers.fix(call, call.counts)
             call = call.without_counts()
@@ -266,9 +269,8 @@ class Jitted(Generic[P, R]):
         self._captured.note(recording)
         if recording.watch.unwatchable:
             self._give_up(recording.watch.unwatchable, "Pass what it needs as arguments.")
-            return result
-        if recording.is_for_once:
-            return result
+        if recording.watch.unwatchable or recording.is_for_once:
+            return recorded(self.fun, call, inputs, exactly=exactly, rolls=rolls)[1] if result is NOT_YET else result
         self._recordings += 1
         statics = frozenset([k % max(len(args), 1) for k in self.static_argnums]) | self.static_argnames
         donated = frozenset([k % max(len(args), 1) for k in self.donate_argnums])
@@ -276,8 +278,9 @@ class Jitted(Generic[P, R]):
         with self._lock:
             now = self._paths.get(call.key, ())
             new = tuple([p for p in now if not any(p is old for old in paths)])
-            if new and self._attempted(call, new):  # another thread was quicker
-                return result
+            quicker = self._attempted(call, new) if new else None
+            if quicker:  # another thread was
+                return quicker[0].recording.result(quicker[1]) if result is NOT_YET else result
             self._statics.add(call.statics)
             stale = [p for p in now if not p.recording.is_valid()][2:]  # a few, as they are often set back and forth
             self._paths[call.key] = (path, *[p for p in now if p not in stale])
@@ -286,7 +289,12 @@ class Jitted(Generic[P, R]):
         hint = self._lengths.note(self.fun, call)
         if hint is not None:
             say(self.fun, *hint)
-        return result
+        if result is not NOT_YET:
+            return result
+        found = self._attempted(call, (path,))
+        if found is None:  # a decision was not what is likely
+            return self._record(args, kwargs, call, self._paths[call.key], defers=False)
+        return recording.result(found[1])
 
     def _is_too_much(self, call: CallParts, paths: tuple[Path, ...]) -> bool:
         """Whether recording once more would not pay."""

@@ -56,14 +56,18 @@ def _size(program: Program) -> int:
 
 
 def recorded(
-    fun: Any, call: CallParts, variables: Sequence[Variable] = (), *, exactly: bool = False, rolls: bool = False
+    fun: Any, call: CallParts, variables: Sequence[Variable] = (), *, exactly: bool = False,
+    rolls: bool = False, defers: bool = False
 ) -> tuple[Recording, Any]:
-    """The recording of a call, and its result; if it `rolls`, loops of Python's that values end are loops in it."""
+    """The recording of a call, and its result; if it `rolls`, loops of Python's that values end are loops in it.
+
+    If it `defers`, the result may be `NOT_YET`: it is left to the program.
+    """
     from ...numpy.numbers import python_calls as python_calls  # not before something is recorded
 
     prepare(fun)  # before anything is remembered of what surrounds it
     inputs: dict[str, Any] = {"counts": call.counts, "variables": variables, "loops": PythonLoops() if rolls else None}
-    return record(run, fun, call.leaves, call.rebuild, *_watched(call), **inputs, exactly=exactly)
+    return record(run, fun, call.leaves, call.rebuild, *_watched(call), **inputs, exactly=exactly, defers=defers)
 
 
 def _watched(call: CallParts) -> list[Any]:

@@ -1,0 +1,153 @@
+"""Values that a recording can do without: the results of large steps are not computed until somebody asks for them.
+
+A step that takes long is written down like any other, but its result is a stand-in: of the right type, shape and dtype,
+with nothing in it that means anything. Whoever wants to know what a value is has it computed, from what it was made of.
+In most recordings nobody asks, and the result of the first call comes from the program, once that is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.primitive import Primitive
+from ..core.traced import ARRAY
+from .program import Program, Step
+from .requirements import together
+
+LARGE = 10_000
+"""Elements from which on a step is not taken at once."""
+
+
+class Deferred:
+    """The values of one recording that have not been computed, and how they are if they are wanted."""
+
+    __slots__ = ("_known", "_makers", "_program", "_stand_ins", "guessed")
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._makers: dict[int, Step] = {}
+        """The step that has not been taken, for each value that it would give."""
+        self._known: dict[int, Any] = {}
+        """Operands of such steps, and values that have been computed since."""
+        self._stand_ins: dict[int, Any] = {}
+        self.guessed = False
+        """Whether a decision was taken without looking: the program has a guard that may not hold even now."""
+
+    def stand_in(
+        self, primitive: Primitive, numbers: Sequence[int], values: Sequence[Any], params: dict[str, Any]
+    ) -> Any:
+        """What stands for the result of a step that is not taken now; None for one that is."""
+        if self._makers and not self._makers.keys().isdisjoint(numbers):
+            return _result(primitive, values, params, [n in self._makers for n in numbers])
+        for v in values:
+            if type(v) is ARRAY and v.size >= LARGE:
+                return _result(primitive, values, params, [False] * len(numbers))
+        return None
+
+    def put_off(self, step: Step, values: Sequence[Any], outs: Sequence[Any]) -> None:
+        """A step has been written down, but not taken: with these operands, and these results for the time being."""
+        for number, value in zip(step.args, values, strict=True):
+            if number not in self._makers:
+                self._known.setdefault(number, value)
+        for number, out in zip(step.outs, outs, strict=True):
+            self._makers[number] = step
+            self._stand_ins[number] = out
+
+    def is_waiting(self, number: int) -> bool:
+        """Whether nobody has computed a value yet."""
+        return number in self._makers
+
+    def value(self, number: int, value: Any, frozen: Callable[[int], Any]) -> Any:
+        """What a value is, given what the handle holds; `frozen` gives arrays as they were when they were used."""
+        if number in self._makers:
+            self._compute(number, frozen)
+        elif number not in self._stand_ins:
+            return value
+        return self._known[number]
+
+    def _compute(self, wanted: int, frozen: Callable[[int], Any]) -> None:
+        steps: dict[int, Step] = {}
+        open_numbers = [wanted]
+        while open_numbers:
+            step = self._makers.get(open_numbers.pop())
+            if step is not None and step.outs[0] not in steps:
+                steps[step.outs[0]] = step
+                open_numbers += step.args
+        for _, step in sorted(steps.items()):
+            args = [frozen(a) if a in self._program.frozen else self._known[a] for a in step.args]
+            with np.errstate(all="ignore"):
+                found = step.primitive.evaluate(*args, **step.params)
+            for number, out in zip(step.outs, found if step.primitive.multiple else (found,), strict=True):
+                del self._makers[number]
+                self._known[number] = _filled(self._stand_ins[number], out)
+
+
+def _filled(stand_in: Any, value: Any) -> Any:
+    """The value, in the memory that stood for it if it can be: handles that somebody has kept hold it then."""
+    if type(stand_in) is ARRAY and stand_in.base is None and stand_in.flags.writeable:
+        stand_in[...] = value
+        return stand_in
+    return value
+
+
+def _result(primitive: Primitive, values: Sequence[Any], params: dict[str, Any], waiting: Sequence[bool]) -> Any:
+    """Something of the type, shape and dtype that a step would give; None where it takes the values to say."""
+    facts = primitive.facts
+    if primitive.multiple or not all([type(v) is ARRAY or np.isscalar(v) for v in values]):
+        return None
+    if facts.refuses_integers and all([np.asarray(v).dtype.kind in "iub" for v in values]):
+        return None
+    first_place = len(values) if facts.addressed is None else facts.addressed.first
+    if any(waiting[first_place:]) or facts.ragged:
+        return None
+    shapes = [np.shape(v) for v in values]
+    shape: tuple[int, ...] | None
+    if facts.moves is not None or facts.addressed is not None:
+        return _moved(primitive, values, params) if any(waiting) else None
+    if facts.reduces is not None:
+        shape = _reduced(shapes[0], **params)
+    elif facts.contracts is not None:
+        shape = _contracted(facts.contracts(*shapes[:2], **params), shapes)
+    elif facts.accumulates is not None:
+        shape = shapes[0]
+    elif facts.kernel is not None or (facts.ufunc is not None and facts.ufunc.signature is None):
+        shape = together(shapes)
+    else:
+        return None
+    if shape is None or 0 in shape:
+        return None
+    with np.errstate(all="ignore"):
+        found = primitive.evaluate(*map(_shrunk, values), **params)
+    return np.empty(shape, found.dtype) if shape else found
+
+
+def _moved(primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> Any:
+    """The step itself, taken on whatever the memory holds: a view shares it, and errors are about shapes."""
+    with np.errstate(all="ignore"):
+        return primitive.evaluate(*values, **params)
+
+
+def _shrunk(x: Any) -> Any:
+    """An array of one element, with as many axes."""
+    return np.ones((1,) * x.ndim, x.dtype) if type(x) is ARRAY else x
+
+
+def _reduced(shape: tuple[int, ...], *, axis: Sequence[int], keepdims: bool, **others: object) -> Any:
+    if 0 in shape:
+        return None
+    axes = {a % len(shape) for a in axis}
+    return tuple([1 if a in axes else n for a, n in enumerate(shape) if keepdims or a not in axes])
+
+
+def _contracted(labels: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
+    lengths: dict[Any, int] = {}
+    for names, shape in zip(labels, shapes, strict=False):
+        for name, n in zip(names, shape, strict=True):
+            if lengths.setdefault(name, n) == 1:
+                lengths[name] = n
+            elif n not in (1, lengths[name]):
+                return None
+    return tuple([lengths[name] for name in labels[2]])
