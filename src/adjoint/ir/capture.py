@@ -17,6 +17,7 @@ from .bits import same_bits
 from .conditions import Checked, Conditions, Surroundings
 from .counts import Count
 from .deferring import Deferred
+from .loops import LoopPrimitive
 from .program import GUARD, PYTHON_NUMBERS, Failure, Program, Step, type_of, wording
 from .recording.waiting import OFTEN, look
 
@@ -31,6 +32,10 @@ class ForeignValueError(Exception):
 
 class GuardRefusedError(Exception):
     """A decision was taken where a program must not have any: inside the body of a loop."""
+
+
+class NeedsValuesError(Exception):
+    """A loop would be run on numbers that have been made up, and might never end."""
 
 
 class NoStepError(Exception):
@@ -48,7 +53,7 @@ class CaptureTrace(Trace):
     """The outermost trace of a recording: its handles hold real values, and numbers of a `Program`."""
 
     __slots__ = (
-        "arrays", "deferred", "failed", "foreign", "guards_allowed", "has_truth_as_index", "hopes", "level", "lift", "loops",
+        "arrays", "deferred", "failed", "foreign", "guards_allowed", "has_truth_as_index", "hopes", "is_made_up", "level", "lift", "loops",
         "numbers", "origins", "pinned", "plain_truths", "program", "ranges", "refused", "root", "surroundings",
         "under_conditions", "unguarded",
     )  # fmt: skip
@@ -97,6 +102,8 @@ class CaptureTrace(Trace):
         """The identity of the error that a step raised last."""
         self.unguarded = False
         """Whether an error was raised that no guard stands for: if the function catches it, this is right only once."""
+        self.is_made_up = False
+        """Whether its inputs have been made up: what takes as long as the numbers say must not be computed with them."""
         self.refused = False
         """Whether a decision was asked for where there must not be any."""
         self.loops: Tests | None = None
@@ -144,6 +151,8 @@ class CaptureTrace(Trace):
             if out is not None:
                 return self._put_off(primitive, numbers, values, params, out)
             values = [self.computed(n, v) for n, v in zip(numbers, values, strict=True)]
+        if self.is_made_up and isinstance(primitive, LoopPrimitive):
+            raise NeedsValuesError
         try:
             out = primitive.evaluate(*values, **params) if params else primitive.evaluate(*values)
         except Exception as error:
@@ -160,7 +169,18 @@ class CaptureTrace(Trace):
 
     def computed(self, number: int, value: Any) -> Any:
         """What a value is, given what its handle holds: it may not have been computed yet."""
-        return value if self.deferred is None else self.deferred.value(number, value, self._as_used)
+        if self.deferred is None:
+            return value
+        if self.is_made_up and self.deferred.is_waiting(number):
+            raise NeedsValuesError
+        return self.deferred.value(number, value, self._as_used)
+
+    def example(self, x: Traced) -> Any:
+        """What the value of a handle is; what it could be, if it has not been computed."""
+        number, value = self.number_of(x)
+        if self.deferred is not None and self.deferred.is_waiting(number):
+            return self.deferred.example(number, value)
+        return self.computed(number, value)
 
     def _as_used(self, number: int) -> Any:
         """A plain array as it was when it was used: its owner may have written to it since."""
@@ -349,7 +369,7 @@ def example(x: object) -> Any:
     """The plain value under every trace, of the first example where there is a batch."""
     if not isinstance(x, Traced):
         return x
-    inner = x.traced_by.computed(x.node, x.value) if x.traced_by.is_capture else example(x.value)  # type: ignore[attr-defined]
+    inner = x.traced_by.example(x) if isinstance(x.traced_by, CaptureTrace) else example(x.value)
     if not x.traced_by.lead:
         return inner
     return inner[0] if len(inner) else np.zeros(inner.shape[1:], inner.dtype)[()]

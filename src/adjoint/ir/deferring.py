@@ -14,7 +14,8 @@ import numpy as np
 
 from ..core.primitive import Primitive
 from ..core.traced import ARRAY
-from .program import Program, Step
+from .loops import LoopPrimitive
+from .program import Program, Step, Type
 from .requirements import together
 
 LARGE = 10_000
@@ -42,6 +43,8 @@ class Deferred:
         """What stands for the result of a step that is not taken now; None for one that is."""
         if self._makers and not self._makers.keys().isdisjoint(numbers):
             return _result(primitive, values, params, [n in self._makers for n in numbers])
+        if isinstance(primitive, LoopPrimitive):
+            return _result(primitive, values, params, ())
         for v in values:
             if type(v) is ARRAY and v.size >= LARGE:
                 return _result(primitive, values, params, [False] * len(numbers))
@@ -55,6 +58,17 @@ class Deferred:
         for number, out in zip(step.outs, outs, strict=True):
             self._makers[number] = step
             self._stand_ins[number] = out
+
+    def example(self, number: int, value: Any) -> Any:
+        """Something that a value could be, where it is not computed for that."""
+        self.guessed = True
+        shape, dtype = np.shape(value), value.dtype
+        if dtype.kind not in "fc":
+            return np.zeros(shape, dtype)[()]
+        made = np.ones(shape, dtype)
+        if len(shape) > 1 and shape[-1] == shape[-2]:  # a matrix that can be factorised
+            made += shape[-1] * np.eye(shape[-1], dtype=dtype)
+        return made[()]
 
     def is_waiting(self, number: int) -> bool:
         """Whether nobody has computed a value yet."""
@@ -96,6 +110,9 @@ def _filled(stand_in: Any, value: Any) -> Any:
 def _result(primitive: Primitive, values: Sequence[Any], params: dict[str, Any], waiting: Sequence[bool]) -> Any:
     """Something of the type, shape and dtype that a step would give; None where it takes the values to say."""
     facts = primitive.facts
+    if isinstance(primitive, LoopPrimitive):
+        types = primitive.operands.cut(values, params["sizes"]).results(params)
+        return None if types is None or any([t.weak for t in types]) else tuple(map(_empty, types))
     if primitive.multiple or not all([type(v) is ARRAY or np.isscalar(v) for v in values]):
         return None
     if facts.refuses_integers and all([np.asarray(v).dtype.kind in "iub" for v in values]):
@@ -128,6 +145,10 @@ def _moved(primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) 
     """The step itself, taken on whatever the memory holds: a view shares it, and errors are about shapes."""
     with np.errstate(all="ignore"):
         return primitive.evaluate(*values, **params)
+
+
+def _empty(t: Type) -> Any:
+    return np.empty(t.shape, t.dtype) if t.shape else t.dtype.type(0)
 
 
 def _shrunk(x: Any) -> Any:

@@ -275,6 +275,8 @@ class Jitted(Generic[P, R]):
         statics = frozenset([k % max(len(args), 1) for k in self.static_argnums]) | self.static_argnames
         donated = frozenset([k % max(len(args), 1) for k in self.donate_argnums])
         path = Path(recording, call, Given(args, kwargs, statics, donated))
+        if result is NOT_YET:
+            result = path.result(args, kwargs, call)
         with self._lock:
             now = self._paths.get(call.key, ())
             new = tuple([p for p in now if not any(p is old for old in paths)])
@@ -289,12 +291,9 @@ class Jitted(Generic[P, R]):
         hint = self._lengths.note(self.fun, call)
         if hint is not None:
             say(self.fun, *hint)
-        if result is not NOT_YET:
-            return result
-        found = self._attempted(call, (path,))
-        if found is None:  # a decision was not what is likely
+        if result is NOT_YET:  # a decision was not what is likely
             return self._record(args, kwargs, call, self._paths[call.key], defers=False)
-        return recording.result(found[1])
+        return result
 
     def _is_too_much(self, call: CallParts, paths: tuple[Path, ...]) -> bool:
         """Whether recording once more would not pay."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...ir.program import Program, inner_programs
 from ...ir.recording.record import record
-from ...ir.recording.recording import Given, Recording, is_dynamic
+from ...ir.recording.recording import NOT_YET, Given, Recording, is_dynamic
 from ...ir.recording.waiting import look
 from ...ir.surroundings.varying import Variable
 from ...numpy.patching.naming import prepare
@@ -15,7 +15,7 @@ from ...rolling.passes import smaller
 from ..loops.python_loops import PythonLoops
 from ..recording import run
 from .keys import CallParts, StaticKey
-from .native import executable
+from .native import called_once, executable
 
 MAX_PATHS = 32
 """Recordings for arguments of one kind, which differ by the branches taken; any other branch runs eagerly."""
@@ -39,6 +39,13 @@ class Path:
         """Steps to compile, bodies of loops included."""
         inputs = [*call.inputs, *(recording.captured_numbers() or ())]
         self.executable, self.entry = executable(self.program, inputs, recording, call if given else None, given)
+
+    def result(self, args: Any, kwargs: dict[str, Any], call: CallParts) -> Any:
+        """What this very call gives, before there are any others; `NOT_YET` if a guard does not hold."""
+        if self.entry is not None:
+            return called_once(self.entry, args, kwargs, NOT_YET)
+        found = self.executable.run([*call.inputs, *(self.recording.captured_numbers() or ())])
+        return NOT_YET if found is None else self.recording.result(found)
 
 
 def most(paths: Sequence[Path]) -> int:
