@@ -175,11 +175,16 @@ class CaptureTrace(Trace):
             raise NeedsValuesError
         return self.deferred.value(number, value, self._as_used)
 
+    def is_waiting(self, x: object) -> bool:
+        """Whether something is a handle of a value that has not been computed."""
+        is_mine = isinstance(x, Traced) and x.traced_by is self
+        return is_mine and self.deferred is not None and self.deferred.is_waiting(x.node)  # type: ignore[attr-defined]
+
     def example(self, x: Traced) -> Any:
         """What the value of a handle is; what it could be, if it has not been computed."""
         number, value = self.number_of(x)
         if self.deferred is not None and self.deferred.is_waiting(number):
-            return self.deferred.example(number, value)
+            return self.deferred.example(value)
         return self.computed(number, value)
 
     def _as_used(self, number: int) -> Any:

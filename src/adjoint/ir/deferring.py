@@ -59,7 +59,7 @@ class Deferred:
             self._makers[number] = step
             self._stand_ins[number] = out
 
-    def example(self, number: int, value: Any) -> Any:
+    def example(self, value: Any) -> Any:
         """Something that a value could be, where it is not computed for that."""
         self.guessed = True
         shape, dtype = np.shape(value), value.dtype
