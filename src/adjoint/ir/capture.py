@@ -1,4 +1,4 @@
-"""The capturing trace: evaluate every step on real values and write it down, with a guard for each decision."""
+"""The capturing trace: evaluate every step, or put it off, and write it down, with a guard for each decision."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class CaptureTrace(Trace):
     """The outermost trace of a recording: its handles hold real values, and numbers of a `Program`."""
 
     __slots__ = (
-        "arrays", "deferred", "failed", "foreign", "guards_allowed", "has_truth_as_index", "hopes", "is_made_up", "level", "lift", "loops",
-        "numbers", "origins", "pinned", "plain_truths", "program", "ranges", "refused", "root", "surroundings",
+        "arrays", "deferred", "failed", "foreign", "guards_allowed", "has_truth_as_index", "hopes", "is_made_up", "level",
+        "lift", "loops", "numbers", "origins", "pinned", "plain_truths", "program", "ranges", "refused", "root", "surroundings",
         "under_conditions", "unguarded",
     )  # fmt: skip
     is_capture = True
@@ -103,7 +103,7 @@ class CaptureTrace(Trace):
         self.unguarded = False
         """Whether an error was raised that no guard stands for: if the function catches it, this is right only once."""
         self.is_made_up = False
-        """Whether its inputs have been made up: what takes as long as the numbers say must not be computed with them."""
+        """Whether its inputs have been made up: what takes as long as the numbers say is not computed with them."""
         self.refused = False
         """Whether a decision was asked for where there must not be any."""
         self.loops: Tests | None = None
@@ -121,7 +121,7 @@ class CaptureTrace(Trace):
         return Count(value, self, number)
 
     def process(self, primitive: Primitive, args: tuple[object, ...], params: dict[str, Any]) -> Any:
-        """Evaluate on the real values, and write the step down."""
+        """Write a step down; it is evaluated on the real values, or put off."""
         if primitive.inline:
             return primitive.evaluate(*args, **params)
         if self.origins:
@@ -142,7 +142,7 @@ class CaptureTrace(Trace):
             are_pythons = primitive.facts.python is not None and _are_pythons(values)
             conditions = self.surroundings.conditions()
             if conditions is not None and not are_pythons:
-                values = [self.computed(n, v) for n, v in zip(numbers, values, strict=True)]
+                values = self._all_computed(numbers, values)
                 return self._checked(conditions, primitive, numbers, values, params)
             if are_pythons and is_spoken_of(self.root):
                 primitive = self.under_conditions.setdefault(id(primitive), Pythons(primitive))
@@ -150,9 +150,13 @@ class CaptureTrace(Trace):
             out = self.deferred.stand_in(primitive, numbers, values, params)
             if out is not None:
                 return self._put_off(primitive, numbers, values, params, out)
-            values = [self.computed(n, v) for n, v in zip(numbers, values, strict=True)]
+        return self._taken(primitive, numbers, values, params)
+
+    def _taken(self, primitive: Any, numbers: list[int], values: list[Any], params: dict[str, Any]) -> Any:
+        """Evaluate a step, and write it down."""
         if self.is_made_up and isinstance(primitive, LoopPrimitive):
             raise NeedsValuesError
+        values = self._all_computed(numbers, values)
         try:
             out = primitive.evaluate(*values, **params) if params else primitive.evaluate(*values)
         except Exception as error:
@@ -174,6 +178,11 @@ class CaptureTrace(Trace):
         if self.is_made_up and self.deferred.is_waiting(number):
             raise NeedsValuesError
         return self.deferred.value(number, value, self._as_used)
+
+    def _all_computed(self, numbers: list[int], values: list[Any]) -> list[Any]:
+        if self.deferred is None or not self.deferred.has_begun():
+            return values
+        return [self.computed(n, v) for n, v in zip(numbers, values, strict=True)]
 
     def is_waiting(self, x: object) -> bool:
         """Whether something is a handle of a value that has not been computed."""
@@ -350,6 +359,8 @@ class CaptureTrace(Trace):
 
     def end(self) -> None:
         """Let go of the program, which whoever made the recording has; a handle that was kept is its value."""
+        if self.deferred is not None and not self.is_made_up:
+            self.deferred.settle(self._as_used)
         self.__class__ = EndedCapture
         self.program, self.foreign, self.arrays, self.numbers = Program(), [], {}, {}
         self.deferred = None

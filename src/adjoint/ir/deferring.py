@@ -7,13 +7,16 @@ In most recordings nobody asks, and the result of the first call comes from the 
 
 from __future__ import annotations
 
+import gc
+import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core.primitive import Primitive
-from ..core.traced import ARRAY
+from ..core.traced import ARRAY, Traced
 from .loops import LoopPrimitive
 from .program import Program, Step, Type
 from .requirements import together
@@ -70,6 +73,10 @@ class Deferred:
             made += shape[-1] * np.eye(shape[-1], dtype=dtype)
         return made[()]
 
+    def has_begun(self) -> bool:
+        """Whether there are any, or have been."""
+        return bool(self._stand_ins)
+
     def is_waiting(self, number: int) -> bool:
         """Whether nobody has computed a value yet."""
         return number in self._makers
@@ -81,6 +88,24 @@ class Deferred:
         elif number not in self._stand_ins:
             return value
         return self._known[number]
+
+    def settle(self, frozen: Callable[[int], Any]) -> None:
+        """At the end of the recording: compute what somebody has kept a handle of, as for a log."""
+        left, self._stand_ins = self._stand_ins, {}
+        shared = Counter(map(id, left.values()))
+        for number in sorted(left, reverse=True):  # views before what they are views of
+            out = left.pop(number)
+            shared[id(out)] -= 1
+            is_kept = sys.getrefcount(out) > 2 + shared[id(out)] and type(out) is not np.bool
+            if is_kept and number in self._makers:
+                self._stand_ins[number] = out
+            del out
+        for number, out in list(self._stand_ins.items()):
+            value = self.value(number, out, frozen)
+            if value is not out:
+                for handle in gc.get_referrers(out):
+                    if type(handle) is Traced and handle.value is out:
+                        handle.value = value
 
     def _compute(self, wanted: int, frozen: Callable[[int], Any]) -> None:
         steps: dict[int, Step] = {}
@@ -96,7 +121,7 @@ class Deferred:
                 found = step.primitive.evaluate(*args, **step.params)
             for number, out in zip(step.outs, found if step.primitive.multiple else (found,), strict=True):
                 del self._makers[number]
-                self._known[number] = _filled(self._stand_ins[number], out)
+                self._known[number] = _filled(self._stand_ins.get(number), out)
 
 
 def _filled(stand_in: Any, value: Any) -> Any:

@@ -100,8 +100,8 @@ class Operands(tuple[Group, ...]):
         part = self.parts[-1]
         program: Program = params[part.param]
         rest = program.outputs[len(getattr(self, part.carries)) :]
-        length = params.get("length", next((len(x) for name in self.stacked for x in getattr(self, name)), None))
-        if length is None and rest:
+        length: int = params.get("length", next((len(x) for name in self.stacked for x in getattr(self, name)), -1))
+        if length < 0 and rest:
             return None
         carried = [program.types[n] for n in self.inner(part, program)[part.carries]]
         return [*carried, *[Type(t.dtype, (length, *t.shape), False) for t in map(program.types.__getitem__, rest)]]

@@ -244,9 +244,7 @@ class Jitted(Generic[P, R]):
                 return path, found
         return None
 
-    def _record(
-        self, args: Any, kwargs: Any, call: CallParts, paths: tuple[Path, ...], *, defers: bool = True
-    ) -> Any:
+    def _record(self, args: Any, kwargs: Any, call: CallParts, paths: tuple[Path, ...], *, defers: bool = True) -> Any:
         """Record one more path. Nothing is locked meanwhile, as the function may wait for others that are jitted."""
         if call.counts and len(paths) >= MAX_PATHS:
             self._numbers.fix(call, call.counts)  # each value has its own recording

@@ -63,8 +63,13 @@ def _size(program: Program) -> int:
 
 
 def recorded(
-    fun: Any, call: CallParts, variables: Sequence[Variable] = (), *, exactly: bool = False,
-    rolls: bool = False, defers: bool = False
+    fun: Any,
+    call: CallParts,
+    variables: Sequence[Variable] = (),
+    *,
+    exactly: bool = False,
+    rolls: bool = False,
+    defers: bool = False,
 ) -> tuple[Recording, Any]:
     """The recording of a call, and its result; if it `rolls`, loops of Python's that values end are loops in it.
 

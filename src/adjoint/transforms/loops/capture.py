@@ -40,7 +40,9 @@ class Body(NamedTuple):
 
 
 @quiet
-def captured(fun: Callable[..., Iterable[Value]], examples: Sequence[Value], *, hopeful: bool = False, defers: bool = True) -> Body:
+def captured(
+    fun: Callable[..., Iterable[Value]], examples: Sequence[Value], *, hopeful: bool = False, defers: bool = True
+) -> Body:
     """What a function of leaves does, as a program; it may not decide anything by the values of its arguments.
 
     A hopeful one leaves out what singular points alone need, and has one more result, which says whether one was met.
@@ -49,8 +51,9 @@ def captured(fun: Callable[..., Iterable[Value]], examples: Sequence[Value], *, 
     capture.is_made_up = is_made_up()
     try:
         with noted(capture):
-            leaves = run(fun, [capture.input(x) for x in examples], {})
-        found = finished(capture, leaves)
+            found = finished(capture, run(fun, [capture.input(x) for x in examples], {}))
+    except GuardRefusedError:
+        raise
     except Exception:
         if capture.deferred is None or not capture.deferred.guessed:
             raise
