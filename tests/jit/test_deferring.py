@@ -1,8 +1,8 @@
 """Large steps and loops are not taken while a function is recorded; whoever wants to know a value gets it."""
 
 import io
-import sys
 import logging
+import sys
 import warnings
 from contextlib import redirect_stdout
 

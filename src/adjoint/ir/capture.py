@@ -53,9 +53,9 @@ class CaptureTrace(Trace):
     """The outermost trace of a recording: its handles hold real values, and numbers of a `Program`."""
 
     __slots__ = (
-        "arrays", "deferred", "failed", "foreign", "guards_allowed", "has_truth_as_index", "hopes", "is_made_up", "level",
-        "lift", "loops", "numbers", "origins", "pinned", "plain_truths", "program", "ranges", "refused", "root", "surroundings",
-        "under_conditions", "unguarded",
+        "arrays", "deferred", "failed", "foreign", "guards_allowed", "has_truth_as_index", "hopes", "is_made_up",
+        "level", "lift", "loops", "numbers", "origins", "pinned", "plain_truths", "program", "ranges", "refused",
+        "root", "surroundings", "under_conditions", "unguarded",
     )  # fmt: skip
     is_capture = True
     is_checked = True
