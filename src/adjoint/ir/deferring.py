@@ -17,6 +17,7 @@ import numpy as np
 
 from ..core.primitive import Primitive
 from ..core.traced import ARRAY, Traced
+from .failures import may_fail
 from .loops import LoopPrimitive
 from .program import Program, Step, Type
 from .requirements import together
@@ -44,14 +45,16 @@ class Deferred:
         self, primitive: Primitive, numbers: Sequence[int], values: Sequence[Any], params: dict[str, Any]
     ) -> Any:
         """What stands for the result of a step that is not taken now; None for one that is."""
-        if self._makers and not self._makers.keys().isdisjoint(numbers):
-            return _result(primitive, values, params, [n in self._makers for n in numbers])
-        if isinstance(primitive, LoopPrimitive):
-            return _result(primitive, values, params, ())
-        for v in values:
-            if type(v) is ARRAY and v.size >= LARGE:
-                return _result(primitive, values, params, [False] * len(numbers))
-        return None
+        waits = bool(self._makers) and not self._makers.keys().isdisjoint(numbers)
+        if not waits and not isinstance(primitive, LoopPrimitive):
+            for v in values:
+                if type(v) is ARRAY and v.size >= LARGE:
+                    break
+            else:
+                return None
+        if may_fail(self._program, Step(primitive, tuple(numbers), params, ())):
+            return None
+        return _result(primitive, values, params, waits)
 
     def put_off(self, step: Step, values: Sequence[Any], outs: Sequence[Any]) -> None:
         """A step has been written down, but not taken: with these operands, and these results for the time being."""
@@ -132,7 +135,7 @@ def _filled(stand_in: Any, value: Any) -> Any:
     return value
 
 
-def _result(primitive: Primitive, values: Sequence[Any], params: dict[str, Any], waiting: Sequence[bool]) -> Any:
+def _result(primitive: Primitive, values: Sequence[Any], params: dict[str, Any], waits: bool) -> Any:
     """Something of the type, shape and dtype that a step would give; None where it takes the values to say."""
     facts = primitive.facts
     if isinstance(primitive, LoopPrimitive):
@@ -140,19 +143,18 @@ def _result(primitive: Primitive, values: Sequence[Any], params: dict[str, Any],
         return None if types is None or any([t.weak for t in types]) else tuple(map(_empty, types))
     if primitive.multiple or not all([type(v) is ARRAY or np.isscalar(v) for v in values]):
         return None
-    if facts.refuses_integers and all([np.asarray(v).dtype.kind in "iub" for v in values]):
+    if facts.ragged:
         return None
-    first_place = len(values) if facts.addressed is None else facts.addressed.first
-    if any(waiting[first_place:]) or facts.ragged:
-        return None
+    evaluate: Callable[..., Any] = primitive.evaluate
     shapes = [np.shape(v) for v in values]
     shape: tuple[int, ...] | None
     if facts.moves is not None or facts.addressed is not None:
-        return _moved(primitive, values, params) if any(waiting) else None
+        return _moved(primitive, values, params) if waits else None
     if facts.reduces is not None:
         shape = _reduced(shapes[0], **params)
     elif facts.contracts is not None:
         shape = _contracted(facts.contracts(*shapes[:2], **params), shapes)
+        evaluate, params = np.multiply, {}
     elif facts.accumulates is not None:
         shape = shapes[0]
     elif facts.kernel is not None or (facts.ufunc is not None and facts.ufunc.signature is None):
@@ -162,8 +164,8 @@ def _result(primitive: Primitive, values: Sequence[Any], params: dict[str, Any],
     if shape is None or 0 in shape:
         return None
     with np.errstate(all="ignore"):
-        found = primitive.evaluate(*map(_shrunk, values), **params)
-    return np.empty(shape, found.dtype) if shape else found
+        found = evaluate(*map(_shrunk, values), **params)
+    return found if np.shape(found) == shape else _empty(Type(found.dtype, shape, False))
 
 
 def _moved(primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> Any:
