@@ -7,7 +7,7 @@ from typing import Any
 
 from ...ir.program import Program, inner_programs
 from ...ir.recording.record import record
-from ...ir.recording.recording import Given, Recording, is_dynamic
+from ...ir.recording.recording import NOT_YET, Given, Recording, is_dynamic
 from ...ir.recording.waiting import look
 from ...ir.surroundings.varying import Variable
 from ...numpy.patching.naming import prepare
@@ -15,7 +15,7 @@ from ...rolling.passes import smaller
 from ..loops.python_loops import PythonLoops
 from ..recording import run
 from .keys import CallParts, StaticKey
-from .native import executable
+from .native import called_once, executable
 
 MAX_PATHS = 32
 """Recordings for arguments of one kind, which differ by the branches taken; any other branch runs eagerly."""
@@ -40,6 +40,13 @@ class Path:
         inputs = [*call.inputs, *(recording.captured_numbers() or ())]
         self.executable, self.entry = executable(self.program, inputs, recording, call if given else None, given)
 
+    def result(self, args: Any, kwargs: dict[str, Any], call: CallParts) -> Any:
+        """What this very call gives, before there are any others; `NOT_YET` if a guard does not hold."""
+        if self.entry is not None:
+            return called_once(self.entry, args, kwargs, NOT_YET)
+        found = self.executable.run([*call.inputs, *(self.recording.captured_numbers() or ())])
+        return NOT_YET if found is None else self.recording.result(found)
+
 
 def most(paths: Sequence[Path]) -> int:
     """How many paths there may be."""
@@ -56,14 +63,23 @@ def _size(program: Program) -> int:
 
 
 def recorded(
-    fun: Any, call: CallParts, variables: Sequence[Variable] = (), *, exactly: bool = False, rolls: bool = False
+    fun: Any,
+    call: CallParts,
+    variables: Sequence[Variable] = (),
+    *,
+    exactly: bool = False,
+    rolls: bool = False,
+    defers: bool = False,
 ) -> tuple[Recording, Any]:
-    """The recording of a call, and its result; if it `rolls`, loops of Python's that values end are loops in it."""
+    """The recording of a call, and its result; if it `rolls`, loops of Python's that values end are loops in it.
+
+    If it `defers`, the result may be `NOT_YET`: it is left to the program.
+    """
     from ...numpy.numbers import python_calls as python_calls  # not before something is recorded
 
     prepare(fun)  # before anything is remembered of what surrounds it
     inputs: dict[str, Any] = {"counts": call.counts, "variables": variables, "loops": PythonLoops() if rolls else None}
-    return record(run, fun, call.leaves, call.rebuild, *_watched(call), **inputs, exactly=exactly)
+    return record(run, fun, call.leaves, call.rebuild, *_watched(call), **inputs, exactly=exactly, defers=defers)
 
 
 def _watched(call: CallParts) -> list[Any]:
