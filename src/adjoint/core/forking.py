@@ -21,6 +21,12 @@ def in_child(action: Callable[[], Any]) -> None:
         os.register_at_fork(after_in_child=action)
 
 
+def around_fork(before: Callable[[], Any], after: Callable[[], Any]) -> None:
+    """Do something before a process is forked, and afterwards in the process that goes on."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=before, after_in_parent=after)
+
+
 def held_at_fork(lock: Any) -> None:
     """Fork only when no other thread holds this lock: one that is held for moments, and none is asked for under it.
 

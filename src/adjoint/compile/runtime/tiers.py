@@ -13,9 +13,7 @@ be stopped, and would not survive either. `ADJOINT_QUICK=off` compiles with care
 
 from __future__ import annotations
 
-import _thread
 import atexit
-import contextlib
 import ctypes
 import functools
 import os
@@ -24,7 +22,7 @@ import threading
 import weakref
 from typing import Any
 
-from ...core.forking import held_at_fork, in_child
+from ...core.forking import around_fork, in_child
 from ..assembly.module import Module, in_place
 from ..assembly.values import Function
 from . import cache
@@ -49,12 +47,14 @@ LOOP = re.compile(r"br i1 %\S+, label %done\w*, label %head\w*$", re.MULTILINE)
 LEFT, ASK = "calls.left", "calls.ask"
 """Variables of quick code: how many calls are left until it asks for better code, and the function that it asks."""
 
-_background = threading.Lock()
-"""Held by the thread that compiles: one at a time."""
-_waiting: weakref.WeakSet[Tiers] = weakref.WeakSet()
-"""What has asked for good code and has none yet."""
-_is_over = False
-"""Whether the process ends."""
+_waiting: dict[int, weakref.ref[Tiers]] = {}
+"""What has asked for good code and has none yet, in this order; the first is the one under way."""
+_lock = threading.RLock()
+"""Held for moments, when a thread begins or ends."""
+_thread: threading.Thread | None = None
+"""The one that compiles: there is none when nothing waits."""
+_pauses = 0
+"""It goes on while this is 0: not where the process forks, or ends."""
 _Asked = ctypes.CFUNCTYPE(None)
 
 
@@ -114,14 +114,18 @@ class Tiers:
         return self._good().assembly()
 
     def ask(self) -> None:
-        """Let a thread make the good code."""
-        _waiting.add(self)
-        with contextlib.suppress(RuntimeError):  # no more threads, or the process ends: the code at hand will do
-            _thread.start_new_thread(_improve, (weakref.ref(self),))
+        """Let the thread make the good code."""
+        _waiting[id(self)] = weakref.ref(self)
+        _begin()
 
     def ask_again(self) -> None:
         """Ask at the next call, as the thread is gone."""
         self._variable(LEFT).value = 1
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it has asked for good code and has none yet."""
+        return id(self) in _waiting
 
     def improve(self) -> None:
         """Make the good code and use it."""
@@ -151,19 +155,38 @@ def _ask(reference: weakref.ref[Tiers]) -> None:
         tiers.ask()
 
 
-def _improve(reference: weakref.ref[Tiers]) -> None:
-    """What the thread does."""
-    with _background:
+def _begin() -> None:
+    """Start the thread, unless it is there."""
+    global _thread
+    with _lock:
+        if not _pauses and _thread is None and _waiting:
+            _thread = threading.Thread(target=_improve, name="adjoint compiles", daemon=True)
+            try:
+                _thread.start()
+            except RuntimeError:  # no more threads, or the process ends: the code at hand will do
+                _thread = None
+
+
+def _improve() -> None:
+    """What the thread does: one after the other, in the order in which they asked."""
+    global _thread
+    while True:
+        with _lock:
+            if _pauses or not _waiting:
+                _thread = None
+                return
+            key, reference = next(iter(_waiting.items()))
         tiers = reference()
-        if tiers is None or tiers.is_final or _is_over:
-            return
         try:
-            tiers.improve()
+            if tiers is not None:
+                tiers.improve()
         except Exception:
             import logging
 
             logging.getLogger("adjoint").warning("adjoint: a function keeps its first, slower code", exc_info=True)
-        _waiting.discard(tiers)
+        del tiers
+        if _waiting.get(key) is reference:  # and not that of an object in the place of one that is gone
+            del _waiting[key]
 
 
 def _counted(main: Function) -> str:
@@ -211,19 +234,32 @@ def _names(function: Function) -> str:
     return ", ".join([f"{kind.name} %a{k}" for k, kind in enumerate(function.parameters)])
 
 
-def _after_fork() -> None:
-    """A child has no thread that compiles."""
-    for tiers in list(_waiting):
-        tiers.ask_again()
+def _pause() -> None:
+    """End the thread after the module under way: LLVM can neither be torn apart nor be taken down meanwhile."""
+    global _pauses
+    _pauses += 1
+    thread = _thread
+    if thread is not None and thread is not threading.current_thread():
+        thread.join()
 
 
-def _end() -> None:
-    """Wait for the module under way: once LLVM is taken down, nobody may be in it."""
-    global _is_over
-    _is_over = True
-    _background.acquire()
+def _go_on() -> None:
+    global _pauses
+    _pauses -= 1
+    _begin()
 
 
-held_at_fork(_background)  # what LLVM does is not torn apart
-in_child(_after_fork)
-atexit.register(_end)
+def _in_child() -> None:
+    """A child makes the code that is called there."""
+    global _lock, _pauses, _thread
+    _lock, _pauses, _thread = threading.RLock(), 0, None
+    found = [reference() for reference in _waiting.values()]
+    _waiting.clear()
+    for tiers in found:
+        if tiers is not None:
+            tiers.ask_again()
+
+
+around_fork(_pause, _go_on)
+in_child(_in_child)
+atexit.register(_pause)
