@@ -37,6 +37,8 @@ class Module:
         """Lines of loops over examples, whose code is long and is worth LLVM's care."""
         self.bodies: dict[str, Function] = {}
         """What loops call in every round, by the name under which they do."""
+        self.called = 0
+        """Work, in additions, of functions that exist already, which no care for this code makes faster."""
         self.is_unbounded = False
         """Whether there are loops of which nobody knows how often they go round."""
         self.unwidened: list[str] = []

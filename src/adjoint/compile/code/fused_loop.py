@@ -65,7 +65,7 @@ class FusedLoop:
             resources = Resources(self.plan)
             resources.asked = {Asked(self.key.values[n], k): p for (n, k), p in known[1].items()}
             self.kernel.call(known[0], resources)
-            self.kernel.work += size * self.work
+            self._count(size)
             return
         f = LoopFunction(self.kernel.module, self.plan, self.unit.level)
         f.resources.written = {*self.unit.stored, *self.unit.reduced}
@@ -105,14 +105,18 @@ class FusedLoop:
                 asked = {Asked(number[v], k): p for (v, k), p in f.resources.asked.items()}
                 self.kernel.module.written[key] = function, asked
             self.kernel.call(function, f.resources)
-            self.kernel.work += size * self.work
+            self._count(size)
         else:
             rows = -(-(region[0][1] - region[0][0]) // chunks)
             rows = -(-rows // BLOCK) * BLOCK if len(region) == 1 else rows
             name = f.end("loop", bounds)
             shared = {v: self._monoid(v) for v in self._shared()}
             call_parallel(self.kernel, name, f.resources, region[0], rows, shared)
-            self.kernel.work += size * self.work
+            self._count(size)
+
+    def _count(self, size: int) -> None:
+        self.kernel.work += size * self.work
+        self.kernel.module.called += size * self.reads.called()
 
     def _chunks(self, region: list[tuple[int, int]], size: int) -> int:
         work = size * self.work

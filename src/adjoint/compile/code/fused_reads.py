@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from ...ir.program import Step
-from ..program.classify import Sort, cost_of
+from ..program.classify import Sort, cost_of, is_dear
 from ..program.indices import Place, identity, through, unpadded
 from ..program.loop_checks import is_number
 from ..program.moving import padded_part, reads_of
@@ -46,6 +46,11 @@ class Reads:
             step = self.plan.maker[v]
             total += cost_of(step) if self.plan.sort(step) is Sort.ELEMENTWISE else 1 + self.plan.effort[v].cost
         return total
+
+    def called(self) -> int:
+        """The same of functions that exist already, as the exponential does."""
+        steps = [self.plan.maker[v] for v in self.members]
+        return sum([cost_of(s) for s in steps if self.plan.sort(s) is Sort.ELEMENTWISE and is_dear(s)])
 
     def are_in_order(self) -> bool:
         """Whether everything is read at the loop's own place, or is one number."""

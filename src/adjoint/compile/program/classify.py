@@ -130,3 +130,8 @@ def is_native(program: Program) -> bool:
 def cost_of(step: Step) -> int:
     """About how much one element of an elementwise step costs, in additions."""
     return {CHEAP: 1, MEDIUM: 4, DEAR: 20}[scalar_of(step.primitive).cost]
+
+
+def is_dear(step: Step) -> bool:
+    """Whether an elementwise step is one for which there are functions, as the exponential."""
+    return scalar_of(step.primitive).cost == DEAR

@@ -70,7 +70,9 @@ def are_wanted(module: Module, level: int, lines: int, work: int) -> bool:
 
     `level` is how hard LLVM tries in the end; 0 is quick already.
     """
-    if not is_on() or not level or lines < NOTICEABLE or (work > PER_LINE * lines and not module.is_unbounded):
+    if not is_on() or not level or lines < NOTICEABLE:
+        return False
+    if work - module.called > PER_LINE * lines and not module.is_unbounded:
         return False
     return level < 2 or not any([_may_reorder(f, bool(module.bodies)) for f in module.functions])
 

@@ -54,7 +54,9 @@ def product(kernel: KernelFunction, step: Step) -> None:
     if made.adds:
         kernel.fill(v, 0)
     _emit(kernel, made, pointers[0], pointers[1], kernel.pointer(v))
-    kernel.work += made.work * math.prod([a.length for a in made.outer])
+    work = made.work * math.prod([a.length for a in made.outer])
+    kernel.work += work
+    kernel.module.called += work if is_for_blas(made) else 0
 
 
 def _moved(kernel: KernelFunction, base: int, offset: int) -> Value:
