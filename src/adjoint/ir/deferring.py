@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..core.primitive import Primitive
-from ..core.traced import ARRAY, Traced
+from ..core.traced import ARRAY, PYTHON, Traced
 from .failures import may_fail
 from .loops import LoopPrimitive
 from .program import Program, Step, Type
@@ -68,6 +68,8 @@ class Deferred:
     def example(self, value: Any) -> Any:
         """Something that a value could be, where it is not computed for that."""
         self.guessed = True
+        if type(value) is float:
+            return 1.0
         shape, dtype = np.shape(value), value.dtype
         if dtype.kind not in "fc":
             return np.zeros(shape, dtype)[()]
@@ -140,8 +142,11 @@ def _result(primitive: Primitive, values: Sequence[Any], params: dict[str, Any],
     facts = primitive.facts
     if isinstance(primitive, LoopPrimitive):
         types = primitive.operands.cut(values, params["sizes"]).results(params)
-        return None if types is None or any([t.weak for t in types]) else tuple(map(_empty, types))
+        are_known = types is not None and all([not t.weak or t.dtype.kind == "f" for t in types])
+        return tuple(map(_empty, types)) if types is not None and are_known else None
     if primitive.multiple or not all([type(v) is ARRAY or np.isscalar(v) for v in values]):
+        return None
+    if all([type(v) in PYTHON for v in values]):  # whose arithmetic may raise
         return None
     if facts.ragged:
         return None
@@ -175,7 +180,7 @@ def _moved(primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) 
 
 
 def _empty(t: Type) -> Any:
-    return np.empty(t.shape, t.dtype) if t.shape else t.dtype.type(0)
+    return np.empty(t.shape, t.dtype) if t.shape else float("nan") if t.weak else t.dtype.type(0)
 
 
 def _shrunk(x: Any) -> Any:
