@@ -42,6 +42,9 @@ class Tests(Protocol):
     def truth(self, x: Traced, frame: FrameType) -> bool:
         """The truth value that a frame is to go on with, for one of a captured program."""
 
+    def iterated(self, frame: FrameType, place: int, items: range) -> Any:
+        """What the `for` at this place of a frame is to take its items from."""
+
 
 class CaptureTrace(Trace):
     """The outermost trace of a recording: its handles hold real values, and numbers of a `Program`."""
