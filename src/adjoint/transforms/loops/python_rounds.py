@@ -22,7 +22,7 @@ from ...ir.program import GUARD, Failure, Step, Type, type_of
 from ...ir.recording.variables import FrameVariables, Slot, Variables
 from ...numpy.numbers.counts import made, range_of
 from ...numpy.numbers.python_numbers import made_by_python
-from ...ops.shape import item
+from ...ops.shape import constant_astype, item
 from .capture import Body, as_numpy_scalar, as_type, finished
 from .while_loop import apply
 
@@ -150,9 +150,9 @@ def finished_loop(under_way: Round, x: Traced) -> tuple[bool, int]:
         under_way.refuse()
     ends = [now.slots[k].x for k in carried]
     conditions = [*_guards(under_way), *_ranges(under_way, ends)]
-    same = under_way.tested if start.outcome else np.logical_not(under_way.tested)
+    same = _as_truth(under_way.tested if start.outcome else np.logical_not(under_way.tested))
     for condition in conditions:
-        same = np.logical_and(same, condition)
+        same = np.logical_and(same, _as_truth(condition))
     capture.program.steps = [step for step in capture.program.steps if step.primitive is not GUARD]
     body = finished(capture, [*ends, x])
     capture.program.steps = _needed(capture.program.steps, same.node)
@@ -229,6 +229,11 @@ def _comes_back(under_way: Round, now: FrameVariables) -> bool:
 
 def _as_slot(x: Traced) -> Slot:
     return Slot(x, x.value, x.traced_by, x.node)
+
+
+def _as_truth(x: Value) -> Any:
+    """One of Python's truth values as NumPy's."""
+    return constant_astype(x.current() if isinstance(x, Number) else x, dtype=np.dtype(bool))
 
 
 def _needed(steps: list[Step], number: int) -> list[Step]:
