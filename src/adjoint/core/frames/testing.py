@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import inspect
 import sys
 from bisect import bisect_left
@@ -12,6 +13,7 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from .callsite import Step, instructions
+from .whose import is_users_code
 
 if TYPE_CHECKING:
     from typing import NamedTuple
@@ -85,6 +87,45 @@ def tests_in(code: CodeType) -> dict[int, Test]:
 def _is_in(loop: int, place: int, targets: dict[int, int]) -> bool:
     """Whether a place lies between the start of a `for` and where it goes on when nothing is left."""
     return loop < place < targets[loop]
+
+
+def may_come_back(frame: FrameType, loop: FrameType, test: int, outcome: bool) -> bool:
+    """Whether a loop would come back to its test, if that which a frame is at had the other outcome.
+
+    A function that the loop calls returns to it, unless it raises.
+    """
+    if frame is not loop:
+        return is_users_code(frame)
+    return _comes_back(frame.f_code, frame.f_lasti, not outcome, test)
+
+
+@functools.lru_cache(1024)
+def _comes_back(code: CodeType, place: int, outcome: bool, test: int) -> bool:
+    """Whether there is a way from a place with this outcome to a test, inside the innermost loop around both."""
+    steps = instructions(code)
+    targets = jumps_in(code, steps)
+    at = next(k for k, step in enumerate(steps) if step.place == place)
+    while steps[at].name in ("TO_BOOL", "NOT_TAKEN"):
+        at += 1
+    name = steps[at].name
+    around = [(t, p) for p, t in targets.items() if t <= min(place, test) and max(place, test) <= p]
+    if not name.startswith("POP_JUMP") or not name.endswith(("_TRUE", "_FALSE")) or not around:
+        return False
+    low, high = max(around, key=lambda pair: pair[0] - pair[1])
+    jumps = name.endswith("_TRUE") == outcome
+    number = {step.place: k for k, step in enumerate(steps)}
+    waiting, seen = [targets[steps[at].place] if jumps else steps[at + 1].place], set()
+    while waiting:
+        there = waiting.pop()
+        if there == test:
+            return True
+        if there in seen or not low <= there <= high:
+            continue
+        seen.add(there)
+        k = number[there]
+        waiting += [targets[there]] if there in targets else []
+        waiting += [steps[k + 1].place] if steps[k].name not in LAST and k + 1 < len(steps) else []
+    return False
 
 
 def loop_over_call(frame: FrameType) -> int | None:

@@ -131,6 +131,8 @@ def _recorded(request: Request) -> Attempt:
                 raise
             if not loops.failed():  # a loop that was found may be why
                 loops = None
+        finally:
+            request.loops.end()
         put_back()
     return _with_truths(request._replace(loops=None))
 

@@ -22,16 +22,21 @@ from collections import Counter
 from types import FrameType
 from typing import Any
 
-from ...core.frames.testing import test_of
+from ...core.frames.testing import may_come_back, test_of
 from ...core.frames.whose import is_users_code
 from ...core.traced import LOCAL, Traced
 from ...core.values import dtype_of
-from ...ir.capture import CaptureTrace, GuardRefusedError
+from ...ir.capture import CaptureTrace
 from ...ir.effects import effects_so_far
 from ...ir.recording.iterating import RangeItems
 from ...ir.recording.variables import Variables
-from .python_rounds import Place, Round, Visit, begun, expect, finished_loop
+from ...ir.loops import LoopPrimitive
+from .python_rounds import Decision, Place, Round, Visit, begun, finished_loop, more_carried, way_of
 
+MOST_WAYS = 8
+"""Through a round; if there are more, only the first one is looked at."""
+MOST_SUPPOSED = 64
+"""Tests in a round after one that is taken to come out differently: there may be no end to them."""
 MOST_SHORT = 4
 """How often a loop may have ended as soon as it began: then its rounds differ, and are recorded one by one."""
 
@@ -41,6 +46,8 @@ class PythonLoops:
 
     def __init__(self) -> None:
         self._refused: set[Place] = set()
+        self._one_way: set[Place] = set()
+        """Tests that are not to be taken both ways."""
         self.begin()
 
     def begin(self) -> None:
@@ -55,12 +62,19 @@ class PythonLoops:
         self.has_started = False
         """Whether this recording has captured a round: if it fails, the loop may be why."""
 
+    def end(self) -> None:
+        """After that, however it ended."""
+        LOCAL.updates, LOCAL.supposes = None, False
+
     def failed(self) -> bool:
         """Whether the recording cannot be used, as a round was not what it seemed: then not to be tried again."""
-        LOCAL.updates = None
         if not self._rounds:
             return False
-        self._refused.add(self._rounds[-1].start.place)
+        under_way = self._rounds[-1]
+        if under_way.script:  # it was on a way that its values do not take
+            self._one_way.add(under_way.decisions[len(under_way.script) - 1].place)
+        else:
+            self._refused.add(under_way.start.place)
         return True
 
     def iterated(self, frame: FrameType, place: int, items: range) -> Any:
@@ -78,18 +92,26 @@ class PythonLoops:
             return self._decided(x, capture, frame, place)
         if capture is not under_way.capture:
             under_way.refuse()
-        return self._finished(under_way, x)
+        return self._came_back(under_way, x)
 
     def _decided(self, x: Traced, capture: CaptureTrace, frame: FrameType, place: Place) -> bool:
         under_way = self._rounds[-1] if self._rounds else None
-        if under_way is not None and capture is under_way.capture and (frame, place) in under_way.expected:
-            outcome = under_way.expected[frame, place]
-            expect(capture, x, outcome)
-            return outcome
-        outcome = bool(capture.decided(x))
-        if under_way is None or capture is under_way.capture:  # else it is decided once for all rounds
+        if under_way is None:
+            outcome = bool(capture.decided(x))
             self._visited(x, capture, frame, outcome)
-            self._decisions.append((frame, place, outcome))
+        elif capture is not under_way.capture:
+            return bool(capture.decided(x))  # once for all rounds
+        else:
+            start = under_way.start
+            known = under_way.suppose(x, frame, place)
+            outcome = bool(capture.decided(x)) if known is None else known
+            can_differ = place not in self._one_way and may_come_back(frame, start.frame, start.place[1], outcome)
+            under_way.decisions.append(Decision(place, outcome, can_differ))
+            if under_way.supposes and len(under_way.decisions) > MOST_SUPPOSED:
+                under_way.refuse()
+            if not under_way.supposes:
+                self._visited(x, capture, frame, outcome)
+        self._decisions.append((frame, place, outcome))
         return outcome
 
     def _visited(self, x: Traced, capture: CaptureTrace, frame: FrameType, outcome: bool) -> None:
@@ -108,16 +130,15 @@ class PythonLoops:
         variables = scope.now()
         if variables is None:
             return
-        now = Visit(frame, place, scope, variables, outcome, effects_so_far(), len(self._decisions))
+        now = Visit(frame, place, scope, variables, outcome, x.value, effects_so_far(), len(self._decisions))
         self._visits[capture, frame, place] = now
         if last is None or last.outcome != outcome or last.effects != now.effects:
             return
         if not variables.is_like(last.variables):
             return
-        found = begun(last, now, capture, x, self)
+        found = begun(last, now, capture, self, self._usual(last))
         if found is not None:
             self._rounds.append(found)
-            found.expected = self._usual(last)
             self.has_started = True
 
     def _usual(self, last: Visit) -> dict[tuple[FrameType, Place], bool]:
@@ -126,10 +147,43 @@ class PythonLoops:
         times = Counter([(frame, place) for frame, place, _ in made])
         return {(frame, place): outcome for frame, place, outcome in made if times[frame, place] == 1}
 
-    def _finished(self, under_way: Round, x: Traced) -> bool:
-        """The body has come to its end: take the other rounds, and let the variables be what they are afterwards."""
+    def _came_back(self, under_way: Round, x: Traced) -> bool:
+        """A way through a round has come to its end: try another one, or take the other rounds."""
+        start, script = under_way.start, under_way.script
+        LOCAL.supposes = False
+        way = way_of(under_way, x)
+        more = more_carried(under_way) if way is None and script else []
+        if way is None and not more:
+            under_way.refuse()
+        if way is None:
+            under_way.leave()
+            under_way.carried = sorted([*under_way.carried, *more])
+            under_way.ways, under_way.waiting = [], []
+            under_way.enter([])
+            return start.outcome
+        under_way.ways.append(way)
+        if not any([isinstance(step.primitive, LoopPrimitive) for step in way.body.program.steps]):
+            self._branch(under_way)
+        if len(under_way.ways) + len(under_way.waiting) > MOST_WAYS:
+            under_way.ways, under_way.waiting = under_way.ways[:1], []
+        if under_way.waiting:
+            under_way.leave()
+            under_way.enter(under_way.waiting.pop())
+            return start.outcome
+        return self._finished(under_way)
+
+    def _branch(self, under_way: Round) -> None:
+        """Note the ways that begin as this one."""
+        made = under_way.decisions
+        times = Counter([decision.place for decision in made])
+        for k in range(len(under_way.script), len(made)):
+            if made[k].can_differ and times[made[k].place] == 1:
+                under_way.waiting.append([*[d.outcome for d in made[:k]], not made[k].outcome])
+
+    def _finished(self, under_way: Round) -> bool:
+        """Take the other rounds, and let the variables be what they are afterwards."""
         start = under_way.start
-        outcome, taken = finished_loop(under_way, x)
+        outcome, taken = finished_loop(under_way)
         self._rounds.pop()
         if not self._rounds:
             LOCAL.updates = None

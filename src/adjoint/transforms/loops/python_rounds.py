@@ -1,7 +1,12 @@
-"""One round of a loop of Python's, captured on its own: what is carried from round to round, and when it is all right."""
+"""One round of a loop of Python's, captured on its own: what is carried from round to round, and when it is all right.
+
+A test in it that has both ways lead back to the start is taken both ways: Python goes through the round once more, from
+the same variables, as if the test came out differently. All ways together are the body of the loop.
+"""
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, NoReturn
@@ -9,21 +14,23 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from ...core.errors import user_line
-from ...core.traced import LOCAL, PYTHON, Traced, concrete, is_python, snapshot
+from ...core.traced import LOCAL, PYTHON, Traced, concrete, is_python
 from ...core.values import Value, decidable, dtype_of
 from ...ir.arithmetic import Pythons
 from ...ir.capture import CaptureTrace, GuardRefusedError, Tests, example
 from ...ir.conditions import Checked
-from ...ir.counts import USUAL, WORD, Count, Number, Range
+from ...ir.counts import TRUTH, USUAL, Count, Number, Range
 from ...ir.effects import effects_so_far
 from ...ir.failures import may_fail
 from ...ir.loops import WhileOperands
-from ...ir.program import GUARD, Failure, Step, Type, type_of
+from ...ir.interpret import replay
+from ...ir.program import GUARD, Step, Type, type_of
 from ...ir.recording.variables import FrameVariables, Slot, Variables
 from ...numpy.numbers.counts import made, range_of
 from ...numpy.numbers.python_numbers import made_by_python
 from ...ops.shape import constant_astype, item
-from .capture import Body, as_numpy_scalar, as_type, finished
+from . import cond
+from .capture import Body, as_numpy_scalar, as_type, captured, finished
 from .while_loop import apply
 
 Place = tuple[CodeType, int]
@@ -39,10 +46,34 @@ class Visit(NamedTuple):
     scope: Variables
     variables: FrameVariables
     outcome: bool
+    tested: Any
+    """The plain value that was tested."""
     effects: int
     """How many effects there had been."""
     decisions: int
     """How many decisions there had been."""
+
+
+class Decision(NamedTuple):
+    """A test in a round."""
+
+    place: Place
+    outcome: bool
+    can_differ: bool
+    """Whether the round comes to its end if it comes out differently."""
+
+
+class Way(NamedTuple):
+    """A way through a round, from its start to its end."""
+
+    body: Body
+    """What becomes of all that is carried, and of what is tested."""
+    guards: Body
+    """For each decision, whether it comes out as it did."""
+    outcomes: list[bool]
+    """How decisions came out, in the order of these guards."""
+    ends: list[Range | None]
+    """What the Python integers among the carried can be at the end."""
 
 
 @dataclass(slots=True)
@@ -51,49 +82,93 @@ class Round:
 
     start: Visit
     outer: CaptureTrace
-    capture: CaptureTrace
+    loops: Tests
+    updated: frozenset[int]
+    """The places, among the slots, of arrays that are updated in place."""
+    usual: dict[tuple[FrameType, Place], bool]
+    """Outcomes of tests as they are in all rounds but the last."""
     carried: list[int]
     """The places, among the slots, of those that differ from round to round, each once."""
-    first: list[Value]
-    """What these stood for."""
-    inside: FrameVariables
+    capture: CaptureTrace = field(init=False)
+    inside: FrameVariables = field(init=False)
     """The variables when it began."""
-    tested: Traced
+    tested: Traced = field(init=False)
     """What was tested last."""
-    updates: int
+    first: list[Value] = field(default_factory=list)
+    """What those that are carried stood for."""
+    updates: int = 0
     """How many updates in place there had been."""
-    expected: dict[tuple[FrameType, Place], bool] = field(default_factory=dict)
-    """Outcomes of tests as they are in all rounds but the last."""
+    script: list[bool] = field(default_factory=list)
+    """How the first tests are to come out, this time."""
+    decisions: list[Decision] = field(default_factory=list)
+    supposes: bool = False
+    """Whether it goes on as if a test had come out differently."""
+    ways: list[Way] = field(default_factory=list)
+    waiting: list[list[bool]] = field(default_factory=list)
+    """Scripts of further ways."""
 
     def refuse(self) -> NoReturn:
         """Give up: it is not what it seemed."""
         self.capture.refused = True  # also if the function catches this
         raise GuardRefusedError
 
+    def enter(self, script: list[bool]) -> None:
+        """From here on what is carried belongs to the program of a round."""
+        slots, sharing = self.start.variables.slots, self.start.variables.sharing()
+        self.capture = capture = CaptureTrace(lift=True)
+        capture.root, capture.loops = self.outer.root, self.loops
+        self.script, self.decisions, self.supposes = script, [], False
+        self.first = [Traced(*slots[k][1:]) if slots[k].is_handle else slots[k].x for k in self.carried]
+        values = [slot.x for slot in slots]
+        for k, old in zip(self.carried, self.first, strict=True):
+            handle = _inside(capture, values[k], old)
+            if k in self.updated:
+                _become(values[k], handle)  # whoever has it sees that
+            else:
+                values[k] = handle
+        self.start.scope.put([values[j] for j in sharing])
+        found = self.start.scope.now()
+        assert found is not None
+        self.inside = found
+        self.tested = capture.input(self.start.tested)
+        if LOCAL.updates is None:
+            LOCAL.updates = []
+        self.updates = len(LOCAL.updates)
 
-def begun(last: Visit, now: Visit, outer: CaptureTrace, x: Traced, loops: Tests) -> Round | None:
-    """From here on what has changed since the last visit belongs to the program of a round; None if it cannot."""
+    def leave(self) -> None:
+        """Let the variables be as they were."""
+        slots = self.start.variables.slots
+        for k, old in zip(self.carried, self.first, strict=True):
+            if k in self.updated:
+                _become(slots[k].x, old)
+        self.start.scope.put([slot.x for slot in slots])
+        self.capture.end()
+
+    def suppose(self, x: Traced, frame: FrameType, place: Place) -> bool | None:
+        """The outcome of a test that is known before; None if its value decides."""
+        k = len(self.decisions)
+        wanted = self.script[k] if k < len(self.script) else self.usual.get((frame, place))
+        number, value = self.capture.number_of(x)
+        if wanted is None or number in self.capture.program.constants:
+            return None
+        expected = type(value)(wanted)
+        self.capture.program.steps.append(Step(GUARD, (number,), {"expected": expected}, (), user_line()))
+        if bool(value) != wanted:
+            self.supposes = LOCAL.supposes = True
+        return wanted
+
+
+def begun(last: Visit, now: Visit, outer: CaptureTrace, loops: Tests, usual: Any) -> Round | None:
+    """A round with all that has changed since the last visit; None if there cannot be one."""
     slots, sharing = now.variables.slots, now.variables.sharing()
     changed = [k for k, slot in enumerate(slots) if not slot.is_still(last.variables.slots[k])]
     carried = [k for k in changed if sharing[k] == k]
     if not carried or not all([_is_carriable(slots[k], outer) for k in carried]):
         return None
-    capture = CaptureTrace(lift=True)
-    capture.root, capture.loops = outer.root, loops
-    first = [snapshot(slots[k].x) for k in carried]
-    values = [slot.x for slot in slots]
-    for k in carried:
-        handle = _inside(capture, values[k])
-        if values[k] is last.variables.slots[k].x and slots[k].is_handle:
-            _become(values[k], handle)  # updated in place: whoever has it sees that
-        else:
-            values[k] = handle
-    now.scope.put([values[j] for j in sharing])
-    inside = now.scope.now()
-    assert inside is not None
-    if LOCAL.updates is None:
-        LOCAL.updates = []
-    return Round(now, outer, capture, carried, first, inside, capture.input(x.value), len(LOCAL.updates))
+    updated = frozenset([k for k in carried if slots[k].is_handle and slots[k].x is last.variables.slots[k].x])
+    found = Round(now, outer, loops, updated, usual, carried)
+    found.enter([])
+    return found
 
 
 def _is_carriable(slot: Slot, capture: CaptureTrace) -> bool:
@@ -112,9 +187,9 @@ def _is_carriable(slot: Slot, capture: CaptureTrace) -> bool:
     return isinstance(x, Traced)
 
 
-def _inside(capture: CaptureTrace, x: Any) -> Traced:
+def _inside(capture: CaptureTrace, x: Any, old: Any) -> Traced:
     """What stands for a value in a round."""
-    plain = _plain(x)
+    plain = _plain(old)
     if type(plain) is int or (type(plain) is bool and type(x) in (bool, Count)):
         count = capture.count(plain)
         if type(plain) is int:
@@ -133,66 +208,132 @@ def _become(x: Traced, other: Traced) -> None:
     x.value, x.traced_by, x.node = other.value, other.traced_by, other.node
 
 
-def expect(capture: CaptureTrace, x: Traced, outcome: bool) -> None:
-    """Go on as if a test came out so; a guard says that it has to."""
-    number, value = capture.number_of(x)
-    capture.program.steps.append(Step(GUARD, (number,), {"expected": type(value)(outcome)}, (), user_line()))
+def more_carried(under_way: Round) -> list[int]:
+    """What else has changed, on a way that is not the first; none if that cannot be carried."""
+    now, inside = under_way.start.scope.now(), under_way.inside
+    if now is None or not now.is_like(inside):
+        return []
+    sharing = inside.sharing()
+    rows = enumerate(zip(inside.slots, now.slots, strict=True))
+    found = [k for k, (before, after) in rows if sharing[k] not in under_way.carried and not after.is_still(before)]
+    slots = under_way.start.variables.slots
+    is_fine = all([sharing[k] == k and _is_carriable(slots[k], under_way.outer) for k in found])
+    return found if is_fine and all([now.slots[k].x is not slots[k].x or not slots[k].is_handle for k in found]) else []
 
 
-def finished_loop(under_way: Round, x: Traced) -> tuple[bool, int]:
-    """Take the other rounds: the outcome of the test that Python goes on from, and how many there were."""
+def way_of(under_way: Round, x: Traced) -> Way | None:
+    """The way that has come to its end at the test of `x`; None if it does not come back to where it began."""
     start, capture, carried = under_way.start, under_way.capture, under_way.carried
     now = start.scope.now()
     if now is None or not _comes_back(under_way, now) or capture.refused or dtype_of(x).kind != "b":
-        under_way.refuse()
+        return None
     steps = capture.program.steps
+    guards = [step for step in steps if step.primitive is GUARD]
+    if not all([isinstance(step.params["expected"], (bool, np.bool_)) for step in guards]):
+        return None
     if any([isinstance(step.primitive, (Checked, Pythons)) for step in steps]):
-        under_way.refuse()
+        return None
     ends = [now.slots[k].x for k in carried]
-    conditions = [*_guards(under_way), *_ranges(under_way, ends)]
-    same = _as_truth(under_way.tested if start.outcome else np.logical_not(under_way.tested))
-    for condition in conditions:
-        same = np.logical_and(same, _as_truth(condition))
+    ranges = [range_of(end) if type(end) is Count else None for end in ends]
+    if any([type(concrete(end)) is int and found is None for end, found in zip(ends, ranges, strict=True)]):
+        return None
+    outcomes = [bool(step.params["expected"]) for step in guards]
+    asked = [Traced(step.params["expected"], capture, step.args[0]) for step in guards]
+    truths = [_as_truth(a if a.value else np.logical_not(a)) for a in asked]
     capture.program.steps = [step for step in capture.program.steps if step.primitive is not GUARD]
     body = finished(capture, [*ends, x])
-    capture.program.steps = _needed(capture.program.steps, same.node)
-    cond = finished(capture, [same])
     types = [body.program.types[n] for n in body.program.inputs[len(body.hoisted) :]]
     if types != [body.program.types[o] for o in body.program.outputs]:
-        under_way.refuse()
-    if any([may_fail(cond.program, step) for step in cond.program.steps]):
-        under_way.refuse()  # it would be taken in the last round as well, which may end before
-    hulls = [_hull(old, end) for old, end in zip(under_way.first, ends, strict=True)]
-    return _taken(under_way, cond, body, types, hulls, bool(conditions))
+        return None
+    capture.program.steps = _needed(capture.program.steps, [t.node for t in truths])
+    of_guards = finished(capture, truths)
+    if any([may_fail(of_guards.program, step) for step in of_guards.program.steps]):
+        return None  # it would be taken in the last round as well, which may end before
+    return Way(body, of_guards, outcomes, ranges)
 
 
-def _taken(
-    under_way: Round, cond: Body, body: Body, types: list[Type], hulls: list[Range], may_go_on: bool
-) -> tuple[bool, int]:
-    start, carried = under_way.start, under_way.carried
-    inside = under_way.inside.slots
-    for k, old in zip(carried, under_way.first, strict=True):
-        if inside[k].x is start.variables.slots[k].x:
-            _become(inside[k].x, old)
-    carry = [as_type(v, t) for v, t in zip([*under_way.first, start.outcome], types, strict=True)]
-    *found, tested, count = apply(cond, body, WhileOperands((), (), tuple(carry)))
-    values = [slot.x for slot in inside]
+def finished_loop(under_way: Round) -> tuple[bool, int]:
+    """Take the other rounds: the outcome of the test that Python goes on from, and how many there were."""
+    start, carried, ways = under_way.start, under_way.carried, under_way.ways
+    body = ways[0].body
+    types = [body.program.types[n] for n in body.program.inputs[len(body.hoisted) :]]
+    hulls = [_hull(old, [way.ends[k] for way in ways]) for k, old in enumerate(under_way.first)]
+    carry = [as_type(v, t) for v, t in zip([*under_way.first, start.tested], types, strict=True)]
+    samples = [as_type(np.ones(t.shape, t.dtype)[()], t) for t in types]
+    needed: list[bool] = []
+
+    def ask(*given: Value) -> list[Value]:
+        same = _as_truth(given[-1] if start.outcome else np.logical_not(given[-1]))
+        known = [replay(way.guards.program, [*way.guards.hoisted, *given]) for way in ways]
+        conditions = [c for x, hull in zip(given, hulls, strict=False) for c in _in_range(x, hull)]
+        _, condition = _chosen(ways, known, list(range(len(ways))), 0)
+        conditions += [] if condition is None else [condition]
+        needed.append(bool(conditions))
+        return [functools.reduce(np.logical_and, conditions, same)]
+
+    def step(*given: Value) -> list[Value]:
+        known = [replay(way.guards.program, [*way.guards.hoisted, *given]) for way in ways]
+        index, _ = _chosen(ways, known, list(range(len(ways))), 0)
+        return list(cond.apply(index, [way.body for way in ways], given))
+
+    asked = captured(ask, samples)
+    if len(ways) > 1:
+        body = captured(step, samples)
+    under_way.leave()
+    *found, tested, count = apply(asked, body, WhileOperands((), (), tuple(carry)))
+    slots = start.variables.slots
+    values = [slot.x for slot in slots]
     for k, new, kind, hull in zip(carried, found, types, hulls, strict=False):
-        after = _outside(under_way, inside[k].x, new, kind, hull)
-        if inside[k].x is start.variables.slots[k].x:
-            _become(inside[k].x, after)
+        after = _outside(under_way, under_way.inside.slots[k].x, new, kind, hull)
+        if k in under_way.updated:
+            _become(slots[k].x, after)
         else:
             values[k] = after
-    start.scope.put([values[j] for j in under_way.inside.sharing()])
-    under_way.capture.end()
-    outcome = bool(under_way.outer.decided(decidable(tested))) if may_go_on else not start.outcome
+    start.scope.put([values[j] for j in start.variables.sharing()])
+    outcome = bool(under_way.outer.decided(decidable(tested))) if needed[-1] else not start.outcome
     return outcome, int(concrete(count))
 
 
-def _outside(under_way: Round, x: Traced, new: Any, kind: Type, hull: Range) -> Traced:
+def _chosen(ways: list[Way], known: list[Any], among: list[int], k: int) -> tuple[Any, Any]:
+    """Which of these ways is taken, and whether one is; None if one is in any case. They are alike before guard `k`."""
+    first = among[0]
+    if k == len(ways[first].outcomes):
+        return np.int64(first), None
+    here, there = [[w for w in among if (ways[w].outcomes[k] == ways[first].outcomes[k]) is same] for same in (True, False)]
+    index, condition = _chosen(ways, known, here, k + 1)
+    truth = known[first][k]
+    if not there:
+        return index, truth if condition is None else np.logical_and(truth, condition)
+    other, otherwise = _chosen(ways, known, there, k + 1)
+    index = np.where(truth, index, other)
+    if condition is None and otherwise is None:
+        return index, None
+    either = [np.True_ if c is None else c for c in (condition, otherwise)]
+    return index, np.where(truth, *either)
+
+
+def _in_range(x: Value, hull: Range | None) -> list[Value]:
+    """That one of Python's integers is where a round takes it to be."""
+    if hull is None or type(concrete(x)) is not int:
+        return []
+    number = constant_astype(x, dtype=np.dtype(np.int64))
+    found = [np.less_equal(number, np.int64(RANGE[1]))] if hull[1] > RANGE[1] else []
+    return [*found, np.greater_equal(number, np.int64(RANGE[0]))] if hull[0] < RANGE[0] else found
+
+
+def _hull(old: Any, ends: list[Range | None]) -> Range | None:
+    """All that one of Python's integers can be after the loop; None for anything else."""
+    bounds = [end for end in ends if end is not None]
+    if not bounds:
+        return None
+    bounds.append(range_of(Count(old.value, old.traced_by, old.node) if isinstance(old, Traced) else old))
+    return min([low for low, _ in bounds]), max([high for _, high in bounds])
+
+
+def _outside(under_way: Round, x: Traced, new: Any, kind: Type, hull: Range | None) -> Traced:
     """What stands for a value after the loop."""
     if type(x) is Count:
-        return made(under_way.outer, decidable(new), hull, ())  # type: ignore[no-any-return]
+        return made(under_way.outer, decidable(new), TRUTH if hull is None else hull, ())  # type: ignore[no-any-return]
     if kind.weak:
         new = item(new) if type(example(new)) not in PYTHON else new
         made_by_python(new)
@@ -208,17 +349,16 @@ def _comes_back(under_way: Round, now: FrameVariables) -> bool:
         return False
     sharing, updated = inside.sharing(), set()
     for k, (before, after) in enumerate(zip(inside.slots, now.slots, strict=True)):
-        was = start.variables.slots[k]
         if sharing[k] not in under_way.carried:
             if not after.is_still(before):
                 return False
-        elif before.x is was.x:
+        elif sharing[k] in under_way.updated:
             updated.add(id(before.x))
             if after.x is not before.x:
                 return False
         elif type(after.x) not in (Traced, Number, Count) or not before.is_still(_as_slot(before.x)):
             return False
-        elif not was.is_handle and after.trace is not capture:
+        elif not start.variables.slots[k].is_handle and after.trace is not capture:
             return False
     for x, trace in (LOCAL.updates or [])[under_way.updates :]:
         is_new = trace.level >= capture.level or (not trace.level and id(x) not in start.variables.seen)
@@ -236,49 +376,11 @@ def _as_truth(x: Value) -> Any:
     return constant_astype(x.current() if isinstance(x, Number) else x, dtype=np.dtype(bool))
 
 
-def _needed(steps: list[Step], number: int) -> list[Step]:
-    """The steps that lead to a value; those that may raise are taken in the round, if it is taken."""
-    needed, found = {number}, []
+def _needed(steps: list[Step], numbers: list[int]) -> list[Step]:
+    """The steps that lead to values; those that may raise are taken in the round, if it is taken."""
+    needed, found = {*numbers}, []
     for step in reversed(steps):
         if not needed.isdisjoint(step.outs):
             needed.update(step.args)
             found.append(step)
     return found[::-1]
-
-
-def _guards(under_way: Round) -> list[Value]:
-    """The decisions of a round, as truth values that say whether they come out as they did."""
-    capture, found = under_way.capture, []
-    for step in capture.program.steps:
-        if step.primitive is not GUARD:
-            continue
-        expected = step.params["expected"]
-        if isinstance(expected, Failure) or not isinstance(expected, (bool, np.bool_)):
-            under_way.refuse()
-        asked = Traced(expected, capture, step.args[0])
-        found.append(asked if expected else np.logical_not(asked))
-    return found
-
-
-def _ranges(under_way: Round, ends: list[Any]) -> list[Value]:
-    """That Python's integers are where a round takes them to be."""
-    found: list[Value] = []
-    for k, old, end in zip(under_way.carried, under_way.first, ends, strict=True):
-        x = under_way.inside.slots[k].x
-        if type(x) is not Count or type(x.value) is bool:
-            continue
-        if type(end) is not Count:
-            under_way.refuse()
-        low, high = _hull(old, end)
-        x = Count(x.value, under_way.capture, x.node)
-        low_enough = x <= RANGE[1] if high > RANGE[1] else None
-        found += [c for c in (low_enough, x >= RANGE[0] if low < RANGE[0] else None) if c is not None]
-    return found
-
-
-def _hull(old: Any, end: Any) -> Range:
-    """All that one of Python's integers can be after the loop."""
-    if type(end) is not Count:
-        return WORD
-    bounds = [range_of(Count(old.value, old.traced_by, old.node) if isinstance(old, Traced) else old), range_of(end)]
-    return min([low for low, _ in bounds]), max([high for _, high in bounds])
