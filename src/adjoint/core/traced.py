@@ -33,8 +33,11 @@ class Local(threading.local):
     """Whether it looks for nans, and does not do so already."""
     updates: list[tuple[Any, Any]] | None = None
     """Handles that have been updated in place, each with the trace it had before, while somebody wants to know."""
-    supposes = False
-    """Whether a test is taken to have come out as its values do not say: a loop might not end then."""
+    supposes = 0
+    """How many more decisions may be taken while one is taken to have come out as its values do not say.
+
+    For such values a loop might not end.
+    """
 
 
 LOCAL = Local()

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.errors import user_line
 from ..core.primitive import Primitive
 from ..core.trace import Trace, new_level
-from ..core.traced import Ended, Traced, settled, snapshot
+from ..core.traced import LOCAL, Ended, Traced, settled, snapshot
 from .arithmetic import Pythons, is_spoken_of
 from .bits import same_bits
 from .conditions import Checked, Conditions, Surroundings
@@ -273,6 +273,8 @@ class CaptureTrace(Trace):
 
     def decided(self, x: Traced, why: str = "") -> Any:
         """The plain value of a handle, on which the program from here on relies: a guard is written down."""
+        if LOCAL.supposes:
+            self.suppose()
         if not self.guards_allowed:
             self.refused = True
             raise GuardRefusedError
@@ -287,6 +289,13 @@ class CaptureTrace(Trace):
         line = why or user_line()
         self.program.steps.append(Step(GUARD, (number,), {"expected": frozen(value)}, (), line))
         return value
+
+    def suppose(self) -> None:
+        """One more decision is taken where values are not what they might be."""
+        LOCAL.supposes -= 1
+        if not LOCAL.supposes:
+            self.refused = True
+            raise GuardRefusedError
 
     def end(self) -> None:
         """Let go of the program, which whoever made the recording has; a handle that was kept is its value."""

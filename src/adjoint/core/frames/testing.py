@@ -75,7 +75,9 @@ def tests_in(code: CodeType) -> dict[int, Test]:
         takes = 1 if step.name.startswith("POP_JUMP") else TESTS.get(step.name)
         if takes is None or step.place not in depths or not any([low <= step.place <= high for low, high in back]):
             continue
-        loops = {depths[s.place]: s.place for s in steps if s.name == "FOR_ITER" and _is_in(s.place, step.place, targets)}
+        loops = {
+            depths[s.place]: s.place for s in steps if s.name == "FOR_ITER" and _is_in(s.place, step.place, targets)
+        }
         if sorted(loops) != list(range(1, depths[step.place] - takes + 1)):
             continue
         live = _live(code, steps, targets) if live is None else live

@@ -1,4 +1,4 @@
-"""The items of a `for` over a range in a function that is recorded: how far it has come is known, and may be a handle."""
+"""The items of a `for` over a range, while it is recorded: how far it has come is known, and may be a handle."""
 
 from __future__ import annotations
 

@@ -119,8 +119,8 @@ def _settled(request: Request) -> Attempt:
 
 def _recorded(request: Request) -> Attempt:
     """A recording with loops of Python's as loops, where these are to be found and the function does not mind."""
-    loops = request.loops
-    while loops is not None:
+    loops, tries = request.loops, request.loops is not None
+    while loops is not None and tries:
         loops.begin()
         try:
             found = _with_truths(request)
@@ -129,10 +129,9 @@ def _recorded(request: Request) -> Attempt:
         except Exception:
             if not loops.has_started:
                 raise
-            if not loops.failed():  # a loop that was found may be why
-                loops = None
+            tries = loops.failed()  # else a loop that was found may be why
         finally:
-            request.loops.end()
+            loops.end()
         put_back()
     return _with_truths(request._replace(loops=None))
 

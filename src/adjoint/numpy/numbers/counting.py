@@ -54,14 +54,24 @@ def _operators(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     exact = EXACT_OPERATIONS[name]
 
     def forward(self: Count, other: Any) -> Any:
+        self = _inner(self, other)
         y = counted(other, self.traced_by)
         return exact(self, y) if y is not None else _mixed(name, self, other, swap=False)
 
     def reflected(self: Count, other: Any) -> Any:
+        self = _inner(self, other)
         x = counted(other, self.traced_by)
         return exact(x, self) if x is not None else _mixed(name, self, other, swap=True)
 
     return forward, reflected
+
+
+def _inner(x: Count, other: Any) -> Any:
+    """A handle as it is in the program that another one belongs to, where that is the body of a loop."""
+    if not isinstance(other, Count) or other.traced_by.level <= x.traced_by.level:
+        return x
+    found = counted(x, other.traced_by)
+    return x if found is None else found
 
 
 def _mixed(name: str, self: Count, other: Any, *, swap: bool) -> Any:
@@ -106,6 +116,7 @@ def _comparison(name: str) -> Callable[..., Any]:
     exact = COMPARISONS[name]
 
     def compared(self: Count, other: Any) -> Any:
+        self = _inner(self, other)
         y = counted(other, self.traced_by)
         if y is not None:
             return exact(self, y)

@@ -1,19 +1,19 @@
 """Loops of Python's in a recording: a `while` or `for` whose variables come back as they were becomes a `while_loop`.
 
 A recording sees a loop of Python's round by round, and the number of rounds is part of the path. But if the variables
-of a frame at a truth test are the same as at the last test in the same place, but for the values of handles and for
-numbers, then the next round is captured on its own (`python_rounds.py`), with handles for all that has changed. If it
-comes back to the test with all else as it was, it is all there is to the loop: Python would do the same with other
-values, for as long as each decision in it comes out as it did. So it becomes the body of a `while_loop`, whose condition
-says that they do, and which takes the remaining rounds at once. Python goes on from the test with variables as they are
-then, and takes the last round, in which something is decided differently, as usual: a `break`, a counter that has come
-to its end, another branch.
+of a frame at a truth test are as they were at the last test in the same place, but for the values of handles and for
+numbers, the next round is captured on its own (`python_rounds.py`), with handles for all that has changed. If it comes
+back to the test with everything else as it was, it is all there is to the loop: Python would do the same with other
+values, for as long as each decision in the round comes out as it did. So it becomes the body of a `while_loop`, whose
+condition says that they do (`python_ways.py`), and which takes the remaining rounds at once. Python goes on from the
+test with variables as they are then. The last round, in which something is decided differently, is recorded as usual: a
+`break`, a counter that has come to its end, a way that was not captured.
 
-What may not happen in a round, so that this is right: effects, changes of anything that can be reached from the variables
-(`ir/recording/variables.py`), updates in place but of the arrays that are variables. Nothing but the variables and the
-iterators of ranges may be on the frame's stack (`core/frames/testing.py`). If the captured round is not what it seemed,
-the function is recorded once more without this loop. The rounds that are compared are recorded as usual, hence a loop has
-a few paths: for no round, for one, and so on up to those, and then one for any number.
+What may not happen in a round, so that this is right: effects, changes of anything that can be reached from the
+variables (`ir/recording/variables.py`), updates in place but of arrays that are variables. Nothing but the variables
+and the iterators of ranges may decide what comes next (`core/frames/testing.py`). If the captured round is not what it
+seemed, the function is recorded once more without this loop. The rounds that are compared are recorded as usual, hence
+a loop has a few paths: for no round, for one, and so on up to those, and then one for any number.
 """
 
 from __future__ import annotations
@@ -28,15 +28,14 @@ from ...core.traced import LOCAL, Traced
 from ...core.values import dtype_of
 from ...ir.capture import CaptureTrace
 from ...ir.effects import effects_so_far
+from ...ir.loops import LoopPrimitive
 from ...ir.recording.iterating import RangeItems
 from ...ir.recording.variables import Variables
-from ...ir.loops import LoopPrimitive
-from .python_rounds import Decision, Place, Round, Visit, begun, finished_loop, more_carried, way_of
+from .python_rounds import Decision, Place, Round, Visit, begun
+from .python_ways import finished_loop, more_carried, way_of
 
 MOST_WAYS = 8
 """Through a round; if there are more, only the first one is looked at."""
-MOST_SUPPOSED = 64
-"""Tests in a round after one that is taken to come out differently: there may be no end to them."""
 MOST_SHORT = 4
 """How often a loop may have ended as soon as it began: then its rounds differ, and are recorded one by one."""
 
@@ -64,7 +63,7 @@ class PythonLoops:
 
     def end(self) -> None:
         """After that, however it ended."""
-        LOCAL.updates, LOCAL.supposes = None, False
+        LOCAL.updates, LOCAL.supposes = None, 0
 
     def failed(self) -> bool:
         """Whether the recording cannot be used, as a round was not what it seemed: then not to be tried again."""
@@ -107,9 +106,7 @@ class PythonLoops:
             outcome = bool(capture.decided(x)) if known is None else known
             can_differ = place not in self._one_way and may_come_back(frame, start.frame, start.place[1], outcome)
             under_way.decisions.append(Decision(place, outcome, can_differ))
-            if under_way.supposes and len(under_way.decisions) > MOST_SUPPOSED:
-                under_way.refuse()
-            if not under_way.supposes:
+            if not LOCAL.supposes:
                 self._visited(x, capture, frame, outcome)
         self._decisions.append((frame, place, outcome))
         return outcome
@@ -150,7 +147,7 @@ class PythonLoops:
     def _came_back(self, under_way: Round, x: Traced) -> bool:
         """A way through a round has come to its end: try another one, or take the other rounds."""
         start, script = under_way.start, under_way.script
-        LOCAL.supposes = False
+        LOCAL.supposes = 0
         way = way_of(under_way, x)
         more = more_carried(under_way) if way is None and script else []
         if way is None and not more:
