@@ -496,7 +496,8 @@ def test_which_tests_end_a_loop():
     """Those with nothing else under way but iterators: no context, no part of an expression."""
     for f, depth in ((halved, 0), (until_break, 0), (for_loop, 1), (repeated_silently, 1)):
         found = places_of_tests(f.__code__)
-        assert found and all([len(test.loops) == depth for test in found.values()])
+        assert found
+        assert all([len(test.loops) == depth for test in found.values()])
     for f in (with_a_context, Box.__init__):
         assert not places_of_tests(f.__code__)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -134,9 +135,11 @@ def _comparison(name: str) -> Callable[..., Any]:
 
 
 def _truth(self: Count) -> bool:
-    if type(self.value) is bool:
-        return bool(settled(self))
-    return bool(self.value) if is_settled(self) else bool(settled(COMPARISONS["ne"](self, 0)))
+    if is_settled(self):
+        return bool(self.value)
+    asked = self if type(self.value) is bool else COMPARISONS["ne"](self, 0)
+    loops = self.traced_by.loops
+    return bool(settled(asked) if loops is None else loops.truth(asked.current(), sys._getframe(1)))
 
 
 def _power(self: Count, other: Any, modulus: Any = None) -> Any:

@@ -36,8 +36,36 @@ from .python_ways import finished_loop, more_carried, way_of
 
 MOST_WAYS = 8
 """Through a round; if there are more, only the first one is looked at."""
+SHORT = 8
 MOST_SHORT = 4
-"""How often a loop may have ended as soon as it began: then its rounds differ, and are recorded one by one."""
+"""How often a loop may have ended after a few rounds: then its rounds differ, and are recorded one by one."""
+
+
+TRIES = 2
+"""Recordings in which a loop may turn out to be none, before it is no longer tried."""
+MOST_KNOWN = 1000
+
+
+class Experience:
+    """What earlier recordings have shown: to begin in vain costs a second recording."""
+
+    def __init__(self) -> None:
+        self.refused: Counter[Place] = Counter()
+        self.one_way: set[Place] = set()
+        """Tests that are not to be taken both ways."""
+
+    def note(self, under_way: Round) -> None:
+        """Learn from a round that did not come to its end."""
+        if under_way.script:  # it was on a way that its values do not take
+            self.one_way.add(under_way.decisions[len(under_way.script) - 1].place)
+        elif under_way.capture.refused:
+            self.refused[under_way.start.place] += 1
+        if len(self.refused) + len(self.one_way) > MOST_KNOWN:
+            self.refused.clear()
+            self.one_way.clear()
+
+
+_experience = Experience()
 
 
 class PythonLoops:
@@ -45,8 +73,6 @@ class PythonLoops:
 
     def __init__(self) -> None:
         self._refused: set[Place] = set()
-        self._one_way: set[Place] = set()
-        """Tests that are not to be taken both ways."""
         self.begin()
 
     def begin(self) -> None:
@@ -70,9 +96,8 @@ class PythonLoops:
         if not self._rounds:
             return False
         under_way = self._rounds[-1]
-        if under_way.script:  # it was on a way that its values do not take
-            self._one_way.add(under_way.decisions[len(under_way.script) - 1].place)
-        else:
+        _experience.note(under_way)
+        if not under_way.script:
             self._refused.add(under_way.start.place)
         return True
 
@@ -102,9 +127,9 @@ class PythonLoops:
             return bool(capture.decided(x))  # once for all rounds
         else:
             start = under_way.start
-            known = under_way.suppose(x, frame, place)
-            outcome = bool(capture.decided(x)) if known is None else known
-            can_differ = place not in self._one_way and may_come_back(frame, start.frame, start.place[1], outcome)
+            outcome, can_differ = under_way.decide(x, frame, place)
+            can_differ = can_differ and place not in _experience.one_way
+            can_differ = can_differ and may_come_back(frame, start.frame, start.place[1], outcome)
             under_way.decisions.append(Decision(place, outcome, can_differ))
             if not LOCAL.supposes:
                 self._visited(x, capture, frame, outcome)
@@ -117,6 +142,8 @@ class PythonLoops:
         last = self._visits.pop((capture, frame, place), None)
         test = test_of(frame)
         if test is None or place in self._refused or not is_users_code(frame):
+            return
+        if _experience.refused[place] >= TRIES:
             return
         if capture.plain_truths or dtype_of(x).kind != "b" or capture.conditions() is not None:
             return
@@ -185,7 +212,7 @@ class PythonLoops:
         if not self._rounds:
             LOCAL.updates = None
         self._visits.pop((under_way.outer, start.frame, start.place), None)
-        self._short[start.place] += taken < 2
+        self._short[start.place] += taken < SHORT
         if self._short[start.place] > MOST_SHORT:
             self._refused.add(start.place)
         self._decisions.append((start.frame, start.place, outcome))

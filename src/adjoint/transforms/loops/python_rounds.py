@@ -81,6 +81,8 @@ class Round:
     script: list[bool] = field(default_factory=list)
     """How the first tests are to come out, this time."""
     decisions: list[Decision] = field(default_factory=list)
+    known: dict[int, bool] = field(default_factory=dict)
+    """The outcomes by the numbers of what was tested."""
     ways: list[Way] = field(default_factory=list)
     waiting: list[list[bool]] = field(default_factory=list)
     """Scripts of further ways."""
@@ -95,7 +97,7 @@ class Round:
         slots, sharing = self.start.variables.slots, self.start.variables.sharing()
         self.capture = capture = CaptureTrace(lift=True)
         capture.root, capture.loops = self.outer.root, self.loops
-        self.script, self.decisions = script, []
+        self.script, self.decisions, self.known = script, [], {}
         self.first = [Traced(*slots[k][1:]) if slots[k].is_handle else slots[k].x for k in self.carried]
         values = [slot.x for slot in slots]
         for k, old in zip(self.carried, self.first, strict=True):
@@ -122,20 +124,22 @@ class Round:
         self.start.scope.put([slot.x for slot in slots])
         self.capture.end()
 
-    def suppose(self, x: Traced, frame: FrameType, place: Place) -> bool | None:
-        """The outcome of a test that is known before; None if its value decides."""
-        k = len(self.decisions)
-        wanted = self.script[k] if k < len(self.script) else self.usual.get((frame, place))
-        number, value = self.capture.number_of(x)
-        if wanted is None or number in self.capture.program.constants:
-            return None
-        expected = type(value)(wanted)
-        self.capture.program.steps.append(Step(GUARD, (number,), {"expected": expected}, (), user_line()))
+    def decide(self, x: Traced, frame: FrameType, place: Place) -> tuple[bool, bool]:
+        """The outcome of a test, which is known before or by its value, and whether there might be another one."""
+        capture, k = self.capture, len(self.decisions)
+        number, value = capture.number_of(x)
+        if number in self.known or number in capture.program.constants:
+            return self.known.get(number, bool(value)), False
+        wanted = self.script[k] if k < len(self.script) else self.usual.get((frame, place), bool(value))
+        self.known[number] = wanted
+        capture.program.steps.append(Step(GUARD, (number,), {"expected": type(value)(wanted)}, (), user_line()))
+        if number in capture.ranges:  # it is one of Python's truth values, which may be computed with
+            capture.ranges[number] = (int(wanted), int(wanted))
         if LOCAL.supposes:
-            self.capture.suppose()
+            capture.suppose()
         elif bool(value) != wanted:
             LOCAL.supposes = MOST_SUPPOSED
-        return wanted
+        return wanted, True
 
 
 def begun(last: Visit, now: Visit, outer: CaptureTrace, loops: Tests, usual: Any) -> Round | None:
