@@ -379,10 +379,45 @@ def asked_for(x):
     return x + locals()["hidden"]
 
 
+def flags(x):
+    """A truth value that is tested twice, and computed with."""
+    n, total = 0, 0.0
+    while x > 1.0:
+        n += 1
+        third = n % 3 == 0
+        if third:
+            x = x * 0.9
+        total = total + third * x + (2 if third else 1)
+        if third:
+            total = total * 0.5
+        x = x * RATE
+    return x + total
+
+
+def seen_through_views(x):
+    u = np.array([x, x, 1.0])
+    parts = [u[1:], u[:2]]
+    while u[0] > 1.0:
+        u *= RATE
+        u[2] = 0.5 * np.sum(parts[0]) + 0.1 * parts[1][0]
+    return np.sum(u) + 3.0 * np.sum(parts[0]) + parts[1][0]
+
+
+def truth_of_numbers(x):
+    n = 8
+    while x > 1.0:
+        x = x * RATE
+        if n:
+            n -= 1
+        if x - x:
+            x = x + 1.0
+    return x + n
+
+
 OTHERS = [
     swapped_and_updated, updated_in_an_object, through_a_closure, first_round_is_special, from_integer_to_float,
     from_number_to_array, shape_that_counts, item_of_a_list, over_a_list, only_now_and_then, with_continue,
-    with_other_values_endless, asked_for,
+    with_other_values_endless, asked_for, flags, seen_through_views, truth_of_numbers,
 ]  # fmt: skip
 
 
@@ -428,6 +463,27 @@ def test_a_round_that_raises():
         for g in (f, jitted):
             with pytest.raises(np.linalg.LinAlgError, match="Singular"):
                 g(x)
+
+
+def test_a_way_that_raises():
+    """What is the same in every round is not computed before the loop, if it might raise there."""
+
+    def f(x, a, b):
+        while x > 1.0:
+            if x > 1e6:
+                x = x - 1e-3 * np.linalg.solve(a, b)[0]
+            x = x * RATE
+        return x
+
+    singular, regular, b = np.ones((2, 2)), np.array([[2.0, 1.0], [1.0, 3.0]]), np.ones(2)
+    jitted = ad.jit(f)
+    for x in (5.0, 0.5, 1e3, 9e5):
+        np.testing.assert_allclose(jitted(x, singular, b), f(x, singular, b), rtol=1e-13)
+    for x in (1e7, 1e9):
+        np.testing.assert_allclose(jitted(x, regular, b), f(x, regular, b), rtol=1e-13)
+        with pytest.raises(np.linalg.LinAlgError, match="Singular"):
+            jitted(x, singular, b)
+    np.testing.assert_allclose(jitted(1e5, singular, b), f(1e5, singular, b), rtol=1e-13)
 
 
 def test_forward_and_outside():

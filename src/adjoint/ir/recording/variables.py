@@ -69,7 +69,7 @@ class FrameVariables(NamedTuple):
         return [first.setdefault(id(s.x), k) if s.is_handle else k for k, s in enumerate(self.slots)]
 
 
-class Variables:
+class FrameScope:
     """The variables of a frame that matter, and the iterators of loops that it is in."""
 
     def __init__(self, frame: types.FrameType, live: frozenset[str] | None, iterators: Sequence[Any]) -> None:

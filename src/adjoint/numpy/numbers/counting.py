@@ -29,6 +29,7 @@ from .counts import (
     negated,
     nonzero,
     plus,
+    range_of,
     settled,
     within,
 )
@@ -136,7 +137,7 @@ def _comparison(name: str) -> Callable[..., Any]:
 
 def _truth(self: Count) -> bool:
     if is_settled(self):
-        return bool(self.value)
+        return bool(range_of(self)[0])
     asked = self if type(self.value) is bool else COMPARISONS["ne"](self, 0)
     loops = self.traced_by.loops
     return bool(settled(asked) if loops is None else loops.truth(asked.current(), sys._getframe(1)))

@@ -30,8 +30,8 @@ from ...ir.capture import CaptureTrace
 from ...ir.effects import effects_so_far
 from ...ir.loops import LoopPrimitive
 from ...ir.recording.iterating import RangeItems
-from ...ir.recording.variables import Variables
-from .python_rounds import Decision, Place, Round, Visit, begun
+from ...ir.recording.variables import FrameScope
+from .python_rounds import Place, Round, RoundTest, Visit, begun
 from .python_ways import finished_loop, more_carried, way_of
 
 MOST_WAYS = 8
@@ -130,7 +130,7 @@ class PythonLoops:
             outcome, can_differ = under_way.decide(x, frame, place)
             can_differ = can_differ and place not in _experience.one_way
             can_differ = can_differ and may_come_back(frame, start.frame, start.place[1], outcome)
-            under_way.decisions.append(Decision(place, outcome, can_differ))
+            under_way.decisions.append(RoundTest(place, outcome, can_differ))
             if not LOCAL.supposes:
                 self._visited(x, capture, frame, outcome)
         self._decisions.append((frame, place, outcome))
@@ -150,7 +150,7 @@ class PythonLoops:
         iterators = [self._iterators.get((id(frame), loop)) for loop in test.loops]
         if any([found is None for found in iterators]):
             return
-        scope = Variables(frame, test.live, [found[1] for found in iterators if found is not None])
+        scope = FrameScope(frame, test.live, [found[1] for found in iterators if found is not None])
         variables = scope.now()
         if variables is None:
             return
@@ -160,7 +160,8 @@ class PythonLoops:
             return
         if not variables.is_like(last.variables):
             return
-        found = begun(last, now, capture, self, self._usual(last))
+        around = [*[under_way.outer for under_way in self._rounds], capture]
+        found = begun(last, now, around, self, self._usual(last))
         if found is not None:
             self._rounds.append(found)
             self.has_started = True

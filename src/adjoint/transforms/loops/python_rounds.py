@@ -10,13 +10,15 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+import numpy as np
+
 from ...core.errors import user_line
 from ...core.traced import LOCAL, Traced, concrete, is_python
 from ...core.values import Value, dtype_of
 from ...ir.capture import CaptureTrace, GuardRefusedError, Tests, example
 from ...ir.counts import USUAL, Count, Number, Range
 from ...ir.program import GUARD, Step
-from ...ir.recording.variables import FrameVariables, Slot, Variables
+from ...ir.recording.variables import FrameScope, FrameVariables, Slot
 from .capture import as_numpy_scalar
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ class Visit(NamedTuple):
 
     frame: FrameType
     place: Place
-    scope: Variables
+    scope: FrameScope
     variables: FrameVariables
     outcome: bool
     tested: Any
@@ -47,7 +49,7 @@ class Visit(NamedTuple):
     """How many decisions there had been."""
 
 
-class Decision(NamedTuple):
+class RoundTest(NamedTuple):
     """A test in a round."""
 
     place: Place
@@ -61,7 +63,8 @@ class Round:
     """A round that is being captured."""
 
     start: Visit
-    outer: CaptureTrace
+    around: list[CaptureTrace]
+    """The programs around it, the innermost last: that of the loop."""
     loops: Tests
     updated: frozenset[int]
     """The places, among the slots, of arrays that are updated in place."""
@@ -78,14 +81,21 @@ class Round:
     """What those that are carried stood for."""
     updates: int = 0
     """How many updates in place there had been."""
+    sizes: list[int] = field(default_factory=list)
+    """How many steps the programs around it had."""
     script: list[bool] = field(default_factory=list)
     """How the first tests are to come out, this time."""
-    decisions: list[Decision] = field(default_factory=list)
+    decisions: list[RoundTest] = field(default_factory=list)
     known: dict[int, bool] = field(default_factory=dict)
     """The outcomes by the numbers of what was tested."""
     ways: list[Way] = field(default_factory=list)
     waiting: list[list[bool]] = field(default_factory=list)
     """Scripts of further ways."""
+
+    @property
+    def outer(self) -> CaptureTrace:
+        """The program that the loop is a step of."""
+        return self.around[-1]
 
     def refuse(self) -> NoReturn:
         """Give up: it is not what it seemed."""
@@ -103,6 +113,7 @@ class Round:
         for k, old in zip(self.carried, self.first, strict=True):
             handle = _inside(capture, values[k], old)
             if k in self.updated:
+                handle.value = np.copy(handle.value)  # by which views of it see that it is another one
                 become(values[k], handle)  # whoever has it sees that
             else:
                 values[k] = handle
@@ -114,6 +125,7 @@ class Round:
         if LOCAL.updates is None:
             LOCAL.updates = []
         self.updates = len(LOCAL.updates)
+        self.sizes = [len(program.program.steps) for program in self.around]
 
     def leave(self) -> None:
         """Let the variables be as they were."""
@@ -130,11 +142,11 @@ class Round:
         number, value = capture.number_of(x)
         if number in self.known or number in capture.program.constants:
             return self.known.get(number, bool(value)), False
+        if type(value) not in (bool, np.bool_):
+            return bool(capture.decided(x)), False
         wanted = self.script[k] if k < len(self.script) else self.usual.get((frame, place), bool(value))
         self.known[number] = wanted
         capture.program.steps.append(Step(GUARD, (number,), {"expected": type(value)(wanted)}, (), user_line()))
-        if number in capture.ranges:  # it is one of Python's truth values, which may be computed with
-            capture.ranges[number] = (int(wanted), int(wanted))
         if LOCAL.supposes:
             capture.suppose()
         elif bool(value) != wanted:
@@ -142,15 +154,15 @@ class Round:
         return wanted, True
 
 
-def begun(last: Visit, now: Visit, outer: CaptureTrace, loops: Tests, usual: Any) -> Round | None:
+def begun(last: Visit, now: Visit, around: list[CaptureTrace], loops: Tests, usual: Any) -> Round | None:
     """A round with all that has changed since the last visit; None if there cannot be one."""
     slots, sharing = now.variables.slots, now.variables.sharing()
     changed = [k for k, slot in enumerate(slots) if not slot.is_still(last.variables.slots[k])]
     carried = [k for k in changed if sharing[k] == k]
-    if not carried or not all([is_carriable(slots[k], outer) for k in carried]):
+    if not carried or not all([is_carriable(slots[k], around[-1]) for k in carried]):
         return None
     updated = frozenset([k for k in carried if slots[k].is_handle and slots[k].x is last.variables.slots[k].x])
-    found = Round(now, outer, loops, updated, usual, carried)
+    found = Round(now, around, loops, updated, usual, carried)
     found.enter([])
     return found
 

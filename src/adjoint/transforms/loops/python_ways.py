@@ -16,6 +16,7 @@ from ...ir.counts import TRUTH, Count, Number, Range
 from ...ir.effects import effects_so_far
 from ...ir.failures import may_fail
 from ...ir.interpret import replay
+from ...ir.keys import key_of
 from ...ir.loops import WhileOperands
 from ...ir.program import GUARD, Step, Type, type_of
 from ...ir.recording.variables import FrameVariables, Slot
@@ -64,7 +65,7 @@ def way_of(under_way: Round, x: Traced) -> Way | None:
     guards = [step for step in steps if step.primitive is GUARD]
     if not all([isinstance(step.params["expected"], (bool, np.bool_)) for step in guards]):
         return None
-    if any([isinstance(step.primitive, (Checked, Pythons)) for step in steps]):
+    if any([isinstance(step.primitive, (Checked, Pythons)) for step in steps]) or not _is_harmless(under_way):
         return None
     ends = [now.slots[k].x for k in carried]
     ranges = [range_of(end) if type(end) is Count else None for end in ends]
@@ -199,6 +200,19 @@ def _comes_back(under_way: Round, now: FrameVariables) -> bool:
         is_new = trace.level >= capture.level or (not trace.level and id(x) not in start.variables.seen)
         if not is_new and id(x) not in updated:
             return False
+    return True
+
+
+def _is_harmless(under_way: Round) -> bool:
+    """Whether what a round has left in the programs around it cannot raise: it is taken whatever a loop decides."""
+    for capture, size in zip(under_way.around, under_way.sizes, strict=True):
+        program = capture.program
+        for step in program.steps[size:]:
+            if step.primitive is GUARD or not may_fail(program, step):
+                continue
+            key = step.primitive, step.args, key_of(step.params)
+            if not any([key == (s.primitive, s.args, key_of(s.params)) for s in program.steps[:size]]):
+                return False  # it has not been taken before
     return True
 
 
