@@ -493,11 +493,38 @@ def test_methods_and_partials():
 
 
 def test_which_tests_end_a_loop():
-    """Those with nothing else under way: no iterator, no context, no part of an expression."""
-    assert len(places_of_tests(halved.__code__)) > 0
-    assert len(places_of_tests(until_break.__code__)) > 0
-    for f in (for_loop, repeated_silently, with_a_context, Box.__init__, recordings):
+    """Those with nothing else under way but iterators: no context, no part of an expression."""
+    for f, depth in ((halved, 0), (until_break, 0), (for_loop, 1), (repeated_silently, 1)):
+        found = places_of_tests(f.__code__)
+        assert found
+        assert all([len(test.loops) == depth for test in found.values()])
+    for f in (with_a_context, Box.__init__):
         assert not places_of_tests(f.__code__)
+
+
+def test_which_variables_are_read_again():
+    """The others need not be the same, nor be carried along."""
+
+    def f(x, least):
+        t, kept = [], 0.0
+        while True:
+            t = [x * 0.5]
+            x = t[0]
+            if x < least:
+                break
+        return x, kept
+
+    def caught(x):
+        while True:
+            t = x * 0.5
+            try:
+                if x < t:
+                    break
+            except ValueError:
+                return t
+
+    assert {test.live for test in places_of_tests(f.__code__).values()} == {frozenset(("x", "least", "kept"))}
+    assert {test.live for test in places_of_tests(caught.__code__).values()} <= {None}
 
 
 # Random programs

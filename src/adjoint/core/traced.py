@@ -31,8 +31,13 @@ class Local(threading.local):
     """How many functions are being traced in it, one inside the other."""
     seeks_nans = False
     """Whether it looks for nans, and does not do so already."""
-    updates = 0
-    """How often a handle has been updated in place."""
+    updates: list[tuple[Any, Any]] | None = None
+    """Handles that have been updated in place, each with the trace it had before, while somebody wants to know."""
+    supposes = 0
+    """How many more decisions may be taken while one is taken to have come out as its values do not say.
+
+    For such values a loop might not end.
+    """
 
 
 LOCAL = Local()
@@ -71,7 +76,8 @@ class Traced(Array):
 
     def become(self, other: object) -> None:
         """Let this handle stand for another value: the one way in which anything is updated in place."""
-        LOCAL.updates += 1
+        if LOCAL.updates is not None:
+            LOCAL.updates.append((self, self.traced_by))
         if isinstance(other, Traced):
             self.value, self.traced_by, self.node = other.value, other.traced_by, other.node
         else:

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.errors import user_line
 from ..core.primitive import Primitive
 from ..core.trace import Trace, new_level
-from ..core.traced import Ended, Traced, settled, snapshot
+from ..core.traced import LOCAL, Ended, Traced, settled, snapshot
 from .arithmetic import Pythons, is_spoken_of
 from .bits import same_bits
 from .conditions import Checked, Conditions, Surroundings
@@ -47,6 +47,9 @@ class Tests(Protocol):
 
     def truth(self, x: Traced, frame: FrameType) -> bool:
         """The truth value that a frame is to go on with, for one of a captured program."""
+
+    def iterated(self, frame: FrameType, place: int, items: range) -> Any:
+        """What the `for` at this place of a frame is to take its items from."""
 
 
 class CaptureTrace(Trace):
@@ -166,18 +169,16 @@ class CaptureTrace(Trace):
 
     def _put_off(self, primitive: Any, numbers: list[int], values: list[Any], params: dict[str, Any], out: Any) -> Any:
         """Write a step down without taking it; `out` stands for its result."""
-        assert self.deferred is not None
         made = self._written(primitive, numbers, params, out)
-        self.deferred.put_off(self.program.steps[-1], values, out if primitive.multiple else (out,))
+        outs = out if primitive.multiple else (out,)
+        self.deferred.put_off(self.program.steps[-1], values, outs)  # type: ignore[union-attr]
         return made
 
     def computed(self, number: int, value: Any) -> Any:
         """What a value is, given what its handle holds: it may not have been computed yet."""
-        if self.deferred is None:
-            return value
-        if self.is_made_up and self.deferred.is_waiting(number):
+        if self.deferred is not None and self.is_made_up and self.deferred.is_waiting(number):
             raise NeedsValuesError
-        return self.deferred.value(number, value, self._as_used)
+        return value if self.deferred is None else self.deferred.value(number, value, self._as_used)
 
     def _all_computed(self, numbers: list[int], values: list[Any]) -> list[Any]:
         if self.deferred is None or not self.deferred.has_begun():
@@ -192,12 +193,11 @@ class CaptureTrace(Trace):
     def example(self, x: Traced) -> Any:
         """What the value of a handle is; what it could be, if it has not been computed."""
         number, value = self.number_of(x)
-        if self.deferred is not None and self.deferred.is_waiting(number):
-            return self.deferred.example(value)
-        return self.computed(number, value)
+        is_waiting = self.deferred is not None and self.deferred.is_waiting(number)
+        return self.deferred.example(value) if self.deferred and is_waiting else self.computed(number, value)
 
     def _as_used(self, number: int) -> Any:
-        """A plain array as it was when it was used: its owner may have written to it since."""
+        """A plain array as it was when it was used."""
         return next((copy for _, copy, n in self.arrays.values() if n == number), self.program.constants[number])
 
     def conditions(self) -> Conditions | None:
@@ -337,6 +337,8 @@ class CaptureTrace(Trace):
 
         What has not been computed is taken for what is likely, if that is said: the guard will tell.
         """
+        if LOCAL.supposes:
+            self.suppose()
         if not self.guards_allowed:
             self.refused = True
             raise GuardRefusedError
@@ -356,6 +358,13 @@ class CaptureTrace(Trace):
         line = why or user_line()
         self.program.steps.append(Step(GUARD, (number,), {"expected": frozen(value)}, (), line))
         return value
+
+    def suppose(self) -> None:
+        """One more decision is taken where values are not what they might be."""
+        LOCAL.supposes -= 1
+        if not LOCAL.supposes:
+            self.refused = True
+            raise GuardRefusedError
 
     def end(self) -> None:
         """Let go of the program, which whoever made the recording has; a handle that was kept is its value."""

@@ -128,6 +128,11 @@ def perform(call: Callable[[Sequence[Any]], None], leaves: Sequence[object]) -> 
     effects.append(Effect(call, [n for n, _ in found], [frozen(v) for _, v in found]))
 
 
+def capture_under_way() -> CaptureTrace | None:
+    """The innermost program that is being captured in this thread."""
+    return _local.captures[-1][0] if _local.captures else None
+
+
 def effects_so_far() -> int:
     """How many effects have been noted in the programs that are being captured in this thread."""
     return sum([len(effects) for _, effects, _ in _local.captures])

@@ -85,6 +85,9 @@ class Loops(Tests, Protocol):
     def begin(self) -> None:
         """Before a function is recorded, for the first time or once more."""
 
+    def end(self) -> None:
+        """After that, however it ended."""
+
     def failed(self) -> bool:
         """Whether the recording cannot be used, as something was no loop; it will not be taken for one again."""
 

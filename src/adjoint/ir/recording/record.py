@@ -122,8 +122,8 @@ def _settled(request: Request) -> Attempt:
 
 def _recorded(request: Request) -> Attempt:
     """A recording with loops of Python's as loops, where these are to be found and the function does not mind."""
-    loops = request.loops
-    while loops is not None:
+    loops, tries = request.loops, request.loops is not None
+    while loops is not None and tries:
         loops.begin()
         try:
             found = _with_truths(request)
@@ -132,15 +132,16 @@ def _recorded(request: Request) -> Attempt:
         except Exception:
             if not loops.has_started:
                 raise
-            if not loops.failed():  # a loop that was found may be why
-                loops = None
+            tries = loops.failed()  # else a loop that was found may be why
+        finally:
+            loops.end()
         put_back()
     return _with_truths(request._replace(loops=None))
 
 
 def _with_truths(request: Request) -> Attempt:
     """A recording in which truth values are handles, if none of them was an index."""
-    capture = CaptureTrace(defers=request.defers)
+    capture = CaptureTrace(defers=request.defers and request.loops is None)  # whoever looks for loops wants values
     capture.loops = request.loops
     try:
         found = attempted(capture, request)

@@ -1,20 +1,22 @@
-"""The variables of a frame as they are: handles apart, and all that can be reached from the rest."""
+"""The variables of a frame as they are: handles and numbers apart, and all that can be reached from the rest."""
 
 from __future__ import annotations
 
 import functools
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.frames.testing import set_variables
 from ...core.frames.whose import OURS, Owner
 from ...core.primitive import Primitive
 from ...core.trace import Trace
 from ...core.traced import Traced
 from ..bits import Copy, same_bits
+from ..program import KINDS
 from ..surroundings.holding import dict_of, is_compiled, is_immutable, is_number, places_of
 from ..surroundings.reach import owner_of_class
 from ..surroundings.watch import content_of, placed
@@ -25,50 +27,98 @@ WHOLE = (Primitive, Trace, types.CodeType)
 """What is not looked into."""
 
 
-class Handle(NamedTuple):
-    """A handle among the variables, and what it stood for."""
+class Slot(NamedTuple):
+    """A handle or a number among the variables, and what it stood for."""
 
-    x: Traced
-    value: Any
-    trace: Any
-    node: Any
+    x: Any
+    value: Any = None
+    trace: Any = None
+    node: Any = None
 
-    def is_still(self, other: Handle) -> bool:
-        """Whether it is the same handle, which stands for the same value."""
-        ours, theirs = self[:3], other[:3]
-        return all([a is b for a, b in zip(ours, theirs, strict=True)]) and self.node is other.node
+    @property
+    def is_handle(self) -> bool:
+        """Whether it is a handle; a plain number otherwise."""
+        return self.trace is not None
+
+    def is_still(self, other: Slot) -> bool:
+        """Whether it is the same handle, which stands for the same value, or the same number."""
+        if not self.is_handle or not other.is_handle:
+            return self.is_handle == other.is_handle and _is_same(_Number(self.x), _Number(other.x))
+        return all([a is b for a, b in zip(self, other, strict=True)])
 
 
 class FrameVariables(NamedTuple):
     """The variables of a frame at one time."""
 
-    handles: list[Handle]
-    """In the order of names: variables that are handles, or items of tuples that are variables."""
+    slots: list[Slot]
+    """In the order of names: variables that are handles or numbers, or items of tuples that are variables."""
     rest: list[Any]
-    """Everything else: objects that have to be the very same, and numbers that have to be equal to the last bit."""
+    """Everything else: objects that have to be the very same, and texts that have to be equal."""
+    seen: frozenset[int]
+    """The identities of all objects that can be reached, but for handles among the slots."""
 
     def is_like(self, other: FrameVariables) -> bool:
-        """Whether all but the handles is as it was, and the same variables share a handle."""
+        """Whether all but the slots is as it was, and the same variables share a handle."""
         if len(self.rest) != len(other.rest) or self.sharing() != other.sharing():
             return False
         return all([_is_same(a, b) for a, b in zip(self.rest, other.rest, strict=True)])
 
     def sharing(self) -> list[int]:
-        """For each handle the first place at which the very same one stands."""
+        """For each slot the first place at which the very same handle stands."""
         first: dict[int, int] = {}
-        return [first.setdefault(id(h.x), k) for k, h in enumerate(self.handles)]
+        return [first.setdefault(id(s.x), k) if s.is_handle else k for k, s in enumerate(self.slots)]
 
 
-def variables_of(frame: types.FrameType) -> FrameVariables | None:
-    """The variables of a frame; None if something cannot be looked into: an iterator, a generator of random numbers."""
-    looking = _Looking()
-    try:
-        for name, x in sorted(frame.f_locals.items()):
-            looking.rest.append(_Number(name))
-            looking.variable(x)
-    except _UnknownError:
-        return None
-    return FrameVariables(looking.handles, looking.rest)
+class FrameScope:
+    """The variables of a frame that matter, and the iterators of loops that it is in."""
+
+    def __init__(self, frame: types.FrameType, live: frozenset[str] | None, iterators: Sequence[Any]) -> None:
+        self._frame = frame
+        self._live = live
+        self._iterators = iterators
+
+    def _named(self) -> list[tuple[str, Any]]:
+        found = self._frame.f_locals.items()
+        return sorted([(name, x) for name, x in found if self._live is None or name in self._live])
+
+    def now(self) -> FrameVariables | None:
+        """What they hold; None if something cannot be looked into: an iterator, a generator of random numbers."""
+        looking = _Looking()
+        try:
+            for name, x in self._named():
+                looking.rest.append(_Number(name))
+                looking.variable(x)
+            for iterator in self._iterators:
+                looking.rest += [iterator, iterator.limits]
+                looking.variable(iterator.following)
+        except _UnknownError:
+            return None
+        return FrameVariables(looking.slots, looking.rest, frozenset(looking.seen))
+
+    def put(self, values: Sequence[Any]) -> None:
+        """Let the slots hold these."""
+        rest = iter(values)
+        set_variables(self._frame, {name: _with_slots(x, rest) for name, x in self._named()})
+        for iterator in self._iterators:
+            iterator.following = _with_slots(iterator.following, rest)
+
+
+def _with_slots(x: Any, values: Iterator[Any]) -> Any:
+    if _is_handle(x) or _is_counted(x):
+        return next(values)
+    if type(x) is tuple:
+        items = [_with_slots(item, values) for item in x]
+        return x if all([a is b for a, b in zip(items, x, strict=True)]) else tuple(items)
+    return x
+
+
+def _is_handle(x: Any) -> bool:
+    return issubclass(type(x), Traced) and bool(x.traced_by.level)
+
+
+def _is_counted(x: Any) -> bool:
+    """Whether it is a number that can become a handle."""
+    return type(x) in (int, bool, float) or (issubclass(type(x), np.generic) and x.dtype.kind in KINDS)
 
 
 class _UnknownError(Exception):
@@ -95,15 +145,18 @@ def _word(x: Any) -> Any:
 
 class _Looking:
     def __init__(self) -> None:
-        self.handles: list[Handle] = []
+        self.slots: list[Slot] = []
         self.rest: list[Any] = []
-        self._seen: set[int] = set()
+        self.seen: set[int] = set()
 
     def variable(self, x: Any) -> None:
         """A variable, or an item of a tuple that is one."""
-        if issubclass(type(x), Traced) and x.traced_by.level:
-            self.handles.append(Handle(x, x.value, x.traced_by, x.node))
-            self.rest.append(Handle)
+        if _is_handle(x):
+            self.slots.append(Slot(x, x.value, x.traced_by, x.node))
+            self.rest.append(Slot)
+        elif _is_counted(x):
+            self.slots.append(Slot(x))
+            self.rest.append(type(x))
         elif type(x) is tuple:
             self.rest += [tuple, _Number(len(x))]
             for item in x:
@@ -116,10 +169,10 @@ class _Looking:
             self.rest.append(_Number(x))
             return
         self.rest.append(x)
-        if id(x) in self._seen:
+        if id(x) in self.seen:
             return
-        self._seen.add(id(x))
-        if len(self._seen) > MOST:
+        self.seen.add(id(x))
+        if len(self.seen) > MOST:
             raise _UnknownError
         for part in self._parts(x):
             self._look(part)

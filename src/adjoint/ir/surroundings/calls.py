@@ -18,13 +18,16 @@ from typing import Any
 VERSIONS: dict[str, list[tuple[Any, Callable[..., Any]]]] = {}
 """By name: the functions that go by it, and what is called instead. `adjoint.numpy` fills it."""
 
+RANGE = "range for handles"
+"""What the version of `range` is called: it is the same where no loops are looked for."""
 SUPPORTED = sys.implementation.name == "cpython" and (3, 11) <= sys.version_info < (3, 14)
 """Interpreters whose code is known."""
 
 
-def has_versions(f: types.FunctionType) -> bool:
-    """Whether a function calls something that has a version for handles."""
-    return SUPPORTED and bool(_found(f.__code__, f.__globals__))
+def has_versions(f: types.FunctionType, loops: bool = False) -> bool:
+    """Whether a function calls something that has a version for handles; `range` if loops are looked for."""
+    found = _found(f.__code__, f.__globals__) if SUPPORTED else []
+    return bool(found) and (loops or any([name != RANGE for _, name, _ in found]))
 
 
 def redirected(f: types.FunctionType) -> tuple[types.CodeType, dict[str, Any]]:

@@ -91,7 +91,12 @@ class Clones:
         """Whether something is an array, or a function that calls what has a version for handles."""
         if type(x) is np.ndarray:
             return True
-        return self.calls and type(x) is types.FunctionType and is_users_function(x) and has_versions(x)
+        return (
+            self.calls
+            and type(x) is types.FunctionType
+            and is_users_function(x)
+            and has_versions(x, self.capture.loops is not None)
+        )
 
     def _is_owner(self, x: Any) -> bool:
         return id(x) in self._owners or (type(x) is types.FunctionType and id(x.__globals__) in self._owners)

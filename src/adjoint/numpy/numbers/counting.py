@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +29,7 @@ from .counts import (
     negated,
     nonzero,
     plus,
+    range_of,
     settled,
     within,
 )
@@ -54,14 +56,24 @@ def _operators(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     exact = EXACT_OPERATIONS[name]
 
     def forward(self: Count, other: Any) -> Any:
+        self = _inner(self, other)
         y = counted(other, self.traced_by)
         return exact(self, y) if y is not None else _mixed(name, self, other, swap=False)
 
     def reflected(self: Count, other: Any) -> Any:
+        self = _inner(self, other)
         x = counted(other, self.traced_by)
         return exact(x, self) if x is not None else _mixed(name, self, other, swap=True)
 
     return forward, reflected
+
+
+def _inner(x: Count, other: Any) -> Any:
+    """A handle as it is in the program that another one belongs to, where that is the body of a loop."""
+    if not isinstance(other, Count) or other.traced_by.level <= x.traced_by.level:
+        return x
+    found = counted(x, other.traced_by)
+    return x if found is None else found
 
 
 def _mixed(name: str, self: Count, other: Any, *, swap: bool) -> Any:
@@ -106,6 +118,7 @@ def _comparison(name: str) -> Callable[..., Any]:
     exact = COMPARISONS[name]
 
     def compared(self: Count, other: Any) -> Any:
+        self = _inner(self, other)
         y = counted(other, self.traced_by)
         if y is not None:
             return exact(self, y)
@@ -123,9 +136,11 @@ def _comparison(name: str) -> Callable[..., Any]:
 
 
 def _truth(self: Count) -> bool:
-    if type(self.value) is bool:
-        return bool(settled(self))
-    return bool(self.value) if is_settled(self) else bool(settled(COMPARISONS["ne"](self, 0)))
+    if is_settled(self):
+        return bool(range_of(self)[0])
+    asked = self if type(self.value) is bool else COMPARISONS["ne"](self, 0)
+    loops = self.traced_by.loops
+    return bool(settled(asked) if loops is None else loops.truth(asked.current(), sys._getframe(1)))
 
 
 def _power(self: Count, other: Any, modulus: Any = None) -> Any:

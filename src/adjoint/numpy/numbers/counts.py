@@ -25,10 +25,20 @@ Binary = Callable[[Any, Any], Any]
 def counted(x: Any, capture: Any) -> Any:
     """An operand as a plain integer or a handle of one; None if it is something else."""
     if isinstance(x, Count):
-        return x if x.traced_by is capture else None
+        return x if x.traced_by is capture else _lifted(x, capture)
     if type(x) is Traced:
         return Count(x.value, capture, x.node) if x.traced_by is capture and type(x.value) in (int, bool) else None
     return x if isinstance(x, int) else None
+
+
+def _lifted(x: Count, capture: Any) -> Count | None:
+    """A handle of a program further out, as it is in the body of a loop; None if it is from anywhere else."""
+    if not capture.lift or x.traced_by.level > capture.level:
+        return None
+    number, value = capture.number_of(x)
+    capture.ranges.setdefault(number, range_of(x))
+    capture.origins.setdefault(number, frozenset())
+    return Count(value, capture, number)
 
 
 def range_of(x: Any) -> Range:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ...core.frames.testing import loop_over_call
 from ...core.traced import Traced, kind_of
 from ...ir.counts import EXACT, TRUTH, USUAL, WORD, Count, Number
+from ...ir.effects import capture_under_way
 from ...ir.surroundings.calls import VERSIONS
 from ...ops.declare import CATALOGUE, UFUNCS
 from ...ops.selection import absolute
@@ -147,11 +150,23 @@ def has_attribute(x: Any, name: str) -> bool:
     return hasattr(x.value if isinstance(x, Number) else x, name)
 
 
+def range_of_loop(*args: Any) -> Any:
+    """`range(...)`: one that a `for` goes over is known to who looks for loops."""
+    items = range(*args)
+    capture = capture_under_way()
+    if capture is None or capture.loops is None:
+        return items
+    frame = sys._getframe(1)
+    place = loop_over_call(frame)
+    return items if place is None else capture.loops.iterated(frame, place, items)
+
+
 def _enter(function: Any, version: Callable[..., Any]) -> None:
     VERSIONS.setdefault(function.__name__, []).append((function, version))
 
 
 _enter(type, type_of)
+_enter(range, range_of_loop)
 _enter(hasattr, has_attribute)
 _enter(float, _one(float, to_float))
 _enter(int, _one(int, to_int))

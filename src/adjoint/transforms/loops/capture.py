@@ -74,10 +74,11 @@ def finished(capture: CaptureTrace, leaves: Iterable[Value]) -> Body:
     hopes = capture.hopes or []
     if hopes:
         leaves = [*leaves, functools.reduce(np.logical_or, hopes)]
-    program, foreign = capture.program, capture.foreign
-    program.outputs = [capture.number_of(snapshot(x))[0] for x in leaves]
+    outputs = [capture.number_of(snapshot(x))[0] for x in leaves]
     capture.settle()
+    program, foreign = capture.program, capture.foreign
     own = program.inputs
+    program = program.with_steps(program.steps, outputs)
     program.inputs = [number for _, number in foreign] + own
     arrays = [(n, c) for n, c in program.constants.items() if isinstance(c, np.ndarray)]
     outside = [(number, value) for value, number in foreign] + arrays

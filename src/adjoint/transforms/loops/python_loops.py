@@ -1,70 +1,71 @@
-"""Loops of Python's in a recording: a `while` whose variables come back as they were becomes a `while_loop`.
+"""Loops of Python's in a recording: a `while` or `for` whose variables come back as they were becomes a `while_loop`.
 
 A recording sees a loop of Python's round by round, and the number of rounds is part of the path. But if the variables
-of a frame at a truth test are the same as at the last test in the same place, but for the values of handles, then the
-round in between is all there is to the loop: Python would do the same with other values, for as long as the test comes
-out as it did. So one more round is captured as the body of a `while_loop`, which takes the remaining rounds at once,
-and Python goes on from the test that ends the loop, with variables as they are then.
+of a frame at a truth test are as they were at the last test in the same place, but for the values of handles and for
+numbers, the next round is captured on its own (`python_rounds.py`), with handles for all that has changed. If it comes
+back to the test with everything else as it was, it is all there is to the loop: Python would do the same with other
+values, for as long as each decision in the round comes out as it did. So it becomes the body of a `while_loop`, whose
+condition says that they do (`python_ways.py`), and which takes the remaining rounds at once. Python goes on from the
+test with variables as they are then. The last round, in which something is decided differently, is recorded as usual: a
+`break`, a counter that has come to its end, a way that was not captured.
 
-What may not happen in a round, so that this is right: other decisions by values, effects, updates in place, changes of
-anything that can be reached from the variables (`ir/recording/variables.py`). Nothing but the variables may be on the
-frame's stack (`core/frames/testing.py`). If the captured round is not what it seemed, the function is recorded once
-more without this loop. The rounds that are compared are recorded as usual, hence a loop has a few paths: for no round,
-for one, and so on up to those, and then one for any number.
+What may not happen in a round, so that this is right: effects, changes of anything that can be reached from the
+variables (`ir/recording/variables.py`), updates in place but of arrays that are variables. Nothing but the variables
+and the iterators of ranges may decide what comes next (`core/frames/testing.py`). If the captured round is not what it
+seemed, the function is recorded once more without this loop. The rounds that are compared are recorded as usual, hence
+a loop has a few paths: for no round, for one, and so on up to those, and then one for any number.
 """
 
 from __future__ import annotations
 
-from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from collections import Counter
+from types import FrameType
+from typing import Any
 
-import numpy as np
-
-from ...core.frames.testing import tests_in_loop
+from ...core.frames.testing import may_come_back, test_of
 from ...core.frames.whose import is_users_code
-from ...core.traced import LOCAL, PYTHON, Traced, is_python, snapshot
-from ...core.values import Value, dtype_of
-from ...ir.arithmetic import Pythons
-from ...ir.capture import CaptureTrace, GuardRefusedError, example
-from ...ir.conditions import Checked
-from ...ir.counts import Number
+from ...core.traced import LOCAL, Traced
+from ...core.values import dtype_of
+from ...ir.capture import CaptureTrace
 from ...ir.effects import effects_so_far
-from ...ir.loops import WhileOperands
-from ...ir.program import GUARD, Type, type_of
-from ...ir.recording.variables import FrameVariables, Handle, variables_of
-from ...numpy.numbers.python_numbers import made_by_python
-from ...ops.shape import item
-from .capture import Body, as_numpy_scalar, as_type, captured, finished
-from .while_loop import apply
+from ...ir.loops import LoopPrimitive
+from ...ir.recording.iterating import RangeItems
+from ...ir.recording.variables import FrameScope
+from .python_rounds import Place, Round, RoundTest, Visit, begun
+from .python_ways import finished_loop, more_carried, way_of
 
-Place = tuple[CodeType, int]
-
-
-class Visit(NamedTuple):
-    """A truth test, and what there was at the time."""
-
-    frame: FrameType
-    place: Place
-    variables: FrameVariables
-    outcome: bool
-    program_size: tuple[int, int]
-    """How many values and steps the program had."""
-    besides: tuple[int, int]
-    """How many effects and updates in place there had been."""
-    since: int
-    """How many values the program had at the first of the visits that are alike."""
+MOST_WAYS = 8
+"""Through a round; if there are more, only the first one is looked at."""
+SHORT = 8
+MOST_SHORT = 4
+"""How often a loop may have ended after a few rounds: then its rounds differ, and are recorded one by one."""
 
 
-class Round(NamedTuple):
-    """A round that is being captured."""
+TRIES = 2
+"""Recordings in which a loop may turn out to be none, before it is no longer tried."""
+MOST_KNOWN = 1000
 
-    start: Visit
-    outer: CaptureTrace
-    capture: CaptureTrace
-    carried: list[int]
-    """The places, among the handles, of those that differ from round to round, each once."""
-    first: list[Traced]
-    """What these stood for."""
+
+class Experience:
+    """What earlier recordings have shown: to begin in vain costs a second recording."""
+
+    def __init__(self) -> None:
+        self.refused: Counter[Place] = Counter()
+        self.one_way: set[Place] = set()
+        """Tests that are not to be taken both ways."""
+
+    def note(self, under_way: Round) -> None:
+        """Learn from a round that did not come to its end."""
+        if under_way.script:  # it was on a way that its values do not take
+            self.one_way.add(under_way.decisions[len(under_way.script) - 1].place)
+        elif under_way.capture.refused:
+            self.refused[under_way.start.place] += 1
+        if len(self.refused) + len(self.one_way) > MOST_KNOWN:
+            self.refused.clear()
+            self.one_way.clear()
+
+
+_experience = Experience()
 
 
 class PythonLoops:
@@ -76,168 +77,144 @@ class PythonLoops:
 
     def begin(self) -> None:
         """Before a function is recorded, for the first time or once more."""
-        self._last: Visit | None = None
-        self._round: Round | None = None
+        self._visits: dict[Any, Visit] = {}
+        """The last one of each place, frame and program."""
+        self._rounds: list[Round] = []
+        """Those that are being captured, the inner ones last."""
+        self._iterators: dict[tuple[int, int], tuple[FrameType, RangeItems]] = {}
+        self._decisions: list[tuple[FrameType, Place, bool]] = []
+        self._short: Counter[Place] = Counter()
         self.has_started = False
         """Whether this recording has captured a round: if it fails, the loop may be why."""
 
+    def end(self) -> None:
+        """After that, however it ended."""
+        LOCAL.updates, LOCAL.supposes = None, 0
+
     def failed(self) -> bool:
         """Whether the recording cannot be used, as a round was not what it seemed: then not to be tried again."""
-        if self._round is None:
+        if not self._rounds:
             return False
-        self._refused.add(self._round.start.place)
+        under_way = self._rounds[-1]
+        _experience.note(under_way)
+        if not under_way.script:
+            self._refused.add(under_way.start.place)
         return True
+
+    def iterated(self, frame: FrameType, place: int, items: range) -> Any:
+        """What the `for` at this place of a frame is to take its items from."""
+        found = RangeItems(items)
+        self._iterators[id(frame), place] = frame, found
+        return found
 
     def truth(self, x: Traced, frame: FrameType) -> bool:
         """The outcome of a test, or that of the one which ends the loop it belongs to."""
         capture: Any = x.traced_by
-        under_way = self._round
-        if under_way is not None:
+        place = frame.f_code, frame.f_lasti
+        under_way = self._rounds[-1] if self._rounds else None
+        if under_way is None or under_way.start.frame is not frame or under_way.start.place != place:
+            return self._decided(x, capture, frame, place)
+        if capture is not under_way.capture:
+            under_way.refuse()
+        return self._came_back(under_way, x)
+
+    def _decided(self, x: Traced, capture: CaptureTrace, frame: FrameType, place: Place) -> bool:
+        under_way = self._rounds[-1] if self._rounds else None
+        if under_way is None:
+            outcome = bool(capture.decided(x))
+            self._visited(x, capture, frame, outcome)
+        elif capture is not under_way.capture:
+            return bool(capture.decided(x))  # once for all rounds
+        else:
             start = under_way.start
-            if capture is not under_way.capture or frame is not start.frame or _place(frame) != start.place:
-                under_way.capture.refused = True  # also if the function catches this
-                raise GuardRefusedError
-            return self._finished(under_way, x)
-        outcome = bool(capture.decided(x))
-        self._visited(x, capture, frame, outcome)
+            outcome, can_differ = under_way.decide(x, frame, place)
+            can_differ = can_differ and place not in _experience.one_way
+            can_differ = can_differ and may_come_back(frame, start.frame, start.place[1], outcome)
+            under_way.decisions.append(RoundTest(place, outcome, can_differ))
+            if not LOCAL.supposes:
+                self._visited(x, capture, frame, outcome)
+        self._decisions.append((frame, place, outcome))
         return outcome
 
     def _visited(self, x: Traced, capture: CaptureTrace, frame: FrameType, outcome: bool) -> None:
         """Look at the variables, and begin to capture a round if they are as they were the last time."""
-        last, self._last = self._last, None
-        place = _place(frame)
-        if place in self._refused or not tests_in_loop(frame) or not is_users_code(frame):
+        place = frame.f_code, frame.f_lasti
+        last = self._visits.pop((capture, frame, place), None)
+        test = test_of(frame)
+        if test is None or place in self._refused or not is_users_code(frame):
+            return
+        if _experience.refused[place] >= TRIES:
             return
         if capture.plain_truths or dtype_of(x).kind != "b" or capture.conditions() is not None:
             return
-        variables = variables_of(frame)
+        iterators = [self._iterators.get((id(frame), loop)) for loop in test.loops]
+        if any([found is None for found in iterators]):
+            return
+        scope = FrameScope(frame, test.live, [found[1] for found in iterators if found is not None])
+        variables = scope.now()
         if variables is None:
             return
-        program = capture.program
-        sizes = len(program.types), len(program.steps)
-        now = self._last = Visit(frame, place, variables, outcome, sizes, _besides(), sizes[0])
-        if last is None or not _is_alike(last, now, capture):
+        now = Visit(frame, place, scope, variables, outcome, x.value, effects_so_far(), len(self._decisions))
+        self._visits[capture, frame, place] = now
+        if last is None or last.outcome != outcome or last.effects != now.effects:
             return
-        self._last = now = now._replace(since=last.since)
-        carried = _carried(last, now, capture)
-        if carried:
-            self._round = _begun(now, capture, carried, self)
+        if not variables.is_like(last.variables):
+            return
+        around = [*[under_way.outer for under_way in self._rounds], capture]
+        found = begun(last, now, around, self, self._usual(last))
+        if found is not None:
+            self._rounds.append(found)
             self.has_started = True
 
-    def _finished(self, under_way: Round, x: Traced) -> bool:
-        """The body has come to its end: take the other rounds, and let the variables be what they are afterwards."""
-        start, _, capture, carried, first = under_way
-        now = variables_of(start.frame)
-        if now is None or not _comes_back(under_way, now) or capture.refused or dtype_of(x).kind != "b":
-            raise GuardRefusedError
-        if any([isinstance(step.primitive, (Checked, Pythons)) for step in capture.program.steps]):
-            raise GuardRefusedError
-        capture.input(x.value)  # the last outcome, at which a round does not look
-        ends = [now.handles[k].x for k in carried]
-        body = finished(capture, [*ends, x])
-        types = [body.program.types[n] for n in body.program.inputs[len(body.hoisted) :]]
-        if types != [body.program.types[o] for o in body.program.outputs]:
-            raise GuardRefusedError
-        capture.end()
-        for k, old in zip(carried, first, strict=True):
-            _restore(start.variables.handles[k], old)
-        carry = [*first, as_type(start.outcome, types[-1])]
-        found = apply(_condition(types, start.outcome), body, WhileOperands((), (), tuple(carry)))
-        for end, new, kind in zip(ends, found, types[:-1], strict=False):
-            if kind.weak:
-                new = item(new) if type(example(new)) not in PYTHON else new
-                made_by_python(new)
-            if not isinstance(new, Traced) or type_of(_plain(new)) != kind:
-                raise GuardRefusedError
-            end.value, end.traced_by, end.node = new.value, new.traced_by, new.node
-        self._round = self._last = None
-        return not start.outcome
+    def _usual(self, last: Visit) -> dict[tuple[FrameType, Place], bool]:
+        """What was decided once in the last round: so it is in all rounds but the last one."""
+        made = self._decisions[last.decisions + 1 :]
+        times = Counter([(frame, place) for frame, place, _ in made])
+        return {(frame, place): outcome for frame, place, outcome in made if times[frame, place] == 1}
 
+    def _came_back(self, under_way: Round, x: Traced) -> bool:
+        """A way through a round has come to its end: try another one, or take the other rounds."""
+        start, script = under_way.start, under_way.script
+        LOCAL.supposes = 0
+        way = way_of(under_way, x)
+        more = more_carried(under_way) if way is None and script else []
+        if way is None and not more:
+            under_way.refuse()
+        if way is None:
+            under_way.leave()
+            under_way.carried = sorted([*under_way.carried, *more])
+            under_way.ways, under_way.waiting = [], []
+            under_way.enter([])
+            return start.outcome
+        under_way.ways.append(way)
+        if not any([isinstance(step.primitive, LoopPrimitive) for step in way.body.program.steps]):
+            self._branch(under_way)
+        if len(under_way.ways) + len(under_way.waiting) > MOST_WAYS:
+            under_way.ways, under_way.waiting = under_way.ways[:1], []
+        if under_way.waiting:
+            under_way.leave()
+            under_way.enter(under_way.waiting.pop())
+            return start.outcome
+        return self._finished(under_way)
 
-def _place(frame: FrameType) -> Place:
-    return frame.f_code, frame.f_lasti
+    def _branch(self, under_way: Round) -> None:
+        """Note the ways that begin as this one."""
+        made = under_way.decisions
+        times = Counter([decision.place for decision in made])
+        for k in range(len(under_way.script), len(made)):
+            if made[k].can_differ and times[made[k].place] == 1:
+                under_way.waiting.append([*[d.outcome for d in made[:k]], not made[k].outcome])
 
-
-def _besides() -> tuple[int, int]:
-    return effects_so_far(), LOCAL.updates
-
-
-def _is_alike(last: Visit, now: Visit, capture: CaptureTrace) -> bool:
-    """Whether all but the values of handles is as at the last visit, and nothing was decided in between."""
-    if last.frame is not now.frame or last.place != now.place or last.outcome != now.outcome:
-        return False
-    if now.besides != last.besides or not now.variables.is_like(last.variables):
-        return False
-    steps = capture.program.steps[last.program_size[1] : now.program_size[1] - 1]  # without this test
-    return not any([step.primitive is GUARD for step in steps])
-
-
-def _carried(last: Visit, now: Visit, capture: CaptureTrace) -> list[int]:
-    """Which handles a round has replaced, each once; none, if one of them may be known to others."""
-    sharing, found = now.variables.sharing(), []
-    for k, (before, after) in enumerate(zip(last.variables.handles, now.variables.handles, strict=True)):
-        if after.is_still(before):
-            continue
-        if after.x is before.x or not _is_carriable(after, capture, now.since):
-            return []
-        found += [k] if sharing[k] == k else []
-    return found
-
-
-def _is_carriable(handle: Handle, capture: CaptureTrace, since: int) -> bool:
-    """Whether a handle is of a value that was computed in the loop: nobody else has it, but for the variables."""
-    x: Any = handle.x
-    if type(x) not in (Traced, Number) or dtype_of(x).kind not in ("fcb" if is_python(x) else "fciub"):
-        return False  # of Python's integers the capture has to know the range
-    while isinstance(x, Traced) and x.traced_by is not capture:
-        if x.traced_by.lead:
-            return False
-        x = x.value
-    return isinstance(x, Traced) and x.node >= since and x.node not in capture.origins
-
-
-def _begun(start: Visit, outer: CaptureTrace, carried: list[int], loops: PythonLoops) -> Round:
-    """From here on the handles that are carried belong to the program of a round."""
-    capture = CaptureTrace(guards=False, lift=True)
-    capture.root, capture.loops = outer.root, loops
-    handles = [start.variables.handles[k].x for k in carried]
-    first = [snapshot(x) for x in handles]
-    for x in handles:
-        inside = capture.input(_plain(x))
-        x.value, x.traced_by, x.node = inside.value, inside.traced_by, inside.node
-    return Round(start, outer, capture, carried, first)
-
-
-def _plain(x: Traced) -> Value:
-    """The value of a handle, as Python's number or as NumPy's."""
-    return example(x) if is_python(x) else as_numpy_scalar(example(x))
-
-
-def _restore(handle: Handle, old: Traced) -> None:
-    handle.x.value, handle.x.traced_by, handle.x.node = old.value, old.traced_by, old.node
-
-
-def _comes_back(under_way: Round, now: FrameVariables) -> bool:
-    """Whether a captured round ends with the variables that it began with, but for those that are carried."""
-    start, outer, _, carried, _ = under_way
-    if _besides() != start.besides or not now.is_like(start.variables):
-        return False
-    if any([step.primitive is GUARD for step in outer.program.steps[start.program_size[1] :]]):
-        return False
-    sharing = now.sharing()
-    for k, (before, after) in enumerate(zip(start.variables.handles, now.handles, strict=True)):
-        if sharing[k] in carried:
-            if after.x is before.x or type(after.x) not in (Traced, Number):
-                return False
-        elif not after.is_still(before):
-            return False
-    return True
-
-
-def _condition(types: list[Type], outcome: bool) -> Body:
-    """That the last part of the carry is as it was."""
-
-    def ask(*carry: Value) -> list[Value]:
-        return [carry[-1] if outcome else np.logical_not(carry[-1])]
-
-    return captured(ask, [as_type(np.ones(t.shape, t.dtype)[()], t) for t in types])
+    def _finished(self, under_way: Round) -> bool:
+        """Take the other rounds, and let the variables be what they are afterwards."""
+        start = under_way.start
+        outcome, taken = finished_loop(under_way)
+        self._rounds.pop()
+        if not self._rounds:
+            LOCAL.updates = None
+        self._visits.pop((under_way.outer, start.frame, start.place), None)
+        self._short[start.place] += taken < SHORT
+        if self._short[start.place] > MOST_SHORT:
+            self._refused.add(start.place)
+        self._decisions.append((start.frame, start.place, outcome))
+        return outcome

@@ -10,10 +10,10 @@ from ...core.batch import BatchTrace
 from ...core.primitive import Primitive
 from ...core.rule import Slots
 from ...core.singular.structural_zeros import Cotangent
-from ...core.traced import Traced
+from ...core.traced import LOCAL, Traced
 from ...core.types import Params
 from ...core.values import Value, is_inexact
-from ...ir.capture import example
+from ...ir.capture import GuardRefusedError, example
 from ...ir.interpret import replay
 from ...ir.loops import LoopPrimitive, PullOperands, ScanOperands, WhileOperands, split
 from ...ir.program import Program, type_of
@@ -70,6 +70,8 @@ def _until_in_vain(cond: Program) -> Program:
 
 def _evaluate(*args: Value, cond: Program, body: Program, sizes: tuple[int, ...]) -> Values:
     """On plain values: by Python, and once that has taken many steps by machine code, from where it is."""
+    if LOCAL.supposes:
+        raise GuardRefusedError  # for such values it might not end
     loop, work = WhileOperands.cut(args, sizes), len(cond.steps) + len(body.steps)
 
     def goes_on() -> bool:
