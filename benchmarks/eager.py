@@ -3,18 +3,53 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from .jit import chain, pendulum, rosenbrock, scalar
 from .jit.perceptron import perceptron
-from .row import Row
+from .row import Function, Row
 
 
 def eager(row: Row, faster: float) -> Row:
     """The same row with what is asked of it here: so many times faster than autograd, and than PyTorch."""
-    return replace(row, asked={"autograd": faster, "PyTorch": 1.0}, in_c=None, compile_limit=None)
+    return replace(row, asked={**row.asked, "autograd": faster, "PyTorch": 1.2}, in_c=None, compile_limit=None)
 
+
+def predators(library: Any) -> Function:
+    """Lotka and Volterra's equations by the classical Runge-Kutta method, and how far the states are from measured ones."""
+    np, array = library.np, library.array
+    steps, h = 40, 0.1
+    start = np.asarray([1.0, 0.5])
+    measured = np.asarray(MEASURED)
+
+    def slope(y: Any, p: Any) -> Any:
+        prey, predators = y[0], y[1]
+        return array([p[0] * prey - p[1] * prey * predators, p[3] * prey * predators - p[2] * predators])
+
+    def loss(p: Any) -> Any:
+        y, states = start, []
+        for _ in range(steps):
+            k1 = slope(y, p)
+            k2 = slope(y + h / 2 * k1, p)
+            k3 = slope(y + h / 2 * k2, p)
+            k4 = slope(y + h * k3, p)
+            y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+            states.append(y)
+        return np.sum((np.stack(states) - measured) ** 2)
+
+    return loss
+
+
+MEASURED = 1.5 + np.random.default_rng(0).normal(size=(40, 2))
+PREDATORS = Row(
+    "predators and prey, 40 steps of RK4, 4 parameters",
+    predators,
+    lambda: np.array([1.5, 1.0, 3.0, 1.0]),
+    asked={"differences": 1.0},
+    tolerance=1e-5,  # of differences
+)
 
 ROWS: dict[str, Row] = {
     f"eager-{name}": eager(row, faster)
@@ -26,6 +61,7 @@ ROWS: dict[str, Row] = {
         ("chain-1000", chain.ROWS["chain-1000"], 2.0),
         ("rosenbrock-10", rosenbrock.ROWS["rosenbrock-10"], 3.0),
         ("pendulum", pendulum.ROWS["pendulum"], 3.0),
+        ("predators", PREDATORS, 3.0),
     )
 }
 
