@@ -8,9 +8,10 @@ import numpy as np
 
 from ..core.entry.algebra import Monoid
 from ..core.entry.facts import EMBEDDED, Form
+from ..core.primitive import Primitive
 from ..core.singular.finite import all_finite
 from ..core.traced import ARRAY
-from ..core.values import may_hold, shape_of, spread
+from ..core.values import LARGE, may_hold, shape_of, spread
 from ..rules.linear import Linear
 from ..rules.reducing import Reducing, widened
 from ..rules.stacking import leading
@@ -28,10 +29,24 @@ def _sum(x: Any, *, axis: Axes, keepdims: bool) -> Any:
     return _add(x, axis=axis, keepdims=keepdims)
 
 
+def _spread(g: Any, out: Any, x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    return spread(widened(g, x, axis), shape_of(x))
+
+
+def _of_total(primitive: Primitive, g: Any, out: Any, args: Any, params: Any, needed: Any) -> tuple[Any]:
+    """`Rule.pull`, the short way for one number that goes to all elements of a small array."""
+    (x,) = args
+    if type(g) is not float or type(x) is not ARRAY or x.size > LARGE:
+        return (_spread(g, out, x, **params),)
+    found = np.empty(x.shape, x.dtype)
+    found.fill(g)
+    return (found,)
+
+
 sum = declare(
     "sum",
     _sum,
-    Linear(lambda g, out, x, *, axis, keepdims: spread(widened(g, x, axis), shape_of(x)), structural=True),
+    Linear(_spread, structural=True, together=_of_total),
     stacking=leading,
     reduces=Monoid(np.add),
     form=Form(source="np.sum({0}{along})"),

@@ -82,17 +82,20 @@ def binary_operators(  # noqa: C901 - two operators, each with its short ways
 
 
 def beside_array(trace: ReverseTrace, primitive: Primitive, pair: tuple[Any, Any], x: Traced, array: np.ndarray) -> Any:
-    """`process` for the pair of a handle and a plain array, in any order: the short way for a function of each element.
+    """`process` for the pair of a handle and a plain array, in any order: the short way for arrays.
 
     The array is copied, as the user may change it before the sweep back.
     """
     value, node = x.value, x.node
-    if type(value) is not ARRAY or not value.ndim or primitive.domain is None:
+    if type(value) is not ARRAY or not value.ndim:
         return trace.process(primitive, pair, NO_PARAMS)
     is_first = pair[0] is x
     values, parents = ((value, array), (node, None)) if is_first else ((array, value), (None, node))
     out = primitive.evaluate(*values)
-    if out.size > LARGE:
+    if type(out) is not ARRAY:  # a product of vectors
+        trace.has_numpys = True
+        return recorded(trace, primitive, parents, values, float(out) if type(out) is np.float64 else out)
+    if primitive.domain is None or out.size > LARGE:
         return recorded(trace, primitive, parents, values, out)
     kept = (value, array.copy()) if is_first else (array.copy(), value)
     trace.append((primitive, parents, kept, out, NO_PARAMS))

@@ -44,7 +44,7 @@ def _is_finite(x: Numeric, what: str) -> bool:
 @quiet
 def _total(x: np.ndarray) -> Any:
     """A sum of squares, or a sum, which may be too large although no element is."""
-    if x.size < LARGE:
+    if x.size <= LARGE:
         flat = x.ravel()
         return flat.dot(flat)  # BLAS, which would wake threads for a large array
     return np.add.reduce(x, axis=None)
