@@ -18,7 +18,7 @@ def eager(row: Row, faster: float) -> Row:
 
 
 def predators(library: Any) -> Function:
-    """Lotka and Volterra's equations by the classical Runge-Kutta method, and how far the states are from measured ones."""
+    """How far the states of Lotka and Volterra's equations, by the classical Runge-Kutta method, are from measured ones."""
     np, array = library.np, library.array
     steps, h = 40, 0.1
     start = np.asarray([1.0, 0.5])
