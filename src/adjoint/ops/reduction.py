@@ -33,20 +33,20 @@ def _spread(g: Any, out: Any, x: Any, *, axis: Axes, keepdims: bool) -> Any:
     return spread(widened(g, x, axis), shape_of(x))
 
 
-def _of_total(primitive: Primitive, g: Any, out: Any, args: Any, params: Any, needed: Any) -> tuple[Any]:
-    """`Rule.pull`, the short way for one number that goes to all elements of a small array."""
+def _of_sum(primitive: Primitive, g: Any, out: Any, args: Any, params: Any, needed: Any) -> tuple[Any]:
+    """`Rule.pull`, the short way for what goes to all elements of a small array as it is."""
     (x,) = args
-    if type(g) is not float or type(x) is not ARRAY or x.size > LARGE:
+    if type(x) is not ARRAY or x.size > LARGE or (type(g) is not float and (type(g) is not ARRAY or g.ndim != x.ndim)):
         return (_spread(g, out, x, **params),)
     found = np.empty(x.shape, x.dtype)
-    found.fill(g)
+    found[...] = g
     return (found,)
 
 
 sum = declare(
     "sum",
     _sum,
-    Linear(_spread, structural=True, together=_of_total),
+    Linear(_spread, structural=True, together=_of_sum),
     stacking=leading,
     reduces=Monoid(np.add),
     form=Form(source="np.sum({0}{along})"),
