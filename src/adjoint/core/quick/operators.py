@@ -44,7 +44,7 @@ def binary_operators(  # noqa: C901 - two operators, each with its short ways
             parents: Any = (self.node, other.node)
             if type(x) is not type(y):
                 x, y = with_precision(trace, [x, y], parents)
-            elif of_each_element and (x is y or (type(x) is ARRAY and x.shape == y.shape)):
+            elif type(x) is ARRAY and of_each_element and (x is y or x.shape == y.shape):
                 params = ALIKE
         elif kind in NUMBERS:
             y, parents, params = other, (self.node, None), ALIKE
@@ -98,10 +98,10 @@ def beside_array(trace: ReverseTrace, primitive: Primitive, pair: tuple[Any, Any
     is_first = pair[0] is x
     values, parents = ((value, array), (node, None)) if is_first else ((array, value), (None, node))
     out = primitive.evaluate(*values)
-    if type(out) is not ARRAY:  # a product of vectors
+    if type(out) is np.float64:  # a product of vectors
+        out = float(out)
         trace.has_numpys = True
-        return recorded(trace, primitive, parents, values, float(out) if type(out) is np.float64 else out)
-    if primitive.domain is None or out.size > LARGE:
+    if value.size > LARGE or (type(out) is ARRAY and out.size > LARGE):
         return recorded(trace, primitive, parents, values, out)
     kept = (value, array.copy()) if is_first else (array.copy(), value)
     trace.append((primitive, parents, kept, out, NO_PARAMS))
