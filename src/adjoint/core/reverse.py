@@ -183,13 +183,14 @@ def pull(trace: ReverseTrace, seeds: Seeds, count: int) -> list[Any]:  # noqa: C
         if type(g) is Accumulator:
             g = g.total
         if params is ALIKE and len(parents) == 1:  # nothing is met more often
-            parent, value = parents[0], args[0]
+            value = args[0]
             c = rule.pull(primitive, g, out, args, params, ONE)[0]
             if c is None:
                 continue
             kind = type(c)
             if kind is not type(value) or (kind is not float and (kind is not ARRAY or c.dtype is not value.dtype)):
                 c = fit(c, value)
+            parent: Any = parents[0]
             had = cotangents[parent]
             cotangents[parent] = c if had is None else had + c
             continue

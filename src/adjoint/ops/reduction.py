@@ -29,16 +29,12 @@ def _sum(x: Any, *, axis: Axes, keepdims: bool) -> Any:
     return _add(x, axis=axis, keepdims=keepdims)
 
 
-def _spread(g: Any, out: Any, x: Any, *, axis: Axes, keepdims: bool) -> Any:
-    return spread(widened(g, x, axis), shape_of(x))
-
-
 def _of_sum(primitive: Primitive, g: Any, out: Any, args: Any, params: Any, needed: Any) -> tuple[Any]:
     """`Rule.pull`, the short way for what goes to all elements of a small array as it is."""
     (x,) = args
     if type(x) is not ARRAY or x.size > LARGE or (type(g) is not float and (type(g) is not ARRAY or g.ndim != x.ndim)):
-        return (_spread(g, out, x, **params),)
-    found = np.empty(x.shape, x.dtype)
+        return (spread(widened(g, x, params["axis"]), shape_of(x)),)
+    found = np.empty(x.shape, x.dtype if type(g) is float else g.dtype)
     found[...] = g
     return (found,)
 
@@ -46,7 +42,11 @@ def _of_sum(primitive: Primitive, g: Any, out: Any, args: Any, params: Any, need
 sum = declare(
     "sum",
     _sum,
-    Linear(_spread, structural=True, together=_of_sum),
+    Linear(
+        lambda g, out, x, *, axis, keepdims: spread(widened(g, x, axis), shape_of(x)),
+        structural=True,
+        together=_of_sum,
+    ),
     stacking=leading,
     reduces=Monoid(np.add),
     form=Form(source="np.sum({0}{along})"),
