@@ -35,6 +35,12 @@ def _of_sum(primitive: Primitive, g: Any, out: Any, args: Any, params: Any, need
     return g if needed[0] else None, g if needed[1] else None
 
 
+def _of_difference(
+    primitive: Primitive, g: Any, out: Any, args: Any, params: Any, needed: Sequence[bool]
+) -> Sequence[Any]:
+    return g if needed[0] else None, -g if needed[1] else None
+
+
 def _of_product(
     primitive: Primitive, g: Any, out: Any, args: Any, params: Any, needed: Sequence[bool]
 ) -> Sequence[Any]:
@@ -118,6 +124,7 @@ subtract = _linear(
     operator.sub,
     lambda g, out, x, y: g,
     lambda g, out, x, y: -g,
+    together=_of_difference,
     kernel=Kernel("SUBTRACT", "fiu", CHEAP),
     form=Form("-", SUM),
 )
