@@ -34,7 +34,7 @@ def _of_sum(primitive: Primitive, g: Any, out: Any, args: Any, params: Any, need
     (x,) = args
     if type(x) is not ARRAY or x.size > LARGE or (type(g) is not float and (type(g) is not ARRAY or g.ndim != x.ndim)):
         return (spread(widened(g, x, params["axis"]), shape_of(x)),)
-    found = np.empty(x.shape, x.dtype if type(g) is float else g.dtype)
+    found = np.empty(x.shape, g.dtype if type(g) is ARRAY else x.dtype)
     found[...] = g
     return (found,)
 
