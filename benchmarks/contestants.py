@@ -216,6 +216,21 @@ def asked_of(library: Callable[[], Library]) -> Callable[[Row], tuple[Function, 
     return contestant
 
 
+def by_differences(row: Row) -> tuple[Function, Any]:
+    """One more evaluation of the plain function for each element of its argument, one array."""
+    f = row.function(plain())
+
+    def value_and_grad(x: np.ndarray) -> tuple[Any, np.ndarray]:
+        value, slopes, step = f(x), np.empty(x.size), 1e-8
+        for k in range(x.size):
+            moved = x.copy()
+            moved[k] += step
+            slopes[k] = (f(moved) - value) / step
+        return value, slopes
+
+    return value_and_grad, row.point()
+
+
 def in_c(suffix: str) -> Callable[[Row], tuple[Function, Any]]:
     """C, called as an extension function: the row's name, and which of its versions."""
 
@@ -236,6 +251,7 @@ CONTESTANTS: dict[str, Callable[[Row], tuple[Function, Any]]] = {
     "PyTorch": asked_of(lambda: torch_library(compiled=False)),
     "torch.compile": asked_of(lambda: torch_library(compiled=True)),
     "autograd": asked_of(autograd_library),
+    "differences": by_differences,
     "NumPy by hand": lambda row: (row.by_hand, row.point()),  # type: ignore[dict-item, return-value]
     "Python by hand": lambda row: (row.in_python, row.point()),  # type: ignore[dict-item, return-value]
     "C by hand": in_c(""),
@@ -248,6 +264,8 @@ def takes_part(name: str, row: Row) -> bool:
     """Whether the row has something for this contestant."""
     if name in row.without:
         return False
+    if name == "differences":
+        return name in row.asked
     if name == "NumPy by hand":
         return row.by_hand is not None
     if name == "Python by hand":

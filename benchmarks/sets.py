@@ -28,7 +28,7 @@ TEAMS: dict[str, tuple[str, ...]] = {
     "families": ("adjoint", *RIVALS[:5], "C by hand"),
     "nested": ("adjoint", *RIVALS[:5]),
     "curvature": ("adjoint", *RIVALS[:5]),
-    "eager": ("adjoint eager", "autograd", "PyTorch", "NumPy by hand", "Python by hand"),
+    "eager": ("adjoint eager", "autograd", "PyTorch", "differences", "NumPy by hand", "Python by hand"),
     "taylor": ("adjoint", "JAX jet", "JAX", "PyTorch", "NumPy by hand"),
 }
 """The first is the one that is compared with the others."""

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 from adjoint.core import reverse, values
+from adjoint.core.quick import operators
 from adjoint.ir import interpret
+from adjoint.numpy.dispatch import assignment
+from adjoint.ops import indexing, reduction
 from adjoint.ops.declare import CATALOGUE, declare
-from adjoint.rules import residuals
+from adjoint.rules import linear, residuals
 from adjoint.rules.reducing import Reducing
 from adjoint.testing import LAWS, check_case
 from tests.cases.primitives import BY_HAND, CUBE, DIFFERENTIABLE, cases_of
@@ -34,7 +37,7 @@ def test_every_primitive_has_a_case():
 @pytest.fixture
 def all_arrays_are_large(monkeypatch):
     """The short-cuts for large arrays are taken at every size."""
-    for module in (values, reverse, residuals, interpret):
+    for module in (values, reverse, operators, assignment, residuals, linear, indexing, reduction, interpret):
         monkeypatch.setattr(module, "LARGE", 0)
 
 

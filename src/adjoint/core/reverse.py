@@ -182,6 +182,18 @@ def pull(trace: ReverseTrace, seeds: Seeds, count: int) -> list[Any]:  # noqa: C
             continue
         if type(g) is Accumulator:
             g = g.total
+        if params is ALIKE and len(parents) == 1:  # nothing is met more often
+            value = args[0]
+            c = rule.pull(primitive, g, out, args, params, ONE)[0]
+            if c is None:
+                continue
+            kind = type(c)
+            if kind is not type(value) or (kind is not float and (kind is not ARRAY or c.dtype is not value.dtype)):
+                c = fit(c, value)
+            parent: Any = parents[0]
+            had = cotangents[parent]
+            cotangents[parent] = c if had is None else had + c
+            continue
         if len(parents) < 3:  # a list for any number takes longer
             needed: Any = ONE if len(parents) == 1 else (parents[0] is not None, parents[1] is not None)
         else:

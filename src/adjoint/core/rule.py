@@ -81,6 +81,8 @@ class Rule(ABC, Generic[Out]):
 
     def keep(self, primitive: Primitive, parents: Places, values: Values, out: Out) -> Kept:
         """What the sweep back will need of a step, safe from later changes; here everything."""
+        if len(values) == 1:
+            return values, out
         return [protected(v) if p is None else v for p, v in zip(parents, values, strict=True)], out
 
     @abstractmethod

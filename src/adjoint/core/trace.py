@@ -55,4 +55,4 @@ class Trace(ABC):
 
 NO_PARAMS: Params = {}
 ALIKE: Params = {}
-"""No parameters either, of a step of each element whose arguments that move have the shape of its result."""
+"""No parameters either, of a step of each element on small arrays: arguments that move have the shape of its result."""

@@ -137,6 +137,9 @@ def fit(cotangent: Any, value: Any) -> Any:
     kind = type(value)
     if kind is float and type(cotangent) in FLOATS:
         return float(cotangent)
+    if kind is ARRAY and type(cotangent) is ARRAY and cotangent.dtype is value.dtype:
+        found = cotangent if cotangent.shape == value.shape else sum_to(cotangent, value.shape)
+        return found if type(found) is ARRAY else np.asarray(found)
     if kind is Traced and type(cotangent) is Traced and value.traced_by is cotangent.traced_by:
         have, want = cotangent.value, value.value  # as they are while a program is captured
         if type(have) is float and type(want) is float:
@@ -159,11 +162,16 @@ def fit(cotangent: Any, value: Any) -> Any:
     return cotangent
 
 
+ONE = (1,)
+
+
 def sum_to(x: Numeric, shape: tuple[int, ...]) -> Any:
     """Transpose of broadcasting from `shape` to the shape of `x`; `x` may also be smaller (a scalar for an array)."""
-    have = shape_of(x)
+    have = x.shape if type(x) is ARRAY else shape_of(x)
     if have[1:] == shape:
         return np.add.reduce(x, 0)
+    if shape[-1:] == ONE != have[-1:] and have[:-1] == shape[:-1] and have:
+        return np.add.reduce(x, axis=-1, keepdims=True)
     extra = len(have) - len(shape)
     if extra > 0:
         x = np.add.reduce(x, axis=tuple(range(extra)))

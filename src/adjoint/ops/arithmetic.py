@@ -15,6 +15,7 @@ from ..core.entry.moves import Same
 from ..core.frames.spoken import is_awaited
 from ..core.primitive import Primitive
 from ..core.singular.slope import EVEN, PRODUCT, Slope
+from ..core.trace import ALIKE
 from ..core.traced import Traced
 from ..core.values import dtype_of
 from ..rules import sides
@@ -34,10 +35,20 @@ def _of_sum(primitive: Primitive, g: Any, out: Any, args: Any, params: Any, need
     return g if needed[0] else None, g if needed[1] else None
 
 
+def _of_difference(
+    primitive: Primitive, g: Any, out: Any, args: Any, params: Any, needed: Sequence[bool]
+) -> Sequence[Any]:
+    return g if needed[0] else None, -g if needed[1] else None
+
+
 def _of_product(
     primitive: Primitive, g: Any, out: Any, args: Any, params: Any, needed: Sequence[bool]
 ) -> Sequence[Any]:
-    return g * args[1] if needed[0] else None, g * args[0] if needed[1] else None
+    x, y = args
+    if x is y and params is ALIKE and needed[0] and needed[1]:
+        found = g * x  # small, so that nobody writes to it: one array for both
+        return found, found
+    return g * y if needed[0] else None, g * x if needed[1] else None
 
 
 def _divide(x: Any, y: Any) -> Any:
@@ -113,6 +124,7 @@ subtract = _linear(
     operator.sub,
     lambda g, out, x, y: g,
     lambda g, out, x, y: -g,
+    together=_of_difference,
     kernel=Kernel("SUBTRACT", "fiu", CHEAP),
     form=Form("-", SUM),
 )

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.entry.algebra import Labels, Shape
 from ..core.entry.facts import PRODUCT, Form
+from ..core.primitive import Primitive
 from ..core.traced import ARRAY, Traced
 from ..core.values import shape_of
 from ..rules.multilinear import Multilinear
@@ -43,6 +44,16 @@ def _to_second(g: Any, out: Any, x: Any, y: Any) -> Any:
     if ny == 1:
         return np.matmul(g[..., None, :], x)[..., 0, :]
     return _swap(x) @ g
+
+
+def _of_matrices(
+    primitive: Primitive, g: Any, out: Any, args: Any, params: Any, needed: Sequence[bool]
+) -> Sequence[Any]:
+    """`Rule.pull`, the short way for two plain matrices."""
+    x, y = args
+    if type(x) is ARRAY and type(y) is ARRAY and x.ndim == y.ndim == 2:
+        return g @ y.T if needed[0] else None, x.T @ g if needed[1] else None
+    return _to_first(g, out, x, y) if needed[0] else None, _to_second(g, out, x, y) if needed[1] else None
 
 
 def _labels_of_matrices(a: Shape, b: Shape) -> tuple[Labels, Labels, Labels]:
@@ -79,7 +90,7 @@ def _stack_matmul(primitive: Any, values: Sequence[Any], batched: Sequence[bool]
 matmul = declare(
     "matmul",
     np.matmul,
-    Multilinear(_to_first, _to_second),
+    Multilinear(_to_first, _to_second, together=_of_matrices),
     stacking=_stack_matmul,
     form=Form("@", PRODUCT),
     ufunc=np.matmul,

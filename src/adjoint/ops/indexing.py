@@ -17,7 +17,7 @@ from ..core.entry.moves import Addressed
 from ..core.errors import BatchError, message
 from ..core.quick.accumulator import Accumulator
 from ..core.reverse import Node
-from ..core.traced import Traced
+from ..core.traced import ARRAY, Traced
 from ..core.values import LARGE, Value, describe, dtype_of, fit, shape_of
 from ..rules.linear import Linear
 from ..rules.residuals import Ghost
@@ -82,6 +82,8 @@ def _read_back(g: Any, out: Any, x: Any, v: Any, *arrays: Any, template: tuple[A
 
 def _read_into(cotangents: list[Any], g: Any, node: Node) -> bool:
     """Add what was read to a sum that is there already, without a whole array for each element."""
+    if type(g) is float and len(node[2]) == 1:
+        return _read_one_into(cotangents, g, node)
     _, (place, *_), (x, *arrays), _, params = node
     if place is None or (type(x) is not Ghost and type(cotangents[place]) is not Accumulator):
         return False
@@ -98,6 +100,24 @@ def _read_into(cotangents: list[Any], g: Any, node: Node) -> bool:
         whole.total[key] += g
     else:
         _add_at(whole.total, key, g)
+    return True
+
+
+def _read_one_into(cotangents: list[Any], g: float, node: Node) -> bool:
+    """`_read_into` for one number, whose array is as short as it likes."""
+    place: Any = node[1][0]
+    x, key, whole = node[2][0], node[4]["template"], cotangents[place]
+    if type(whole) is Accumulator:
+        whole.total[key] += g
+    elif whole is None and (type(x) is ARRAY or type(x) is Ghost):
+        total = np.zeros(x.shape, x.dtype)
+        total[key] = g
+        cotangents[place] = Accumulator(total)
+    elif type(whole) is ARRAY:
+        cotangents[place] = whole = Accumulator(whole.copy())
+        whole.total[key] += g
+    else:
+        return False
     return True
 
 

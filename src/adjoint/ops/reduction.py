@@ -8,9 +8,10 @@ import numpy as np
 
 from ..core.entry.algebra import Monoid
 from ..core.entry.facts import EMBEDDED, Form
+from ..core.primitive import Primitive
 from ..core.singular.finite import all_finite
 from ..core.traced import ARRAY
-from ..core.values import may_hold, shape_of, spread
+from ..core.values import LARGE, may_hold, shape_of, spread
 from ..rules.linear import Linear
 from ..rules.reducing import Reducing, widened
 from ..rules.stacking import leading
@@ -28,10 +29,24 @@ def _sum(x: Any, *, axis: Axes, keepdims: bool) -> Any:
     return _add(x, axis=axis, keepdims=keepdims)
 
 
+def _of_sum(primitive: Primitive, g: Any, out: Any, args: Any, params: Any, needed: Any) -> tuple[Any]:
+    """`Rule.pull`, the short way for what goes to all elements of a small array as it is."""
+    (x,) = args
+    if type(x) is not ARRAY or x.size > LARGE or (type(g) is not float and (type(g) is not ARRAY or g.ndim != x.ndim)):
+        return (spread(widened(g, x, params["axis"]), shape_of(x)),)
+    found = np.empty(x.shape, g.dtype if type(g) is ARRAY else x.dtype)
+    found[...] = g
+    return (found,)
+
+
 sum = declare(
     "sum",
     _sum,
-    Linear(lambda g, out, x, *, axis, keepdims: spread(widened(g, x, axis), shape_of(x)), structural=True),
+    Linear(
+        lambda g, out, x, *, axis, keepdims: spread(widened(g, x, axis), shape_of(x)),
+        structural=True,
+        together=_of_sum,
+    ),
     stacking=leading,
     reduces=Monoid(np.add),
     form=Form(source="np.sum({0}{along})"),

@@ -11,6 +11,7 @@ import numpy as np
 from ..core.entry.facts import CHEAP, Facts, Form, Kernel
 from ..core.entry.moves import ZERO, Index, Indices, Piece, Pieces, Same, Shape, View, constant, identity, squeezed
 from ..core.primitive import Primitive
+from ..core.traced import ARRAY, FLOAT64
 from ..core.values import cast, dtype_of, shape_of, sum_to
 from ..rules.linear import Linear
 from ..rules.stacking import all_batched, leading, padded
@@ -148,6 +149,8 @@ concatenate = declare(
 
 
 def _unstack(g: Any, out: Any, args: Sequence[Any], params: dict, needed: Sequence[bool]) -> list[Any]:
+    if type(g) is ARRAY and g.ndim == 1 and g.dtype is FLOAT64:
+        return g.tolist()  # type: ignore[no-any-return]  # numbers, also where none is needed
     trailing = (slice(None),) * (-params["axis"] - 1)
     return [g[(..., k, *trailing)] if need else None for k, need in enumerate(needed)]
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.entry.facts import CHEAP, POWER, Form, Kernel
 from ..core.singular.slope import EVEN, KINK
+from ..core.traced import ARRAY
 from ..core.values import dtype_of
 from ..rules import sides
 from ..rules.elementwise import Elementwise
@@ -27,8 +28,8 @@ def _sech_squared(x: Any) -> Any:
         s = 1.0 / cosh.evaluate(x)
         return s * s
     s = np.cosh(x)
-    np.reciprocal(s, out=s)
-    return np.multiply(s, s, out=s)
+    np.divide(1.0, s, s)  # the same as the reciprocal, for which NumPy has no vector code
+    return np.multiply(s, s, s)
 
 
 def _root_of_one_plus_square(x: Any) -> Any:
@@ -88,7 +89,7 @@ cosh = elementwise(np.cosh, partials=[lambda x: _sinh(x)], scalar=math.cosh, slo
 _sinh, _cosh = sinh.evaluate, cosh.evaluate
 tanh = elementwise(
     np.tanh,
-    partials=[lambda x: sech_squared(x)],
+    partials=[lambda x: _sech_squared(x) if type(x) is ARRAY else sech_squared(x)],
     scalar=math.tanh,
     series=lambda step: series.hyperbolic_tangent(step, sech_squared),
 )

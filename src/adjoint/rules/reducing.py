@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.primitive import Primitive
 from ..core.rule import Needed, Rule, Tangents
+from ..core.traced import ARRAY
 from ..core.types import Numeric, Params, Values
 from ..core.values import shape_of
 from .residuals import like, near_by_push
@@ -83,7 +84,7 @@ class Reducing(Rule[Numeric]):
 
 def widened(g: Numeric, x: Numeric, axis: tuple[int, ...]) -> Any:
     """Give a reduced value its axes of length 1 back."""
-    if type(g) is float:
+    if type(g) is float or (type(g) is ARRAY and type(x) is ARRAY and g.ndim == x.ndim):
         return g
     shape = shape_of(x)
     if len(shape_of(g)) == len(shape):

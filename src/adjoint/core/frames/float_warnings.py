@@ -103,6 +103,11 @@ def quiet(function: Callable[P, T]) -> Callable[P, T]:
     return quietly
 
 
+def is_quiet() -> bool:
+    """Whether warnings are silenced already, as `quiet` does it: so in every sweep back."""
+    return _variable is not None and _variable.get() is _silence
+
+
 def words() -> dict[str, Any]:
     """What `np.errstate` says, without the redirection: to be said again elsewhere."""
     found: dict[str, Any] = dict(np.geterr())

@@ -19,7 +19,6 @@ from .number_kinds import QUICK_KINDS, with_precision
 
 Operator = Callable[[Any, Any], Any]
 NUMBERS = frozenset((float, int, bool))
-QUICK = frozenset((Traced, float, int, bool, np.ndarray))
 
 
 def binary_operators(  # noqa: C901 - two operators, each with its short ways
@@ -35,23 +34,30 @@ def binary_operators(  # noqa: C901 - two operators, each with its short ways
     def forward(self: Any, other: Any) -> Any:
         if type(self) is not Traced:
             self = self.current()
-        trace, kind = self.traced_by, type(other)
-        if type(trace) is not ReverseTrace or kind not in QUICK or (kind is Traced and other.traced_by is not trace):
+        trace, kind, x = self.traced_by, type(other), self.value
+        if type(trace) is not ReverseTrace:
             return unusual(self, other, is_first=True)
-        if kind is ARRAY:
-            return beside_array(trace, primitive, (self, other), self, other)
-        x, y, node, params = self.value, other, None, ALIKE
         if kind is Traced:
-            node, y = other.node, other.value
-            if x is not y or not of_each_element:
-                params = NO_PARAMS
-                if type(x) is not type(y):
-                    x, y = with_precision(trace, [x, y], (self.node, node))
+            if other.traced_by is not trace:
+                return unusual(self, other, is_first=True)
+            y, params = other.value, NO_PARAMS
+            parents: Any = (self.node, other.node)
+            if type(x) is not type(y):
+                x, y = with_precision(trace, [x, y], parents)
+            elif type(x) is ARRAY and of_each_element and (x is y or x.shape == y.shape):
+                params = ALIKE
+        elif kind in NUMBERS:
+            y, parents, params = other, (self.node, None), ALIKE
+        elif kind is ARRAY:
+            return beside_array(trace, primitive, (self, other), self, other)
+        else:
+            return unusual(self, other, is_first=True)
         out = evaluate(x, y)
+        place = len(trace)
         if type(out) is ARRAY and out.size > LARGE:
-            return recorded(trace, primitive, (self.node, node), (x, y), out)
-        trace.append((primitive, (self.node, node), (x, y), out, params))
-        return Traced(out, trace, len(trace) - 1)
+            return recorded(trace, primitive, parents, (x, y), out)
+        trace.append((primitive, parents, (x, y), out, params))
+        return Traced(out, trace, place)
 
     def reflected(self: Any, other: Any) -> Any:
         if type(self) is not Traced:
@@ -82,17 +88,20 @@ def binary_operators(  # noqa: C901 - two operators, each with its short ways
 
 
 def beside_array(trace: ReverseTrace, primitive: Primitive, pair: tuple[Any, Any], x: Traced, array: np.ndarray) -> Any:
-    """`process` for the pair of a handle and a plain array, in any order: the short way for a function of each element.
+    """`process` for the pair of a handle and a plain array, in any order: the short way for arrays.
 
     The array is copied, as the user may change it before the sweep back.
     """
     value, node = x.value, x.node
-    if type(value) is not ARRAY or not value.ndim or primitive.domain is None:
+    if type(value) is not ARRAY or not value.ndim:
         return trace.process(primitive, pair, NO_PARAMS)
     is_first = pair[0] is x
     values, parents = ((value, array), (node, None)) if is_first else ((array, value), (None, node))
     out = primitive.evaluate(*values)
-    if out.size > LARGE:
+    if type(out) is np.float64:  # a product of vectors
+        out = float(out)
+        trace.has_numpys = True
+    if value.size > LARGE or (type(out) is ARRAY and out.size > LARGE):
         return recorded(trace, primitive, parents, values, out)
     kept = (value, array.copy()) if is_first else (array.copy(), value)
     trace.append((primitive, parents, kept, out, NO_PARAMS))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.float_warnings import quiet
+from ..frames.float_warnings import is_quiet, quiet
 from ..traced import ARRAY, Traced
 from ..types import Numeric
 from ..values import FLOATS, LARGE, decidable
@@ -32,7 +32,7 @@ PLAIN = FLOATS | {np.ndarray}
 def _is_finite(x: Numeric, what: str) -> bool:
     """A quick sufficient test first: nan and infinities survive a sum, and a sum of squares."""
     if type(x) is ARRAY and x.dtype.kind == "f":
-        total = sum(x.ravel().tolist()) if x.size <= SMALL else _total(x)
+        total = sum(x.ravel().tolist()) if x.size <= SMALL else (_total if is_quiet() else _quiet_total)(x)
         if math.isfinite(total):
             return True
     found: Any = np.all(np.isfinite(x))
@@ -41,10 +41,12 @@ def _is_finite(x: Numeric, what: str) -> bool:
     return bool(found.traced_by.decided(found, f"{what} is finite", likely=True))
 
 
-@quiet
 def _total(x: np.ndarray) -> Any:
     """A sum of squares, or a sum, which may be too large although no element is."""
-    if x.size < LARGE:
+    if x.size <= LARGE:
         flat = x.ravel()
         return flat.dot(flat)  # BLAS, which would wake threads for a large array
     return np.add.reduce(x, axis=None)
+
+
+_quiet_total = quiet(_total)

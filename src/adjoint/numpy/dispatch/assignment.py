@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,8 +10,10 @@ import numpy as np
 
 from ...core.errors import AssignmentError, DerivativeDroppedError, message
 from ...core.primitive import Primitive
+from ...core.reverse import ReverseTrace
 from ...core.traced import ARRAY, CONSTANTS, Traced, as_buffer, is_kept, released, snapshot
-from ...core.values import concrete, describe, dtype_of, shape_of, spread, spreads
+from ...core.types import Params
+from ...core.values import LARGE, concrete, describe, dtype_of, shape_of, spread, spreads
 from ...ir.counts import Count
 from ...ops import indexing
 from ...ops.keys import HOLE, filled
@@ -62,6 +65,10 @@ def _plain_slice(s: slice) -> slice:
 def getitem(self: Traced, key: Any) -> Any:
     """`x[key]`."""
     trace = self.traced_by
+    if type(key) is int and type(trace) is ReverseTrace and type(self) is Traced and type(self.value) is ARRAY:
+        found = _element(trace, self, key)
+        if found is not None:
+            return found
     if not trace.level and trace is not CONSTANTS:
         return released(self)[key]
     template, arrays, basic = split_key(key)
@@ -76,6 +83,24 @@ def getitem(self: Traced, key: Any) -> Any:
     if type(found) is ARRAY:
         return ViewHandle(self, _read, _write, None, (template,))
     return found
+
+
+def _element(trace: ReverseTrace, x: Traced, key: int) -> Traced | None:
+    """One number of a vector, the short way; None if it is not that."""
+    value: np.ndarray = x.value
+    number = value[key]
+    if type(number) is not np.float64 or value.size > LARGE:
+        return None
+    found = float(number)
+    trace.has_numpys = True
+    trace.append((indexing.index, (x.node,), (value,), found, _at(key)))
+    return Traced(found, trace, len(trace) - 1)
+
+
+@functools.cache
+def _at(key: int) -> Params:
+    """The parameters of reading at a number, found once, and not to be written to."""
+    return {"template": (key,)}
 
 
 def _has_axes(x: Traced) -> bool:

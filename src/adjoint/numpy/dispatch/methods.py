@@ -161,9 +161,10 @@ def tolist(self: Traced) -> Any:
 
 def iterate(self: Traced) -> Iterator[Any]:
     """`for row in x`."""
-    if self.shape == ():
+    shape = self.shape
+    if shape == ():
         raise TypeError("iteration over a 0-d array")
-    return iter([getitem(self, i) for i in range(self.shape[0])])
+    return iter([getitem(self, i) for i in range(shape[0])])
 
 
 def length(self: Traced) -> int:

@@ -90,6 +90,8 @@ def _comparison(primitive: Primitive, python: Callable[[Any, Any], Any]) -> Call
 
 
 def _matmul(self: Traced, other: Any) -> Any:
+    if type(other) in MATRICES and type(self) is Traced and type(self.value) is ARRAY:
+        return _general_matmul(self, other)
     if is_sparse(other):
         return NotImplemented  # its own operator knows what to do
     if is_python(self) and is_python(other):
@@ -98,6 +100,7 @@ def _matmul(self: Traced, other: Any) -> Any:
     return _general_matmul(self, other)
 
 
+MATRICES = frozenset((np.ndarray, Traced))
 PLAIN = frozenset((np.ndarray, float, int))
 NOT_ARRAYS = frozenset((Traced, *PYTHON))
 """What may be under the handle of a Python number."""

@@ -15,7 +15,8 @@ import numpy as np
 from ...core.frames.callsite import may_be_filled, passes_on
 from ...core.reverse import ReverseTrace
 from ...core.traced import CONSTANTS, LOCAL, Traced, as_buffer
-from ...core.values import concrete, dtype_of, is_captured, shape_of
+from ...core.types import Params
+from ...core.values import LARGE, concrete, dtype_of, is_captured, shape_of
 from ...ops import shape
 from ..dispatch.arguments import holds_traced, joined, lengths_of, same_dtype
 from ..dispatch.foreign import refuse_containers, refuse_masked
@@ -164,8 +165,40 @@ def _grid(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _array(object: Any, dtype: Any = None, *, copy: Any = True, **kwargs: Any) -> Any:
+    if type(object) is list and dtype is None and copy is True and not kwargs:
+        numbers = _of_numbers(object)
+        if numbers is not None:
+            return numbers
     found = array(object, dtype, copy=copy, **kwargs)
     return as_buffer(found) if LOCAL.depth and _is_always(copy) else found
+
+
+def _of_numbers(entries: list[Any]) -> Traced | None:
+    """`np.array([a, b])` of numbers of one reverse trace and plain ones, the short way; None if it is not that."""
+    trace: Any = None
+    parents: list[int | None] = []
+    values: list[float] = []
+    for x in entries:
+        node = None
+        if type(x) is Traced:
+            if x.traced_by is not trace:
+                if trace is not None:
+                    return None
+                trace = x.traced_by
+            node, x = x.node, x.value
+        if type(x) is not float:
+            return None
+        parents.append(node)
+        values.append(x)
+    if type(trace) is not ReverseTrace or len(values) > LARGE:
+        return None
+    out = NUMPY["array"](values)
+    trace.append((shape.stack, parents, values, out, ALONG_FIRST))
+    return Traced(out, trace, len(trace) - 1)
+
+
+ALONG_FIRST: Params = {"axis": -1}
+"""The parameters of a stack of numbers."""
 
 
 def _new(convert: Callable[..., Any]) -> Callable[..., Any]:

@@ -42,7 +42,7 @@ def traced_inputs(
         call[argnums] = trace.input(value)
         note_kinds(trace, [x])
         return [x], [value], call, None
-    wanted = chosen(args, argnums)
+    wanted = args[argnums] if type(argnums) is int and 0 <= argnums < len(args) else chosen(args, argnums)
     leaves, rebuild = flatten(wanted)
     given = leaves if PLAIN.issuperset(map(type, leaves)) else [settled(x) for x in leaves]
     values = checked_inputs(given, (wanted,) if isinstance(argnums, int) else wanted, "grad")
