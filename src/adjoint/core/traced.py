@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
@@ -33,6 +34,8 @@ class Local(threading.local):
     """Whether it looks for nans, and does not do so already."""
     updates = 0
     """How often a handle has been updated in place."""
+    around: Callable[[Any, Any, dict[str, Any]], Any] | None = None
+    """Who calls functions of the user's that are traced inside a recording."""
 
 
 LOCAL = Local()

@@ -47,9 +47,9 @@ class CaptureTrace(Trace):
     """The outermost trace of a recording: its handles hold real values, and numbers of a `Program`."""
 
     __slots__ = (
-        "arrays", "failed", "foreign", "guards_allowed", "has_truth_as_index", "hopes", "level", "lift", "loops",
-        "numbers", "origins", "pinned", "plain_truths", "program", "ranges", "refused", "root", "surroundings",
-        "under_conditions", "unguarded",
+        "arrays", "failed", "foreign", "guards_allowed", "has_truth_as_index", "hopes", "level", "lift", "lifted",
+        "loops", "numbers", "origins", "pinned", "plain_truths", "program", "ranges", "refused", "root",
+        "surroundings", "under_conditions", "unguarded",
     )  # fmt: skip
     is_capture = True
     is_checked = True
@@ -68,6 +68,8 @@ class CaptureTrace(Trace):
         self.hopes: list[Any] | None = [] if hopeful else None
         """Truth values that are taken for False without a guard, if whoever uses the program asks for them."""
         self.lift = lift
+        self.lifted: list[Traced] = []
+        """The handles of arrays that the function captures."""
         self.foreign: list[tuple[Traced, int]] = []
         """Values of traces further out, and the inputs that stand for them."""
         self.arrays: dict[int, tuple[Any, Any, int]] = {}
@@ -215,7 +217,8 @@ class CaptureTrace(Trace):
         """The handle of an array that the function captures: a constant that is read at every run."""
         number = self.program.new(type_of(array))
         self.program.constants[number] = array
-        return Traced(array, self, number)
+        self.lifted.append(Traced(array, self, number))
+        return self.lifted[-1]
 
     def constant(self, a: object) -> int:
         """The number of a plain value: numbers by value, arrays by identity for as long as nobody writes to them."""
@@ -288,7 +291,7 @@ class CaptureTrace(Trace):
     def end(self) -> None:
         """Let go of the program, which whoever made the recording has; a handle that was kept is its value."""
         self.__class__ = EndedCapture
-        self.program, self.foreign, self.arrays, self.numbers = Program(), [], {}, {}
+        self.program, self.foreign, self.arrays, self.numbers, self.lifted = Program(), [], {}, {}, []
 
 
 class EndedCapture(Ended, CaptureTrace):

@@ -60,6 +60,8 @@ def run(f: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if not outside:
         first_trace.prepare(f)
         token = redirect()
+    elif LOCAL.around is not None:
+        f, args, kwargs = LOCAL.around, (f, args, kwargs), {}
     try:
         enter(outside)
         return f(*args, **kwargs)

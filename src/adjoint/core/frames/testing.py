@@ -45,7 +45,7 @@ def tests_in(code: CodeType) -> frozenset[int]:
     steps = instructions(code)
     targets = jumps_in(code, steps)
     back = [(target, place) for place, target in targets.items() if target <= place]
-    depths = _depths(steps, targets) if back else {}
+    depths = depths_in(steps, targets) if back else {}
     found = []
     for step in steps:
         takes = 1 if step.name.startswith("POP_JUMP") else TESTS.get(step.name)
@@ -68,7 +68,7 @@ def jumps_in(code: CodeType, steps: list[Step]) -> dict[int, int]:
     return found
 
 
-def _depths(steps: list[Step], targets: dict[int, int]) -> dict[int, int]:
+def depths_in(steps: list[Step], targets: dict[int, int]) -> dict[int, int]:
     """How many values are on the stack before each instruction, handlers of exceptions left out.
 
     Nothing, if two ways lead to one place with different stacks: then the effect of some instruction is not known.

@@ -23,6 +23,7 @@ from ...ir.conditions import floating_errors
 from ...ir.program import GUARD
 from ...ir.recording.recording import Given
 from ...ir.recording.waiting import Waiting
+from ..loops.python_branches import Branches
 from ..recording import looking_for_nans, run
 from ..settings import JITTED, is_off
 from .keys import CallParts, check_objects, check_static, several, taken_apart
@@ -78,6 +79,7 @@ class Jitted(Generic[P, R]):
         self._numbers = NumberChoices()
         self._captured = Captured()
         self._lengths = Lengths()
+        self._branches: dict[Any, Branches] = {}
         self._changes: Counter[Any] = Counter()
         self._derived: dict[Any, Jitted] = {}
         self._eager: dict[Any, str] = {}
@@ -257,7 +259,10 @@ class Jitted(Generic[P, R]):
             return self.fun(*args, **kwargs)
         check_objects(call, self.static_argnums, self.static_argnames)
         inputs = self._captured.inputs
-        recording, result = recorded(self.fun, call, inputs, exactly=exactly, rolls=are_several(paths))
+        if exactly:
+            self._branches.pop(call.key, None)  # something that these relied on has changed
+        branches = self._branches.setdefault(call.key, Branches()) if are_several(paths) else None
+        recording, result = recorded(self.fun, call, inputs, exactly=exactly, branches=branches)
         if recording.counts != call.counts:
             self._numbers.fix(call, call.counts)
             call = call.without_counts()

@@ -12,7 +12,7 @@ from ...ir.recording.waiting import look
 from ...ir.surroundings.varying import Variable
 from ...numpy.patching.naming import prepare
 from ...rolling.passes import smaller
-from ..loops.python_loops import PythonLoops
+from ..loops.python_branches import Branches, PythonBranches
 from ..recording import run
 from .keys import CallParts, StaticKey
 from .native import executable
@@ -56,14 +56,26 @@ def _size(program: Program) -> int:
 
 
 def recorded(
-    fun: Any, call: CallParts, variables: Sequence[Variable] = (), *, exactly: bool = False, rolls: bool = False
+    fun: Any,
+    call: CallParts,
+    variables: Sequence[Variable] = (),
+    *,
+    exactly: bool = False,
+    branches: Branches | None = None,
 ) -> tuple[Recording, Any]:
-    """The recording of a call, and its result; if it `rolls`, loops of Python's that values end are loops in it."""
+    """The recording of a call, and its result.
+
+    Given what other recordings have found of its branches, those of which both sides are known are steps in it, and so
+    are loops of Python's that values end.
+    """
     from ...numpy.numbers import python_calls as python_calls  # not before something is recorded
 
     prepare(fun)  # before anything is remembered of what surrounds it
-    inputs: dict[str, Any] = {"counts": call.counts, "variables": variables, "loops": PythonLoops() if rolls else None}
-    return record(run, fun, call.leaves, call.rebuild, *_watched(call), **inputs, exactly=exactly)
+    loops = PythonBranches(branches) if branches is not None else None
+    inputs: dict[str, Any] = {"counts": call.counts, "variables": variables, "loops": loops}
+    return record(
+        run if loops is None else loops.run, fun, call.leaves, call.rebuild, *_watched(call), **inputs, exactly=exactly
+    )
 
 
 def _watched(call: CallParts) -> list[Any]:

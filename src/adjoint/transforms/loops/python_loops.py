@@ -81,6 +81,11 @@ class PythonLoops:
         self.has_started = False
         """Whether this recording has captured a round: if it fails, the loop may be why."""
 
+    @property
+    def is_in_a_round(self) -> bool:
+        """Whether a round is being captured."""
+        return self._round is not None
+
     def failed(self) -> bool:
         """Whether the recording cannot be used, as a round was not what it seemed: then not to be tried again."""
         if self._round is None:

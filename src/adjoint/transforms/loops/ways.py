@@ -1,0 +1,372 @@
+"""Ways through a function that branches: pieces of recordings between truth tests, put together anew.
+
+A recording is cut at its truth tests into *ways* from one point to the next. If Python goes on alike from the ends of
+two ways that begin at one point, they are two sides of a branch, and what follows is the same for both: a `cond` has
+the steps of either side, and the test is no longer part of the path. So a recording has to be made for each side of
+each branch, not for each combination of sides.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...ir.failures import may_fail
+from ...ir.keys import key_of
+from ...ir.passes import program_pass, without_dead
+from ...ir.program import FLOAT, GUARD, Failure, Program, Step, Type, type_of
+from ...ir.recording.continuation import Continuation, Variable, is_handle, number_in
+from .cond import cond
+
+MOST = 256
+"""Points that are remembered of one function."""
+
+
+class NoWayError(Exception):
+    """A recording cannot be cut into ways: something besides its variables decides how it goes on."""
+
+
+class Way(NamedTuple):
+    """What is done from one point to the next."""
+
+    program: Program
+    """From the handles of the one point to those of the next, and what is tested there."""
+    to: Point
+
+
+class Point:
+    """A truth test, or the beginning or the end of a function, and the ways that are known to lead on from there."""
+
+    __slots__ = ("continuation", "general", "is_end", "kinds", "line", "ways")
+
+    def __init__(self, continuation: Continuation, kinds: list[Type], line: str, *, is_end: bool) -> None:
+        self.continuation = continuation
+        self.kinds = kinds
+        """The types of the handles, and of what is tested."""
+        self.general: Way | None = None
+        """To the same point with handles in place of some numbers: what follows there is right for any number."""
+        self.line = line
+        self.is_end = is_end
+        self.ways: dict[Hashable, Way] = {}
+        """By the outcome of the test, and what other decisions on the way have to be."""
+
+
+class Mark(NamedTuple):
+    """Where a recording is cut."""
+
+    at: int
+    """The place of the guard among the steps, which is the first step that belongs to neither way."""
+    continuation: Continuation
+    made: Sequence[int]
+    """The values of the handles, and what is tested, as they are called up to here."""
+    given: Sequence[int]
+    """The values of the handles, as they are called from here on."""
+    outcome: Hashable = None
+    line: str = ""
+
+
+class Visit(NamedTuple):
+    """A point that a recording has come to, and the way it has taken from there."""
+
+    point: Point
+    key: Hashable
+
+
+class Ways:
+    """All that is known of one function."""
+
+    def __init__(self) -> None:
+        self.points: list[Point] = []
+        self._varying: list[Variable] = []
+
+    def noted(self, program: Program, marks: Sequence[Mark]) -> list[Visit]:
+        """Learn from a recording; the last mark is the end. The points it has come to."""
+        types = program.types
+        made = [self._point(mark, [types[n] for n in mark.made], is_end=mark is marks[-1]) for mark in marks]
+        visits = []
+        for k, (a, b) in enumerate(itertools.pairwise(marks)):
+            steps = program.steps[a.at + 1 : b.at]
+            guards = [s.params["expected"] for s in steps if s.primitive is GUARD]
+            if any([isinstance(expected, Failure) for expected in guards]):
+                raise NoWayError
+            key = (a.outcome, *[key_of(expected) for expected in guards])
+            way = Way(_piece(program, steps, a.given, b.made), made[k + 1])
+            known = made[k].ways.get(key)
+            if known is not None and not _are_alike(known, way):
+                raise NoWayError
+            made[k].ways[key] = way
+            visits.append(Visit(made[k], key))
+        return visits
+
+    def is_varying(self, variable: Variable) -> bool:
+        """Whether a variable that is a float of Python's should be a handle."""
+        return any([v == variable for v in self._varying])
+
+    def _point(self, mark: Mark, kinds: list[Type], *, is_end: bool) -> Point:
+        for point in self.points:
+            if point.is_end == is_end and point.continuation.is_like(mark.continuation):
+                return point
+        if len(self.points) >= MOST:
+            raise NoWayError
+        new = Point(mark.continuation, kinds, mark.line, is_end=is_end)
+        for point in self.points:
+            places = None if is_end else new.continuation.differing(point.continuation)
+            if places is not None:
+                self._varying += [v for v in places if not self.is_varying(v)]
+                _generalise(new, point)
+                _generalise(point, new)
+        self.points.append(new)
+        return new
+
+
+def _generalise(special: Point, general: Point) -> None:
+    """Let a point lead to one that differs from it in numbers alone, if these are handles there."""
+    piece = Program()
+    piece.inputs = [piece.new(kind) for kind in special.kinds]
+    *slots, truth = piece.inputs
+    rest = iter(slots)
+    for ours, theirs in zip(special.continuation.facts, general.continuation.facts, strict=True):
+        if is_handle(theirs):
+            number = next(rest) if is_handle(ours) else piece.new(FLOAT)
+            if not is_handle(ours):
+                piece.constants[number] = number_in(ours)
+            piece.outputs.append(number)
+        elif is_handle(ours):
+            return
+    piece.outputs.append(truth)
+    if general.general is None:
+        special.general = Way(piece, general)
+
+
+def _piece(program: Program, steps: list[Step], inputs: Sequence[int], outputs: Sequence[int]) -> Program:
+    """Some steps of a program as a program of their own; they may not read anything but the inputs and constants."""
+    known = {*inputs}
+    constants: dict[int, Any] = {}
+    for args, outs in [*[(s.args, s.outs) for s in steps], (outputs, ())]:
+        for a in args:
+            if a in known:
+                continue
+            if a not in program.constants:
+                raise NoWayError
+            constants[a] = program.constants[a]
+            known.add(a)
+        known.update(outs)
+    return Program(program.types, list(inputs), constants, steps, list(outputs), program.frozen & constants.keys())
+
+
+def _are_alike(one: Way, other: Way) -> bool:
+    """Whether two ways may be the same one; nothing is said of those with decisions or branches inside."""
+    steps = [[s.primitive for s in way.program.steps] for way in (one, other)]
+    if any([GUARD in found or cond in found for found in steps]):
+        return True
+    is_more_general = one.to.general is not None and one.to.general.to is other.to
+    return steps[0] == steps[1] and (one.to is other.to or is_more_general)
+
+
+# Putting ways together
+
+
+def merged(visits: Sequence[Visit]) -> tuple[Program, int]:
+    """The program of a recording with each branch whose sides are both known as one step; how many there are."""
+    writer = _Writer(_Meetings())
+    program = writer.program
+    first = visits[0].point.ways[visits[0].key]
+    types = first.program.types
+    program.inputs = [program.new(types[n]) for n in first.program.inputs]
+    values: list[Any] = list(program.inputs)
+    k, point = 0, visits[0].point
+    while not point.is_end:
+        meeting = writer.meetings.of(point) if k else None
+        places = [j for j in range(k + 1, len(visits)) if visits[j].point is meeting]
+        if meeting is not None and (places or meeting.is_end):
+            values = writer.choice(point, values, meeting)
+            k, point = (places or [len(visits)])[0], meeting
+            continue
+        key: Any = visits[k].key
+        if k:
+            *values, truth = values
+            program.steps.append(Step(GUARD, (truth,), {"expected": key[0]}, (), point.line))
+        way = point.ways[key]
+        values = writer.inlined(way.program, values)
+        k, point = k + 1, way.to
+    program.outputs = [writer.own(v) for v in values]
+    return trimmed(program), writer.meetings.used
+
+
+class _Meetings:
+    """Where the two sides of a branch meet."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, Point | None] = {}
+        self.used = 0
+
+    def of(self, point: Point) -> Point | None:
+        """The first point to which both sides lead; None if it is not known, or if there is none."""
+        if id(point) not in self._known:
+            self._known[id(point)] = None  # if a loop leads back to here
+            sides = [point.ways.get((outcome,)) for outcome in (False, True)]
+            if None not in sides:
+                no, yes = [self._led_to(side.to) for side in sides if side is not None]
+                self._known[id(point)] = next((p for p in yes if any([p is q for q in no])), None)
+        return self._known[id(point)]
+
+    def _led_to(self, point: Point) -> list[Point]:
+        """A point, and those that follow whatever the outcome of its test is."""
+        found = [point]
+        while (following := self.after(found[-1])) is not None and not any([following is p for p in found]):
+            found.append(following)
+        return found
+
+    def after(self, point: Point) -> Point | None:
+        """The next point that a way leads to, whatever the outcome of the test is."""
+        return point.general.to if point.general is not None else self.of(point)
+
+
+class _Outer(NamedTuple):
+    """A value of the program around a branch."""
+
+    number: int
+
+
+class _Writer:
+    """A program under construction, which may be that of one side of a branch in another."""
+
+    def __init__(self, meetings: _Meetings, outer: _Writer | None = None) -> None:
+        self.meetings = meetings
+        self.program = Program()
+        self.outer = outer
+        self.taken: dict[int, int] = {}
+        """Values of the program around it, and what they are called here."""
+        self._constants: dict[Any, int] = {}
+
+    def own(self, value: Any) -> int:
+        """A value of this program, or of the one around it, as one of this program."""
+        if type(value) is int:
+            return value
+        assert self.outer is not None
+        around = self.outer.program
+        constant = around.constants.get(value.number)
+        if value.number in around.constants and not isinstance(constant, np.ndarray):
+            return self.constant(constant)
+        if value.number not in self.taken:
+            self.taken[value.number] = self.program.new(around.types[value.number])
+        return self.taken[value.number]
+
+    def constant(self, x: Any, *, is_frozen: bool = False) -> int:
+        """A number of its own, or an array of the outermost program."""
+        if isinstance(x, np.ndarray) and self.outer is not None:
+            return self.own(_Outer(self.outer.constant(x, is_frozen=is_frozen)))
+        key = id(x) if isinstance(x, np.ndarray) else key_of((type(x), x))
+        if key not in self._constants:
+            self._constants[key] = self.program.new(type_of(x))
+            self.program.constants[self._constants[key]] = x
+            if is_frozen:
+                self.program.frozen.add(self._constants[key])
+        return self._constants[key]
+
+    def inlined(self, piece: Program, values: Sequence[Any]) -> list[Any]:
+        """Take steps with these values; the results, which may be values of the program around."""
+        known: dict[int, Any] = dict(zip(piece.inputs, values, strict=True))
+
+        def here(n: int) -> Any:
+            if n not in known:
+                known[n] = self.constant(piece.constants[n], is_frozen=n in piece.frozen)
+            return known[n]
+
+        for step in piece.steps:
+            args = tuple([self.own(here(a)) for a in step.args])
+            for o in step.outs:
+                known[o] = self.program.new(piece.types[o])
+            self.program.steps.append(step._replace(args=args, outs=tuple([known[o] for o in step.outs])))
+        return [here(o) for o in piece.outputs]
+
+    def choice(self, point: Point, values: Sequence[Any], target: Point) -> list[Any]:
+        """Take one of the two ways from a point, and those that follow, until they meet."""
+        self.meetings.used += 1
+        program = self.program
+        *slots, truth = [self.own(v) for v in values]
+        sides = [self._side(point, slots, outcome, target) for outcome in (False, True)]
+        found: list[Any] = []
+        places: list[int] = []
+        for k, (no, yes) in enumerate(zip(sides[0][1], sides[1][1], strict=True)):
+            if type(no) is _Outer and no == yes:
+                found.append(no.number)
+                continue
+            shared = _shared_constant(sides[0][0].program, no, sides[1][0].program, yes)
+            if shared is not None:
+                found.append(self.constant(shared))
+                continue
+            numbers = [writer.own(v) for (writer, _), v in zip(sides, (no, yes), strict=True)]
+            types = [writer.program.types[n] for (writer, _), n in zip(sides, numbers, strict=True)]
+            if types[0] != types[1]:
+                raise NoWayError
+            for (writer, _), n in zip(sides, numbers, strict=True):
+                writer.program.outputs.append(n)
+            places.append(k)
+            found.append(program.new(types[0]))
+        given = list(dict.fromkeys([n for writer, _ in sides for n in writer.taken]))
+        for writer, _ in sides:
+            inside = [writer.taken.get(n) for n in given]
+            writer.program.inputs = [
+                writer.program.new(program.types[n]) if i is None else i for n, i in zip(given, inside, strict=True)
+            ]
+        branches = tuple([writer.program for writer, _ in sides])
+        if places:
+            outs = tuple([found[k] for k in places])
+            sizes = (1, len(given))
+            program.steps.append(Step(cond, (truth, *given), {"branches": branches, "sizes": sizes}, outs, point.line))
+        elif any([may_fail(branch, step) for branch in branches for step in branch.steps]):
+            raise NoWayError
+        return found
+
+    def _side(self, point: Point, slots: Sequence[int], outcome: bool, target: Point) -> tuple[_Writer, list[Any]]:
+        inner = _Writer(self.meetings, self)
+        way = point.ways[(outcome,)]
+        values = inner.inlined(way.program, [_Outer(n) for n in slots])
+        at = way.to
+        while at is not target:
+            following = self.meetings.after(at)
+            assert following is not None
+            if at.general is not None:
+                values = inner.inlined(at.general.program, values)
+            else:
+                values = inner.choice(at, values, following)
+            at = following
+        return inner, values
+
+
+def _shared_constant(one: Program, a: Any, other: Program, b: Any) -> Any:
+    """The number that two values are; None if they are not."""
+    x, y = one.constants.get(a) if type(a) is int else None, other.constants.get(b) if type(b) is int else None
+    return x if x is not None and y is not None and key_of((type(x), x)) == key_of((type(y), y)) else None
+
+
+@program_pass
+def trimmed(program: Program) -> Program:
+    """Branches without results that nobody reads, and without operands for these."""
+    needed = set(program.outputs)
+    steps: list[Step] = []
+    for step in reversed(without_dead(program).steps):
+        if step.primitive is cond:
+            step = _trimmed_choice(step, needed)
+        needed.update(step.args)
+        steps.append(step)
+    return without_dead(program.with_steps(steps[::-1]))
+
+
+def _trimmed_choice(step: Step, needed: set[int]) -> Step:
+    kept = [k for k, o in enumerate(step.outs) if o in needed] or [0]
+    branches = [b.with_steps(b.steps, [b.outputs[k] for k in kept]) for b in step.params["branches"]]
+    branches = [trimmed(b) for b in branches]
+    read = [{*b.outputs, *[a for s in b.steps for a in s.args]} for b in branches]
+    given = step.args[1:]
+    places = [k for k in range(len(given)) if any([b.inputs[k] in r for b, r in zip(branches, read, strict=True)])]
+    for b in branches:
+        b.inputs = [b.inputs[k] for k in places]
+    params = {"branches": tuple(branches), "sizes": (1, len(places))}
+    return step._replace(
+        args=(step.args[0], *[given[k] for k in places]), params=params, outs=tuple([step.outs[k] for k in kept])
+    )
