@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +31,7 @@ LARGEST = 1 << 16
 
 
 HANDLE = "handle"
-HANDLE_OF_FLOAT = (HANDLE, "Traced", "<f8", (), True, False)
+HANDLE_OF_FLOAT = (HANDLE, "Traced", "<f8", (), True, False, False)
 """The fact of a handle that stands for a float of Python's."""
 
 
@@ -55,9 +55,14 @@ class Continuation(NamedTuple):
 
     def is_like(self, other: Continuation) -> bool:
         """Whether Python goes on alike from both."""
-        if len(self.facts) != len(other.facts) or len(self.handles) != len(other.handles):
+        if len(self.facts) != len(other.facts):
             return False
-        return all([_is_same(a, b) for a, b in zip(self.facts, other.facts, strict=True)])
+        return all([is_same(a, b) for a, b in zip(self.facts, other.facts, strict=True)])
+
+    def key(self) -> Hashable:
+        """What points have to have in common that are alike, or differ in floats of Python's alone."""
+        facts = [fact.x for fact in self.facts if type(fact) is _Fact and type(fact.x) in (int, str, tuple)]
+        return tuple([x for x in facts if x != HANDLE_OF_FLOAT])
 
     def differing(self, other: Continuation) -> list[Variable] | None:
         """Variables that are a float of Python's in one of the two, and another or a handle in the other.
@@ -66,7 +71,7 @@ class Continuation(NamedTuple):
         """
         if len(self.facts) != len(other.facts):
             return None
-        places = [k for k, (a, b) in enumerate(zip(self.facts, other.facts, strict=True)) if not _is_same(a, b)]
+        places = [k for k, (a, b) in enumerate(zip(self.facts, other.facts, strict=True)) if not is_same(a, b)]
         if not all([k in self.names and _is_float(self.facts[k]) and _is_float(other.facts[k]) for k in places]):
             return None
         return [self.names[k] for k in places]
@@ -132,7 +137,8 @@ class _Fact(NamedTuple):
     x: Any
 
 
-def _is_same(a: Any, b: Any) -> bool:
+def is_same(a: Any, b: Any) -> bool:
+    """Whether two facts are the same, of different recordings."""
     if type(a) is _Fact:
         return type(b) is _Fact and type(a.x) is type(b.x) and _word(a.x) == _word(b.x)
     if type(a) is Copy:
@@ -169,6 +175,7 @@ class _Looking:
         self.handles: list[Traced] = []
         self.names: dict[int, Variable] = {}
         self._seen: dict[int, int] = {}
+        """By identity, the place among the facts of what is known of an object."""
         self._kept: list[Any] = []
         """So that no number is given to another object."""
 
@@ -181,7 +188,7 @@ class _Looking:
         if known is not None:
             self.facts.append(_Fact(("again", known)))
             return
-        self._seen[id(x)] = len(self._seen)
+        self._seen[id(x)] = len(self.facts)
         self._kept.append(x)
         if len(self._seen) > MOST:
             raise UnknownError
@@ -239,6 +246,7 @@ class _Looking:
 
 
 def _type_in_words(value: Any) -> tuple[Any, ...]:
-    """What steps depend on; an array without axes is not a number."""
+    """What steps depend on: an array without axes is not a number, and some functions ask how arrays lie in memory."""
     t = type_of(value)
-    return t.dtype.str, t.shape, t.weak, type(value) is np.ndarray
+    is_array = type(value) is np.ndarray
+    return t.dtype.str, t.shape, t.weak, is_array, is_array and (value.flags.c_contiguous, value.flags.f_contiguous)

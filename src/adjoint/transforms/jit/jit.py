@@ -24,7 +24,7 @@ from ...ir.program import GUARD
 from ...ir.recording.recording import Given
 from ...ir.recording.waiting import Waiting
 from ..loops.python_branches import Branches
-from ..recording import looking_for_nans, run
+from ..recording import call_traced, looking_for_nans, run
 from ..settings import JITTED, is_off
 from .keys import CallParts, check_objects, check_static, several, taken_apart
 from .native import kind_of_jitted
@@ -224,7 +224,7 @@ class Jitted(Generic[P, R]):
             args, kwargs = call.rebuild([settled(x) for x in call.leaves])
             return self.on_plain(*args, **kwargs)
         if any(is_captured(x) for x in traced):
-            return self.fun(*args, **kwargs)
+            return call_traced(self.fun, args, kwargs)
         return call_inside(self, call)
 
     def _attempted(self, call: CallParts, paths: tuple[Path, ...]) -> tuple[Path, list[Any]] | None:

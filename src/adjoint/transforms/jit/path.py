@@ -73,9 +73,10 @@ def recorded(
     prepare(fun)  # before anything is remembered of what surrounds it
     loops = PythonBranches(branches) if branches is not None else None
     inputs: dict[str, Any] = {"counts": call.counts, "variables": variables, "loops": loops}
-    return record(
-        run if loops is None else loops.run, fun, call.leaves, call.rebuild, *_watched(call), **inputs, exactly=exactly
-    )
+    caller = run if loops is None else loops.run
+    recording, result = record(caller, fun, call.leaves, call.rebuild, *_watched(call), **inputs, exactly=exactly)
+    recording.branches = [] if loops is None else loops.lines
+    return recording, result
 
 
 def _watched(call: CallParts) -> list[Any]:

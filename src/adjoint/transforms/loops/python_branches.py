@@ -62,6 +62,8 @@ class PythonBranches:
         self._branches = branches
         self._loops = PythonLoops()
         self._is_off = branches.is_refused
+        self.lines: list[str] = []
+        """Where there are branches of which the recording has both sides."""
         self.begin()
 
     def begin(self) -> None:
@@ -91,8 +93,10 @@ class PythonBranches:
         call = self._calls[-1] if self._calls else None
         if call is None or x.traced_by is not call.capture or self._loops.is_in_a_round:
             return self._loops.truth(x, frame)
+        self._in_vain, before = True, self._in_vain  # also if the function catches what is raised here
         outcome = self._loops.truth(call.before_test(frame, x), frame)
         call.after_test(outcome)
+        self._in_vain = before
         return outcome
 
     def alone(self) -> None:
@@ -101,6 +105,7 @@ class PythonBranches:
 
     def run(self, fun: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         """Call the recorded function on handles."""
+        self.lines = []
         if self._is_off or not self._branches.busy.acquire(blocking=False):
             return run(fun, args, kwargs)
         before, LOCAL.around = LOCAL.around, self.called
@@ -126,7 +131,7 @@ class PythonBranches:
         except NoWayError:
             self._in_vain = True
             raise
-        self._calls.pop()
+        self.lines += self._calls.pop().lines
         return found
 
 
@@ -171,15 +176,15 @@ class _Call:
     def __init__(self, outer: CaptureTrace, loops: PythonBranches, branches: Branches) -> None:
         self.outer = outer
         self.branches = branches
-        self.capture = CaptureTrace()
+        self.capture = CaptureTrace(lift=True)
         self.capture.root, self.capture.loops = outer.root, loops
         self.marks: list[Mark] = []
         self.waiting: tuple[int, Continuation, list[int], list[int]] | None = None
         self.root = sys._getframe()
         self.has_parted = False
         """Whether variables that shared an array have one each."""
-        self.merged = 0
-        """How many branches have both sides."""
+        self.lines: list[str] = []
+        """Of the branches that have both sides."""
 
     def run(self, fun: Any, leaves: list[Any], rebuild: Any, others: list[Traced]) -> Any:
         """The result of the call, through the traces around it; other handles are behind the function."""
@@ -218,7 +223,7 @@ class _Call:
         first = Mark(-1, start, (), [h.node for h in start.handles]) if start else None
         with noted(capture) as effects:
             outputs, restore = flatten(self._called(fun, args, kwargs))
-        outputs = [snapshot(x) for x in outputs]
+        outputs = [x.copy() if type(x) is np.ndarray else x for x in map(snapshot, outputs)]
         end = result_of(restore(outputs), capture)
         if first is None or end is None or effects or len(outer.program.steps) != size or self._is_impure():
             raise NoWayError
@@ -234,7 +239,7 @@ class _Call:
         last = Mark(len(capture.program.steps), end, made, made)
         if sorted(first.given) != sorted(given):
             raise NoWayError
-        program, self.merged = merged(branches.ways.noted(capture.program, [first, *self.marks, last]))
+        program, self.lines = merged(branches.ways.noted(capture.program, [first, *self.marks, last]))
         program.inputs = [program.inputs[first.given.index(n)] for n in given]
         types = capture.program.types
         places = {n: _Result(k, types[n]) for k, n in enumerate(made)}
@@ -347,6 +352,8 @@ def _as(x: Any, new: Any) -> Any:
 def _taken(program: Program, inputs: list[Any], arrays: dict[int, Traced]) -> list[Any]:
     """The steps of a program through the traces of its inputs; guards are those of the recording."""
     values: dict[int, Any] = {n: arrays.get(id(c), c) for n, c in program.constants.items()}
+    if any([type(c) is np.ndarray and n not in program.frozen for n, c in values.items()]):
+        raise NoWayError  # captured by another recording, but not by this one
     values.update(zip(program.inputs, inputs, strict=True))
     for step in program.steps:
         args = [values[a] for a in step.args]

@@ -18,11 +18,16 @@ from ...ir.failures import may_fail
 from ...ir.keys import key_of
 from ...ir.passes import program_pass, without_dead
 from ...ir.program import FLOAT, GUARD, Failure, Program, Step, Type, type_of
-from ...ir.recording.continuation import Continuation, Variable, is_handle, number_in
+from ...ir.recording.continuation import Continuation, Variable, is_handle, is_same, number_in
+from .capture import interned, is_ragged, renumbered
 from .cond import cond
 
-MOST = 256
+RAGGED = "ragged"
+"""In the key of a way on which shapes depend on values, which no branch has."""
+MOST = 1000
 """Points that are remembered of one function."""
+LONGEST = 10_000
+"""Steps of a program with branches."""
 
 
 class NoWayError(Exception):
@@ -73,13 +78,15 @@ class Visit(NamedTuple):
 
     point: Point
     key: Hashable
+    outcome: Any
 
 
 class Ways:
     """All that is known of one function."""
 
     def __init__(self) -> None:
-        self.points: list[Point] = []
+        self._points: dict[Hashable, list[Point]] = {}
+        self._count = 0
         self._varying: list[Variable] = []
 
     def noted(self, program: Program, marks: Sequence[Mark]) -> list[Visit]:
@@ -92,13 +99,15 @@ class Ways:
             guards = [s.params["expected"] for s in steps if s.primitive is GUARD]
             if any([isinstance(expected, Failure) for expected in guards]):
                 raise NoWayError
-            key = (a.outcome, *[key_of(expected) for expected in guards])
             way = Way(_piece(program, steps, a.given, b.made), made[k + 1])
+            key: Hashable = (a.outcome, *[key_of(expected) for expected in guards])
+            if is_ragged(way.program):
+                key = (key, RAGGED)
             known = made[k].ways.get(key)
             if known is not None and not _are_alike(known, way):
                 raise NoWayError
             made[k].ways[key] = way
-            visits.append(Visit(made[k], key))
+            visits.append(Visit(made[k], key, a.outcome))
         return visits
 
     def is_varying(self, variable: Variable) -> bool:
@@ -106,19 +115,21 @@ class Ways:
         return any([v == variable for v in self._varying])
 
     def _point(self, mark: Mark, kinds: list[Type], *, is_end: bool) -> Point:
-        for point in self.points:
-            if point.is_end == is_end and point.continuation.is_like(mark.continuation):
+        alike = self._points.setdefault((is_end, mark.continuation.key()), [])
+        for point in alike:
+            if point.continuation.is_like(mark.continuation):
                 return point
-        if len(self.points) >= MOST:
+        self._count += 1
+        if self._count > MOST:
             raise NoWayError
-        new = Point(mark.continuation, kinds, mark.line, is_end=is_end)
-        for point in self.points:
+        new = Point(mark.continuation._replace(handles=[]), kinds, mark.line, is_end=is_end)
+        for point in alike:
             places = None if is_end else new.continuation.differing(point.continuation)
             if places is not None:
                 self._varying += [v for v in places if not self.is_varying(v)]
                 _generalise(new, point)
                 _generalise(point, new)
-        self.points.append(new)
+        alike.append(new)
         return new
 
 
@@ -134,7 +145,7 @@ def _generalise(special: Point, general: Point) -> None:
             if not is_handle(ours):
                 piece.constants[number] = number_in(ours)
             piece.outputs.append(number)
-        elif is_handle(ours):
+        elif not is_same(ours, theirs):
             return
     piece.outputs.append(truth)
     if general.general is None:
@@ -169,9 +180,18 @@ def _are_alike(one: Way, other: Way) -> bool:
 # Putting ways together
 
 
-def merged(visits: Sequence[Visit]) -> tuple[Program, int]:
-    """The program of a recording with each branch whose sides are both known as one step; how many there are."""
-    writer = _Writer(_Meetings())
+def merged(visits: Sequence[Visit]) -> tuple[Program, list[str]]:
+    """The program of a recording with each branch whose sides are both known as one step, and the lines of these."""
+    for meetings in (_Meetings(), _Meetings(are_known=False)):
+        try:
+            return _merged(visits, meetings), meetings.lines
+        except _LongError:  # sides that do not meet before the end have all that follows twice
+            continue
+    raise AssertionError("a recording alone is as long as it is")
+
+
+def _merged(visits: Sequence[Visit], meetings: _Meetings) -> Program:
+    writer = _Writer(meetings)
     program = writer.program
     first = visits[0].point.ways[visits[0].key]
     types = first.program.types
@@ -185,26 +205,41 @@ def merged(visits: Sequence[Visit]) -> tuple[Program, int]:
             values = writer.choice(point, values, meeting)
             k, point = (places or [len(visits)])[0], meeting
             continue
-        key: Any = visits[k].key
+        _, key, outcome = visits[k]
         if k:
             *values, truth = values
-            program.steps.append(Step(GUARD, (truth,), {"expected": key[0]}, (), point.line))
+            program.steps.append(Step(GUARD, (truth,), {"expected": outcome}, (), point.line))
         way = point.ways[key]
         values = writer.inlined(way.program, values)
         k, point = k + 1, way.to
     program.outputs = [writer.own(v) for v in values]
-    return trimmed(program), writer.meetings.used
+    return trimmed(program)
+
+
+class _LongError(Exception):
+    """Branches make the program too long."""
 
 
 class _Meetings:
     """Where the two sides of a branch meet."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, are_known: bool = True) -> None:
+        self._are_known = are_known
         self._known: dict[int, Point | None] = {}
-        self.used = 0
+        self.lines: list[str] = []
+        """Of branches that have both sides."""
+        self._steps = 0
+
+    def count(self, steps: int) -> None:
+        """Take note of steps that are written."""
+        self._steps += steps
+        if self._are_known and self._steps > LONGEST:
+            raise _LongError
 
     def of(self, point: Point) -> Point | None:
         """The first point to which both sides lead; None if it is not known, or if there is none."""
+        if not self._are_known:
+            return None
         if id(point) not in self._known:
             self._known[id(point)] = None  # if a loop leads back to here
             sides = [point.ways.get((outcome,)) for outcome in (False, True)]
@@ -269,6 +304,7 @@ class _Writer:
 
     def inlined(self, piece: Program, values: Sequence[Any]) -> list[Any]:
         """Take steps with these values; the results, which may be values of the program around."""
+        self.meetings.count(len(piece.steps))
         known: dict[int, Any] = dict(zip(piece.inputs, values, strict=True))
 
         def here(n: int) -> Any:
@@ -285,7 +321,7 @@ class _Writer:
 
     def choice(self, point: Point, values: Sequence[Any], target: Point) -> list[Any]:
         """Take one of the two ways from a point, and those that follow, until they meet."""
-        self.meetings.used += 1
+        self.meetings.lines.append(point.line)
         program = self.program
         *slots, truth = [self.own(v) for v in values]
         sides = [self._side(point, slots, outcome, target) for outcome in (False, True)]
@@ -366,7 +402,8 @@ def _trimmed_choice(step: Step, needed: set[int]) -> Step:
     places = [k for k in range(len(given)) if any([b.inputs[k] in r for b, r in zip(branches, read, strict=True)])]
     for b in branches:
         b.inputs = [b.inputs[k] for k in places]
-    params = {"branches": tuple(branches), "sizes": (1, len(places))}
+    programs = [interned(renumbered(b, {*r, *b.inputs})) for b, r in zip(branches, read, strict=True)]
+    params = {"branches": tuple(programs), "sizes": (1, len(places))}
     return step._replace(
         args=(step.args[0], *[given[k] for k in places]), params=params, outs=tuple([step.outs[k] for k in kept])
     )
