@@ -1,0 +1,356 @@
+"""Branches of Python's: a recording for each side, not for each combination, and the numbers of the plain function."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.core.frames.resuming import needed_variables
+from adjoint.transforms.jit import path
+from adjoint.transforms.loops.cond import cond
+
+from . import branching
+from .branching import OF_ARRAYS, OF_NUMBERS, PATTERNS, written
+
+NUMBERS = [[1.3, 0.7], [np.float64(1.3), np.float64(0.7)]]
+ARRAYS = [[np.array([0.3, 1.2, -0.4]), np.array([0.5, 0.2, -0.9])]]
+CASES = [*[(f, NUMBERS) for f in OF_NUMBERS], *[(f, ARRAYS) for f in OF_ARRAYS]]
+
+
+@pytest.fixture
+def _at_once(monkeypatch):
+    """Put sides together from the first recording on."""
+    monkeypatch.setattr(path, "SEVERAL", 0)
+
+
+def is_same(got, want, rtol=1e-13):
+    if isinstance(want, tuple):
+        return all([is_same(a, b, rtol) for a, b in zip(got, want, strict=True)])
+    return type(got) is type(want) and np.allclose(got, want, rtol=rtol, atol=1e-300, equal_nan=True)
+
+
+def check(plain, points, order):
+    """A jitted function, called for all patterns in some order, gives what the plain one gives."""
+    jitted = ad.jit(plain)
+    for t in [PATTERNS[k] for k in order] * 2:
+        for x in points:
+            got, want = jitted(t, x), plain(t, x)
+            assert is_same(got, want), (t, x, got, want)
+    return jitted
+
+
+def second(f):
+    return ad.grad(lambda t, x: np.sum(ad.grad(f, 1)(t, x) ** 2), 1)
+
+
+def pushed(f):
+    return lambda t, x: ad.jvp(lambda x: f(t, x), (x,), (x * 0.5,))[0]
+
+
+TRANSFORMED = {"value": lambda f: f, "grad": lambda f: ad.grad(f, 1), "second": second, "jvp": pushed}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_at_once")
+@pytest.mark.parametrize("made", TRANSFORMED.values(), ids=TRANSFORMED)
+@pytest.mark.parametrize(("f", "points"), CASES, ids=[f.__name__ for f, _ in CASES])
+def test_as_the_plain_function(f, points, made):
+    """In all patterns, whichever came first."""
+    for some, order in itertools.product(points, [range(8), [7, 0, 3, 4, 1, 6, 2, 5]]):
+        check(made(f), some, order)
+
+
+@pytest.mark.usefixtures("_at_once")
+@pytest.mark.parametrize("f", [branching.hidden, branching.fan_out, branching.updated_alias, branching.uneven_rounds])
+def test_sides_that_only_look_independent(f):
+    """Steps after a branch are the same, but what follows is not, in the function or in its gradient."""
+    points = ARRAYS[0] if f in OF_ARRAYS else NUMBERS[0]
+    check(ad.grad(f, 1), points, [7, 3, 5, 6, 0, 1, 2, 4])
+
+
+@pytest.mark.usefixtures("_at_once")
+@pytest.mark.parametrize("seed", [1631, *range(12)])
+def test_random_functions(seed):
+    """Statements of all kinds in any order; the first seed once had a number of the wrong side."""
+    _check_random(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_at_once")
+@pytest.mark.parametrize("seed", range(100, 200))
+def test_more_random_functions(seed):
+    """The same for more of them."""
+    _check_random(seed)
+
+
+def _check_random(seed):
+    f, of_arrays = written(seed)
+    points = ARRAYS[0] if of_arrays else NUMBERS[seed % 2]
+    plain = ad.grad(f, 1) if seed % 3 == 0 else f
+    try:
+        for t, x in itertools.product(PATTERNS, points):
+            plain(t, x)
+    except (UnboundLocalError, TypeError, ValueError):
+        pytest.skip("the function has no value")
+    check(plain, points, [(k * 3 + seed) % 8 for k in range(8)])
+
+
+# How many recordings
+
+
+def six(t, x):
+    x = np.sin(x) if t[0] > 0 else x * x
+    x = np.cos(x) if t[1] > 0 else x + 2.0
+    x = np.exp(-x) if np.sum(x) * t[2] > 0.1 else x / 3.0
+    x = x * 1.5 if t[3] > 0 else x - 0.2
+    x = x * x if np.sum(x) * t[4] > 0.1 else x * 3.0
+    x = np.tanh(x) if t[5] > 0 else x * 0.5
+    return np.sum(x)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("made", [lambda f: f, lambda f: ad.grad(f, 1)], ids=["value", "grad"])
+def test_six_branches_take_eight_recordings(made):
+    """Of 64 patterns, in the order in which one outcome at a time is new; all of them in the last path."""
+    plain, x = made(six), np.linspace(0.1, 0.9, 10)
+    jitted = ad.jit(plain)
+    for signs in itertools.product([1.0, -1.0], repeat=6):
+        t = np.array(signs)
+        np.testing.assert_allclose(jitted(t, x), plain(t, x), rtol=1e-13)
+    assert jitted.stats()["recordings"] == 8
+    assert len(jitted.stats()["branches"][0]) == 6
+
+
+def test_rounds_of_a_loop():
+    """A branch in each of ten rounds: 1,024 patterns."""
+
+    def f(t, x):
+        for k in range(10):
+            x = x * (k + 1.0) if t[k] > 0 else x - 0.5
+        return x
+
+    jitted, rng = ad.jit(f), np.random.default_rng(0)
+    for _ in range(300):
+        t = rng.normal(size=10)
+        assert is_same(jitted(t, 0.5), f(t, 0.5))
+    assert jitted.recordings < 15
+
+
+def test_two_paths_stay_two():
+    """A function with one branch runs the side that it takes, and nothing else."""
+
+    def f(x):
+        return x * x if x > 0 else -x
+
+    jitted = ad.jit(f)
+    assert [jitted(2.0), jitted(-3.0), jitted(4.0), jitted(-1.0)] == [4.0, 3.0, 16.0, 1.0]
+    assert jitted.recordings == 2
+    (paths,) = jitted._paths.values()
+    assert not any([step.primitive is cond for p in paths for step in p.program.steps])
+
+
+@pytest.mark.usefixtures("_at_once")
+def test_stats_name_the_branches():
+    """Guards are those that are left."""
+
+    def f(t, x):
+        if t[0] > 0:
+            x = x * 2.0
+        if t[1] > 0:
+            x = x + 1.0
+        return x
+
+    jitted = ad.jit(f)
+    for a, b in [(1, 1), (1, -1), (-1, 1)]:
+        jitted(np.array([a, b]), 1.0)
+    stats = jitted.stats()
+    assert stats["recordings"] == 3
+    assert stats["guards"][0] == []
+    assert [line.rpartition("  ")[2] for line in stats["branches"][0]] == ["if t[0] > 0:", "if t[1] > 0:"]
+    assert "if t[1] > 0:" in str(stats)
+
+
+# What must not be put together, and what has to be seen
+
+
+@pytest.mark.usefixtures("_at_once")
+def test_steps_that_raise_are_taken_on_their_side_alone():
+    """An index that is out of bounds on one side, a matrix that has no factor."""
+
+    def f(t, x, i):
+        if t[0] > 0:
+            x = x * x[i]
+        if t[1] > 0:
+            x = x * np.linalg.cholesky(t[2] * np.eye(3))[0]
+        return np.sum(x)
+
+    jitted, x = ad.jit(f), np.array([1.0, 2.0, 3.0])
+    for a, b in itertools.product([1.0, -1.0], repeat=2):
+        assert is_same(jitted(np.array([a, b, 4.0]), x, np.int64(1)), f(np.array([a, b, 4.0]), x, 1))
+    assert jitted(np.array([-1.0, -1.0, -4.0]), x, np.int64(99)) == 6.0
+    with pytest.raises(IndexError):
+        jitted(np.array([1.0, -1.0, 4.0]), x, np.int64(99))
+    with pytest.raises(np.linalg.LinAlgError):
+        jitted(np.array([-1.0, 1.0, -4.0]), x, np.int64(0))
+
+
+@pytest.mark.usefixtures("_at_once")
+def test_lengths_that_values_decide():
+    """A mask on one side: its length is not part of a branch."""
+
+    def f(t, x):
+        if t[0] > 0:
+            y = x[x > 0.0]
+            x = x * np.sum(y)
+        if t[1] > 0:
+            x = x * 2.0
+        return np.sum(x)
+
+    jitted = ad.jit(f)
+    for x in [np.array([1.0, -1.0, 2.0]), np.array([-1.0, -1.0, 2.0]), np.array([1.0, 1.0, 2.0])]:
+        for t in PATTERNS:
+            assert is_same(jitted(t, x), f(t, x))
+
+
+@pytest.mark.usefixtures("_at_once")
+def test_captured_arrays_are_read_at_every_call():
+    """Also on the side that was recorded before they were written to."""
+    w, scale = np.array([1.0, 2.0, 3.0]), [2.0]
+
+    def f(t, x):
+        x = x * w if t[0] > 0 else x * scale[0]
+        if t[1] > 0:
+            x = x + np.sum(w)
+        return np.sum(x)
+
+    jitted, x = ad.jit(f), np.array([1.0, 2.0, 3.0])
+    for step in range(4):
+        for t in PATTERNS:
+            assert is_same(jitted(t, x), f(t, x))
+        if step % 2:
+            scale[0] += 1.0
+        else:
+            w[:] = w * 2.0 - 1.0
+
+
+@pytest.mark.usefixtures("_at_once")
+def test_results_of_different_kinds():
+    """Containers and texts that differ belong to different paths."""
+
+    def f(t, x):
+        name = "high" if t[0] > 0 else "low"
+        x = x * 2.0 if t[1] > 0 else x
+        return {"name": name, "x": x} if t[2] > 0 else (name, x)
+
+    jitted = ad.jit(f)
+    for t in PATTERNS * 2:
+        assert jitted(t, 1.5) == f(t, 1.5)
+
+
+@pytest.mark.usefixtures("_at_once")
+def test_jitted_functions_inside_and_derivatives_around():
+    """A jitted function in another one, and the gradient of a jitted function."""
+    inner = ad.jit(branching.own_tests)
+
+    def twice(t, x):
+        return inner(t, x * 2.0) * inner(-t, x)
+
+    x = ARRAYS[0][0]
+    for plain in (twice, ad.grad(twice, 1)):
+        jitted = ad.jit(plain)
+        for t in PATTERNS * 2:
+            np.testing.assert_allclose(jitted(t, x), plain(t, x), rtol=1e-13)
+    outside, wanted = ad.grad(inner, 1), ad.grad(branching.own_tests, 1)
+    for t in PATTERNS * 2:
+        np.testing.assert_allclose(outside(t, x), wanted(t, x), rtol=1e-13)
+
+
+def test_effects_are_had_in_every_call():
+    """A function that prints with `ad.debug` is not cut into sides."""
+    seen = []
+
+    def f(t, x):
+        if t[0] > 0:
+            x = x * 2.0
+            ad.debug.callback(seen.append, x)
+        if t[1] > 0:
+            x = x + 1.0
+        return x
+
+    jitted = ad.jit(f)
+    for t in PATTERNS * 2:
+        assert jitted(t, 1.5) == f(t, 1.5)
+    assert len(seen) == 2 * len([t for t in PATTERNS * 2 if t[0] > 0])
+
+
+# Frames
+
+
+class Asking:
+    """Its truth value notes what the frames above decide by."""
+
+    def __init__(self):
+        self.found = []
+
+    def __bool__(self):
+        frame, names = sys._getframe(1), []
+        while frame.f_code.co_filename == __file__ and not frame.f_code.co_name.startswith("test_"):
+            needed = needed_variables(frame)
+            names.append(None if needed is None else sorted(needed))
+            frame = frame.f_back
+        self.found.append(names)
+        return True
+
+
+def test_variables_that_are_read_later():
+    """Those that are written first do not count; inside a `for` over numbers, its variable does."""
+
+    def f(x, unused):
+        half = 1
+        if x:
+            half = 2
+        for _k in range(1):
+            if x:
+                pass
+        for i, _ in enumerate("a"):
+            if x:
+                half = i
+        return half
+
+    asking = Asking()
+    f(asking, 3)
+    assert asking.found == [[["half", "x"]], [["_k", "half", "x"]], [["half", "i", "x"]]]
+
+
+def test_what_waits_on_the_stack():
+    """A part of an expression, an iterator, a context: then variables do not decide alone."""
+
+    def called(x):
+        return 1 if x else 2
+
+    def f(x):
+        for _ in [1]:
+            if x:
+                pass
+        for k in range(1):
+            k = 3
+            if x:
+                pass
+        a = 1 + called(x)
+        b = called(x)
+        with np.errstate(all="ignore"):
+            if x:
+                pass
+        return a, b, k
+
+    asking = Asking()
+    f(asking)
+    assert asking.found[:2] == [[None], [None]]
+    assert asking.found[2] == [[], None]
+    assert asking.found[3][0] == []
+    assert asking.found[3][1] is not None
+    assert asking.found[4] == [None]
