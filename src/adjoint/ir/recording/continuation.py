@@ -19,7 +19,7 @@ from ...core.frames.whose import is_users_code
 from ...core.traced import Traced
 from ..bits import Copy, same_bits
 from ..counts import Number
-from ..program import type_of
+from ..program import Program, type_of
 from ..surroundings.holding import dict_of, is_compiled, is_number, places_of
 from ..surroundings.watch import content_of, placed
 from .variables import parts_of_code
@@ -171,6 +171,7 @@ def _word(x: Any) -> Any:
 class _Looking:
     def __init__(self, trace: Any) -> None:
         self.trace = trace
+        self.program = Program() if trace is None else trace.program
         self.facts: list[Any] = []
         self.handles: list[Traced] = []
         self.names: dict[int, Variable] = {}
@@ -236,8 +237,9 @@ class _Looking:
             return ()
         if x.traced_by is not self.trace or type(x) not in (Traced, Number):
             raise UnknownError
-        array = self.trace.program.constants.get(x.node)
-        if type(array) is np.ndarray and x.node not in self.trace.program.frozen:
+        program = self.program
+        array = program.constants.get(x.node)
+        if type(array) is np.ndarray and x.node not in program.frozen:
             self.facts += [Traced, array]
             return ()
         self.facts.append(_Fact((HANDLE, type(x).__name__, *_type_in_words(x.value))))
