@@ -46,7 +46,7 @@ _known: dict[int, tuple[CodeType, _Instructions]] = {}
 """By the address of a code, which is kept, so that no other one gets its address."""
 
 
-class Needed(NamedTuple):
+class Resumption(NamedTuple):
     """What decides how a frame goes on."""
 
     variables: frozenset[str]
@@ -66,16 +66,16 @@ class _Instructions:
         self.depths = depths_in(self.steps, self.targets) if is_plain else {}
         self.always = frozenset((*code.co_cellvars, *code.co_freevars))
         """Variables that functions inside may read."""
-        self.found: dict[int, Needed | None] = {}
+        self.found: dict[int, Resumption | None] = {}
         self.read_later: list[frozenset[str]] | None = None
 
-    def needed(self, last: int) -> Needed | None:
+    def needed(self, last: int) -> Resumption | None:
         """What decides how a frame goes on whose last instruction is here."""
         if last not in self.found:
             self.found[last] = self._needed(bisect_right(self.places, last) - 1)
         return self.found[last]
 
-    def _needed(self, at: int) -> Needed | None:
+    def _needed(self, at: int) -> Resumption | None:
         step = self.steps[at]
         takes = 1 if step.name.startswith("POP_JUMP") else TESTS.get(step.name)
         if takes is None and step.name in CALLS:
@@ -91,7 +91,7 @@ class _Instructions:
             return None
         names = frozenset([name for found in counters if found is not None for name in found[:1]])
         variables = frozenset([found[1] for found in counters if found is not None])
-        return Needed(self._live(at) | variables, names)
+        return Resumption(self._live(at) | variables, names)
 
     def _end(self, step: Step) -> int:
         return self.targets[step.place]

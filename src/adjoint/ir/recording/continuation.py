@@ -89,7 +89,7 @@ def standing(frame: types.FrameType, root: types.FrameType) -> Standing | None:
         names = needed_variables(here) if is_users_code(here) else None
         if names is None:
             return None
-        found.append((here, sorted(names & here.f_locals.keys())))
+        found.append((here, sorted(names.intersection(here.f_locals.keys()))))
         here = here.f_back
     return found if here is root else None
 

@@ -23,13 +23,12 @@ from ...ir.conditions import floating_errors
 from ...ir.program import GUARD
 from ...ir.recording.recording import Given
 from ...ir.recording.waiting import Waiting
-from ..loops.python_branches import Branches
 from ..recording import call_traced, looking_for_nans, run
 from ..settings import JITTED, is_off
 from .keys import CallParts, check_objects, check_static, several, taken_apart
 from .native import kind_of_jitted
 from .numbers import Captured, NumberChoices
-from .path import MAX_PATHS, Path, are_several, most, recorded
+from .path import MAX_PATHS, Path, branches_of, most, recorded
 from .show import Lengths, Lowered, Stats, say, stats_of
 from .step import call_inside
 
@@ -79,7 +78,7 @@ class Jitted(Generic[P, R]):
         self._numbers = NumberChoices()
         self._captured = Captured()
         self._lengths = Lengths()
-        self._branches: dict[Any, Branches] = {}
+        self._branches: dict[Any, Any] = {}
         self._changes: Counter[Any] = Counter()
         self._derived: dict[Any, Jitted] = {}
         self._eager: dict[Any, str] = {}
@@ -259,9 +258,7 @@ class Jitted(Generic[P, R]):
             return self.fun(*args, **kwargs)
         check_objects(call, self.static_argnums, self.static_argnames)
         inputs = self._captured.inputs
-        if exactly:
-            self._branches.pop(call.key, None)  # something that these relied on has changed
-        branches = self._branches.setdefault(call.key, Branches()) if are_several(paths) else None
+        branches = branches_of(self._branches, call, paths, anew=exactly)
         recording, result = recorded(self.fun, call, inputs, exactly=exactly, branches=branches)
         if recording.counts != call.counts:
             self._numbers.fix(call, call.counts)

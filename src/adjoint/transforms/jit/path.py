@@ -23,7 +23,7 @@ MAX_SHORT_PATHS = 128
 """The same for programs that have `MAX_STEPS` steps at most, all together: they are quickly compiled and told apart."""
 MAX_STEPS = 10_000
 SEVERAL = 2
-"""Paths from which on loops of Python's are looked for: rounds one by one are faster, if there are always as many."""
+"""Paths from which on loops and branches of Python's are looked for: what is always the same is faster one by one."""
 
 
 class Path:
@@ -46,9 +46,14 @@ def most(paths: Sequence[Path]) -> int:
     return MAX_SHORT_PATHS if sum([path.size for path in paths]) <= MAX_STEPS else MAX_PATHS
 
 
-def are_several(paths: Sequence[Path]) -> bool:
-    """Whether there are so many paths that the next one should be one for many."""
-    return len(paths) >= SEVERAL
+def branches_of(known: dict[Any, Branches], call: CallParts, paths: Sequence[Path], *, anew: bool) -> Branches | None:
+    """What is known of branches, if there are so many paths that the next one should be one for many.
+
+    It is found out anew if something has changed that recordings relied on.
+    """
+    if anew:
+        known.pop(call.key, None)
+    return known.setdefault(call.key, Branches()) if len(paths) >= SEVERAL else None
 
 
 def _size(program: Program) -> int:

@@ -37,8 +37,9 @@ from ...numpy.numbers.python_numbers import made_by_python
 from ...ops.shape import item
 from ..recording import run
 from .capture import as_numpy_scalar
+from .merging import merged
 from .python_loops import PythonLoops
-from .ways import Mark, NoWayError, Ways, merged
+from .ways import Mark, NoWayError, Ways
 
 
 class Branches:
