@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -161,41 +161,10 @@ class _Writer:
     def choice(self, point: Junction, values: Sequence[Any], target: Junction) -> list[Any]:
         """Take one of the two ways from a point, and those that follow, until they meet."""
         self.meetings.lines.append(point.line)
-        program = self.program
         *slots, truth = [self.own(v) for v in values]
-        sides = [self._side(point, slots, outcome, target) for outcome in (False, True)]
-        found: list[Any] = []
-        places: list[int] = []
-        for k, (no, yes) in enumerate(zip(sides[0][1], sides[1][1], strict=True)):
-            if type(no) is _Outer and no == yes:
-                found.append(no.number)
-                continue
-            shared = _shared_constant(sides[0][0].program, no, sides[1][0].program, yes)
-            if shared is not None:
-                found.append(self.constant(shared))
-                continue
-            numbers = [writer.own(v) for (writer, _), v in zip(sides, (no, yes), strict=True)]
-            types = [writer.program.types[n] for (writer, _), n in zip(sides, numbers, strict=True)]
-            if types[0] != types[1]:
-                raise NoWayError
-            for (writer, _), n in zip(sides, numbers, strict=True):
-                writer.program.outputs.append(n)
-            places.append(k)
-            found.append(program.new(types[0]))
-        given = list(dict.fromkeys([n for writer, _ in sides for n in writer.taken]))
-        for writer, _ in sides:
-            inside = [writer.taken.get(n) for n in given]
-            writer.program.inputs = [
-                writer.program.new(program.types[n]) if i is None else i for n, i in zip(given, inside, strict=True)
-            ]
-        branches = tuple([writer.program for writer, _ in sides])
-        if places:
-            outs = tuple([found[k] for k in places])
-            sizes = (1, len(given))
-            program.steps.append(Step(cond, (truth, *given), {"branches": branches, "sizes": sizes}, outs, point.line))
-        elif any([may_fail(branch, step) for branch in branches for step in branch.steps]):
-            raise NoWayError
-        return found
+        (no, of_no), (yes, of_yes) = [self._side(point, slots, outcome, target) for outcome in (False, True)]
+        joint = _Joint(self, no, yes)
+        return joint.written(truth, list(zip(of_no, of_yes, strict=True)), point.line)
 
     def _side(
         self, point: Junction, slots: Sequence[int], outcome: bool, target: Junction
@@ -215,10 +184,102 @@ class _Writer:
         return inner, values
 
 
-def _shared_constant(one: Program, a: Any, other: Program, b: Any) -> Any:
-    """The number that two values are; None if they are not."""
-    x, y = one.constants.get(a) if type(a) is int else None, other.constants.get(b) if type(b) is int else None
-    return x if x is not None and y is not None and key_of((type(x), x)) == key_of((type(y), y)) else None
+Pair = tuple[int, int]
+"""A value of the side that is taken if not, and the one that stands for it on the other side."""
+
+
+class _Joint:
+    """The two sides of a branch in a program; steps that both end with follow it, and are taken once."""
+
+    def __init__(self, outer: _Writer, no: _Writer, yes: _Writer) -> None:
+        self.outer = outer
+        self.sides = (no, yes)
+        self.known: dict[Pair, int] = {}
+        """What pairs are called outside."""
+        self._around: list[dict[int, int]] = []
+        """By side, what values of the program around are called there."""
+
+    def written(self, truth: int, values: Sequence[tuple[Any, Any]], line: str) -> list[int]:
+        """Write the branch, and what follows it on both sides; the values that the sides end with."""
+        no, yes = self.sides
+        ends = [a.number if type(a) is _Outer and a == b else (no.own(a), yes.own(b)) for a, b in values]
+        self._around = [{inside: n for n, inside in side.taken.items()} for side in self.sides]
+        pairs = [end for end in ends if type(end) is tuple]
+        size = self._shared(pairs)
+        shared = list(zip(*[side.program.steps[len(side.program.steps) - size :] for side in self.sides], strict=True))
+        for side in self.sides:
+            del side.program.steps[len(side.program.steps) - size :]
+        made = {pair for a, b in shared for pair in zip(a.outs, b.outs, strict=True)}
+        read = [pair for a, b in shared for pair in zip(a.args, b.args, strict=True)]
+        self._branch(truth, [pair for pair in dict.fromkeys([*read, *pairs]) if pair not in made], line)
+        program = self.outer.program
+        for a, b in shared:
+            args = tuple([self.known[pair] for pair in zip(a.args, b.args, strict=True)])
+            outs = tuple([program.new(no.program.types[o]) for o in a.outs])
+            self.known.update(zip(zip(a.outs, b.outs, strict=True), outs, strict=True))
+            program.steps.append(a._replace(args=args, outs=outs))
+        return [end if type(end) is int else self.known[end] for end in ends]
+
+    def _shared(self, pairs: Sequence[Pair]) -> int:
+        """How many of the last steps are the same, so that the fewest numbers have to be handed out of the sides."""
+        no, yes = [side.program for side in self.sides]
+        needed = dict.fromkeys([pair for pair in pairs if self._same(pair) is None])
+        least, best = self._numbers(needed), 0
+        for size, (a, b) in enumerate(zip(reversed(no.steps), reversed(yes.steps), strict=False), 1):
+            types = [[p.types[n] for n in (*step.args, *step.outs)] for p, step in ((no, a), (yes, b))]
+            if a.primitive is not b.primitive or types[0] != types[1] or key_of(a.params) != key_of(b.params):
+                break
+            for pair in zip(a.outs, b.outs, strict=True):
+                needed.pop(pair, None)
+            if any([m in a.outs or n in b.outs for m, n in needed]):  # made here, but for something else there
+                break
+            operands = list(zip(a.args, b.args, strict=True))
+            needed.update(dict.fromkeys([pair for pair in operands if self._same(pair) is None]))
+            if self._numbers(needed) <= least:
+                least, best = self._numbers(needed), size
+        return best
+
+    def _numbers(self, pairs: Iterable[Pair]) -> int:
+        types = self.sides[0].program.types
+        return sum([max(1, types[m].size) for m, _ in pairs])
+
+    def _same(self, pair: Pair) -> int | None:
+        """The one value outside that both are; None if there is none."""
+        around = [known.get(n) for known, n in zip(self._around, pair, strict=True)]
+        if around[0] is not None and around[0] == around[1]:
+            return around[0]
+        if not all([n in side.program.constants for side, n in zip(self.sides, pair, strict=True)]):
+            return None
+        x, y = [side.program.constants[n] for side, n in zip(self.sides, pair, strict=True)]
+        return self.outer.constant(x) if key_of((type(x), x)) == key_of((type(y), y)) else None
+
+    def _branch(self, truth: int, pairs: Sequence[Pair], line: str) -> None:
+        """Write the branch itself, which hands out these values."""
+        program, results = self.outer.program, []
+        for pair in pairs:
+            same = self._same(pair)
+            if same is not None:
+                self.known[pair] = same
+                continue
+            types = [side.program.types[n] for side, n in zip(self.sides, pair, strict=True)]
+            if types[0] != types[1]:
+                raise NoWayError
+            for side, n in zip(self.sides, pair, strict=True):
+                side.program.outputs.append(n)
+            self.known[pair] = program.new(types[0])
+            results.append(self.known[pair])
+        given = list(dict.fromkeys([n for side in self.sides for n in side.taken]))
+        for side in self.sides:
+            inside = [side.taken.get(n) for n in given]
+            side.program.inputs = [
+                side.program.new(program.types[n]) if i is None else i for n, i in zip(given, inside, strict=True)
+            ]
+        branches = tuple([side.program for side in self.sides])
+        if results:
+            params = {"branches": branches, "sizes": (1, len(given))}
+            program.steps.append(Step(cond, (truth, *given), params, tuple(results), line))
+        elif any([may_fail(branch, step) for branch in branches for step in branch.steps]):
+            raise NoWayError
 
 
 @program_pass
