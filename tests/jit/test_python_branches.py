@@ -269,6 +269,53 @@ def test_jitted_functions_inside_and_derivatives_around():
         np.testing.assert_allclose(outside(t, x), wanted(t, x), rtol=1e-13)
 
 
+@pytest.mark.usefixtures("_at_once")
+def test_methods_whose_object_changes():
+    """Arrays and numbers of an object that are replaced between calls, as seen by both sides."""
+
+    class Model:
+        def __init__(self):
+            self.w, self.k = np.array([1.0, 2.0, 3.0]), 2
+
+        def __call__(self, t, x, *, scale):
+            if t[0] > 0:
+                x = x * self.w
+            if t[1] > 0:
+                x = x + self.k * scale
+            return np.sin(x) if t[2] > 0 else x
+
+    model, x = Model(), np.array([0.1, 0.2, 0.3])
+    jitted = ad.jit(model.__call__)
+    for step in range(4):
+        for t in PATTERNS:
+            np.testing.assert_allclose(jitted(t, x, scale=2.0), model(t, x, scale=2.0), rtol=1e-14)
+        if step % 2:
+            model.w = model.w + 1.0
+        else:
+            model.k += 1
+
+
+@pytest.mark.usefixtures("_at_once")
+def test_donated_arrays():
+    """Results may be written over arguments that a side still reads."""
+
+    def update(state, t):
+        w, v = state
+        v = 0.9 * v + w if t[0] > 0 else v - 0.1 * w
+        if t[1] > 0:
+            w = w - 0.1 * v
+        if t[2] > 0:
+            w = np.tanh(w * v)
+        return w, v
+
+    jitted = ad.jit(update, donate_argnums=0)
+    ours, theirs = (np.ones(50), np.arange(50.0)), (np.ones(50), np.arange(50.0))
+    for t in PATTERNS * 3:
+        ours, theirs = jitted(ours, t), update(theirs, t)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+    assert jitted.recordings < 8
+
+
 def test_effects_are_had_in_every_call():
     """A function that prints with `ad.debug` is not cut into sides."""
     seen = []
