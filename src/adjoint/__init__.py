@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .transforms.curvature.points import classify
     from .transforms.custom import custom_rule
     from .transforms.jacobian import hessian, hvp, jacfwd, jacobian, jacrev
-    from .transforms.jit.jit import jit
+    from .transforms.jit.decorator import jit
     from .transforms.jvp import derivative, jvp, linearize
     from .transforms.loops.loops import cond, fori_loop, map, scan, switch, while_loop
     from .transforms.ode.odeint import odeint
@@ -73,7 +73,7 @@ LATER = {
     "tree": ".tools.tree",
     "random": ".random",
     "implicit": ".transforms.implicit",
-    "jit": ".transforms.jit.jit",
+    "jit": ".transforms.jit.decorator",
     "block": ".explanation.block",
     "explain": ".explanation.explain",
     "associative_scan": ".tools.associative",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import math
+import operator
 
 import numpy as np
 import pytest
@@ -143,6 +144,18 @@ def test_any_integer(name):
     """Values, types and errors are Python's, whatever the size of the integer."""
     f = {**ARITHMETIC, **VALUE_WANTED}[name]
     check(f, *[(X, n) for n in VALUES])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint32, np.int64, np.uint64])
+def test_comparisons_beyond_the_dtype(dtype):
+    """NumPy compares the numbers, also where the dtype does not hold Python's: the first time and later."""
+    limits = np.iinfo(dtype)
+    a = np.array([0, 1, 100, limits.min, limits.max], dtype)
+    for compare in (operator.gt, operator.le, operator.eq, operator.ne):
+        f = ad.jit(lambda a, n, compare=compare: (compare(a, n), compare(n, a)))
+        for n in (3, 3, -1, -1, 300, 300, 2**63, 2**63, -(2**63) - 1, 2**64, 3, -1):
+            for found, want in zip(f(a, n), (compare(a, n), compare(n, a)), strict=True):
+                np.testing.assert_array_equal(found, want)
 
 
 POWERS = {

@@ -82,9 +82,19 @@ class Traced(Array):
 
 
 def concrete(x: object) -> Any:
-    """The plain number or array under every trace, for questions of memory, shape and print, never for decisions."""
+    """The plain number or array under every trace, for questions of type, shape and memory.
+
+    What it holds may not have been computed yet, while a program is captured.
+    """
     while isinstance(x, Traced):
         x = x.value
+    return x
+
+
+def contents(x: object) -> Any:
+    """The plain number or array under every trace as it is, for print and for examples, never for decisions."""
+    while isinstance(x, Traced):
+        x = x.traced_by.computed(x.node, x.value) if x.traced_by.is_capture else x.value  # type: ignore[attr-defined]
     return x
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from .quick.number_kinds import NUMPYS
 from .traced import ARRAY, FLOAT64, Traced
 from .traced import concrete as concrete
+from .traced import contents as contents
 from .traced import is_python as is_python  # of the same kind, and needed there
 from .types import Mask, Numeric
 
@@ -66,7 +67,8 @@ def may_hold(condition: Mask) -> bool:
     asked = decidable(condition)
     if cannot_branch(asked):
         return not asked.traced_by.hopes_against(asked)
-    return bool(np.any(asked))
+    found = np.any(asked)
+    return bool(found.traced_by.decided(found, likely=False) if isinstance(found, Traced) else found)
 
 
 def cannot_branch(x: object) -> bool:

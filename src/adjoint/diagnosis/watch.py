@@ -15,7 +15,7 @@ from ..core.reverse import INPUT, OUTPUT, Node, ReverseTrace
 from ..core.traced import Ended, Traced, is_of, peel
 from ..core.tree import flatten, ways
 from ..core.types import Params
-from ..core.values import concrete, describe, is_inexact
+from ..core.values import contents, describe, is_inexact
 from ..explanation.block import Blocks, blocks_now
 from ..explanation.record.record import parameters_of
 from ..transforms.interface.checking import checked_input, output_leaves
@@ -90,8 +90,8 @@ class WatchingTrace(ReverseTrace):
             parts = (
                 [peel(self, o) for o in out if is_inexact(peel(self, o))] if primitive.multiple else [peel(self, out)]
             )
-            value = size_of(concrete(parts[0])) if len(parts) == 1 else _together([size_of(concrete(p)) for p in parts])
-            operands = ", ".join([shown(concrete(a)) for a in args]) if value.bad else ""
+            value = size_of(contents(parts[0])) if len(parts) == 1 else _together([size_of(contents(p)) for p in parts])
+            operands = ", ".join([shown(contents(a)) for a in args]) if value.bad else ""
             self.seen[place] = self.seen[place]._replace(value=value, operands=operands)
         return out
 
@@ -147,7 +147,7 @@ def watched(fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, An
         with disable_jit(), np.errstate(all="ignore"):  # what a warning would say is what is looked for
             result = run(fun, rebuild(call), kwargs)
         outputs, _ = output_leaves(result, name)
-        values = [concrete(released(o, trace)) for o in outputs]
+        values = [contents(released(o, trace)) for o in outputs]
         places = [o.node if is_of(o, trace) else None for o in outputs]
     finally:
         trace.end()

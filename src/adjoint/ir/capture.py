@@ -1,4 +1,4 @@
-"""The capturing trace: evaluate every step on real values and write it down, with a guard for each decision."""
+"""The capturing trace: evaluate every step, or put it off, and write it down, with a guard for each decision."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from .arithmetic import Pythons, is_spoken_of
 from .bits import same_bits
 from .conditions import Checked, Conditions, Surroundings
 from .counts import Count
+from .deferring import Deferred
+from .loops import LoopPrimitive
 from .program import GUARD, PYTHON_NUMBERS, Failure, Program, Step, type_of, wording
 from .recording.waiting import OFTEN, look
 
@@ -30,6 +32,10 @@ class ForeignValueError(Exception):
 
 class GuardRefusedError(Exception):
     """A decision was taken where a program must not have any: inside the body of a loop."""
+
+
+class NeedsValuesError(Exception):
+    """A loop would be run on numbers that have been made up, and might never end."""
 
 
 class NoStepError(Exception):
@@ -47,16 +53,22 @@ class CaptureTrace(Trace):
     """The outermost trace of a recording: its handles hold real values, and numbers of a `Program`."""
 
     __slots__ = (
-        "arrays", "failed", "foreign", "guards_allowed", "has_truth_as_index", "hopes", "level", "lift", "lifted",
-        "loops", "numbers", "origins", "pinned", "plain_truths", "program", "ranges", "refused", "root",
-        "surroundings", "under_conditions", "unguarded",
+        "arrays", "deferred", "failed", "foreign", "guards_allowed", "has_truth_as_index", "hopes", "is_made_up",
+        "level", "lift", "lifted", "loops", "numbers", "origins", "pinned", "plain_truths", "program", "ranges",
+        "refused", "root", "surroundings", "under_conditions", "unguarded",
     )  # fmt: skip
     is_capture = True
     is_checked = True
     """Whether errors are part of what is written down: steps that raised, and those that have to be able to."""
 
     def __init__(
-        self, *, guards: bool = True, lift: bool = False, plain_truths: bool = False, hopeful: bool = False
+        self,
+        *,
+        guards: bool = True,
+        lift: bool = False,
+        plain_truths: bool = False,
+        hopeful: bool = False,
+        defers: bool = False,
     ) -> None:
         self.level = new_level()
         self.plain_truths = plain_truths
@@ -64,6 +76,8 @@ class CaptureTrace(Trace):
         self.has_truth_as_index = False
         """Whether a handle of such a truth value has been an index: a list takes it for 0 or 1, an array does not."""
         self.program = Program()
+        self.deferred = Deferred(self.program) if defers else None
+        """What has not been computed; without it, every step is taken at once."""
         self.guards_allowed = guards
         self.hopes: list[Any] | None = [] if hopeful else None
         """Truth values that are taken for False without a guard, if whoever uses the program asks for them."""
@@ -90,6 +104,8 @@ class CaptureTrace(Trace):
         """The identity of the error that a step raised last."""
         self.unguarded = False
         """Whether an error was raised that no guard stands for: if the function catches it, this is right only once."""
+        self.is_made_up = False
+        """Whether its inputs have been made up: what takes as long as the numbers say is not computed with them."""
         self.refused = False
         """Whether a decision was asked for where there must not be any."""
         self.loops: Tests | None = None
@@ -107,7 +123,7 @@ class CaptureTrace(Trace):
         return Count(value, self, number)
 
     def process(self, primitive: Primitive, args: tuple[object, ...], params: dict[str, Any]) -> Any:
-        """Evaluate on the real values, and write the step down."""
+        """Write a step down; it is evaluated on the real values, or put off."""
         if primitive.inline:
             return primitive.evaluate(*args, **params)
         if self.origins:
@@ -128,15 +144,63 @@ class CaptureTrace(Trace):
             are_pythons = primitive.facts.python is not None and _are_pythons(values)
             conditions = self.surroundings.conditions()
             if conditions is not None and not are_pythons:
+                values = self._all_computed(numbers, values)
                 return self._checked(conditions, primitive, numbers, values, params)
             if are_pythons and is_spoken_of(self.root):
                 primitive = self.under_conditions.setdefault(id(primitive), Pythons(primitive))
+        if self.deferred is not None:
+            out = self.deferred.stand_in(primitive, numbers, values, params)
+            if out is not None:
+                return self._put_off(primitive, numbers, values, params, out)
+        return self._taken(primitive, numbers, values, params)
+
+    def _taken(self, primitive: Any, numbers: list[int], values: list[Any], params: dict[str, Any]) -> Any:
+        """Evaluate a step, and write it down."""
+        if self.is_made_up and isinstance(primitive, LoopPrimitive):
+            raise NeedsValuesError
+        values = self._all_computed(numbers, values)
         try:
             out = primitive.evaluate(*values, **params) if params else primitive.evaluate(*values)
         except Exception as error:
             self.raised(error, primitive, numbers, params)
             raise
         return self._written(primitive, numbers, params, out)
+
+    def _put_off(self, primitive: Any, numbers: list[int], values: list[Any], params: dict[str, Any], out: Any) -> Any:
+        """Write a step down without taking it; `out` stands for its result."""
+        assert self.deferred is not None
+        made = self._written(primitive, numbers, params, out)
+        self.deferred.put_off(self.program.steps[-1], values, out if primitive.multiple else (out,))
+        return made
+
+    def computed(self, number: int, value: Any) -> Any:
+        """What a value is, given what its handle holds: it may not have been computed yet."""
+        if self.deferred is None:
+            return value
+        if self.is_made_up and self.deferred.is_waiting(number):
+            raise NeedsValuesError
+        return self.deferred.value(number, value, self._as_used)
+
+    def _all_computed(self, numbers: list[int], values: list[Any]) -> list[Any]:
+        if self.deferred is None or not self.deferred.has_begun():
+            return values
+        return [self.computed(n, v) for n, v in zip(numbers, values, strict=True)]
+
+    def is_waiting(self, x: object) -> bool:
+        """Whether something is a handle of a value that has not been computed."""
+        is_mine = isinstance(x, Traced) and x.traced_by is self
+        return is_mine and self.deferred is not None and self.deferred.is_waiting(x.node)  # type: ignore[attr-defined]
+
+    def example(self, x: Traced) -> Any:
+        """What the value of a handle is; what it could be, if it has not been computed."""
+        number, value = self.number_of(x)
+        if self.deferred is not None and self.deferred.is_waiting(number):
+            return self.deferred.example(value)
+        return self.computed(number, value)
+
+    def _as_used(self, number: int) -> Any:
+        """A plain array as it was when it was used: its owner may have written to it since."""
+        return next((copy for _, copy, n in self.arrays.values() if n == number), self.program.constants[number])
 
     def conditions(self) -> Conditions | None:
         """The floating-point conditions and warnings that are errors here; None for none."""
@@ -206,7 +270,7 @@ class CaptureTrace(Trace):
         return tuple([Traced(o, self, place) for o, place in zip(outs, places, strict=True)])
 
     def number_of(self, a: object) -> tuple[int, Any]:
-        """The number of an argument in the program, and its real value."""
+        """The number of an argument in the program, and what its handle holds: see `computed`."""
         if isinstance(a, Traced):
             a = settled(a if type(a) is Traced else a.current())  # type: ignore[attr-defined]
             if isinstance(a, Traced):
@@ -271,12 +335,20 @@ class CaptureTrace(Trace):
         self.hopes.append(np.any(condition))
         return True
 
-    def decided(self, x: Traced, why: str = "") -> Any:
-        """The plain value of a handle, on which the program from here on relies: a guard is written down."""
+    def decided(self, x: Traced, why: str = "", likely: bool | None = None) -> Any:
+        """The plain value of a handle, on which the program from here on relies: a guard is written down.
+
+        What has not been computed is taken for what is likely, if that is said: the guard will tell.
+        """
         if not self.guards_allowed:
             self.refused = True
             raise GuardRefusedError
         number, value = self.number_of(x)
+        if likely is not None and self.deferred is not None and self.deferred.is_waiting(number):
+            self.deferred.guessed = True
+            value = likely
+        else:
+            value = self.computed(number, value)
         if number in self.program.constants and not isinstance(value, np.ndarray):
             return value
         if number in self.origins:
@@ -290,8 +362,11 @@ class CaptureTrace(Trace):
 
     def end(self) -> None:
         """Let go of the program, which whoever made the recording has; a handle that was kept is its value."""
+        if self.deferred is not None and not self.is_made_up:
+            self.deferred.settle(self._as_used)
         self.__class__ = EndedCapture
         self.program, self.foreign, self.arrays, self.numbers, self.lifted = Program(), [], {}, {}, []
+        self.deferred = None
 
 
 class EndedCapture(Ended, CaptureTrace):
@@ -313,7 +388,7 @@ def example(x: object) -> Any:
     """The plain value under every trace, of the first example where there is a batch."""
     if not isinstance(x, Traced):
         return x
-    inner = example(x.value)
+    inner = x.traced_by.example(x) if isinstance(x.traced_by, CaptureTrace) else example(x.value)
     if not x.traced_by.lead:
         return inner
     return inner[0] if len(inner) else np.zeros(inner.shape[1:], inner.dtype)[()]

@@ -54,6 +54,11 @@ def noted(capture: CaptureTrace, restore: Callable[[Any], Any] = lambda x: x) ->
         _local.captures = before
 
 
+def is_made_up() -> bool:
+    """Whether values have been made up for the program that is being captured in this thread, or one around it."""
+    return any([c.is_made_up or (c.deferred is not None and c.deferred.guessed) for c, *_ in _local.captures])
+
+
 def also_in_failure(record: F) -> F:
     """Decorate what records: the effects of a call that raises are had up to there, as without a recording."""
 
@@ -119,7 +124,7 @@ def perform(call: Callable[[Sequence[Any]], None], leaves: Sequence[object]) -> 
     capture, effects, _ = _local.captures[-1]
     if not capture.guards_allowed:  # the body of a loop, which is then run step by step
         raise GuardRefusedError
-    found = [capture.number_of(x) for x in leaves]
+    found = [(n, capture.computed(n, v)) for n, v in map(capture.number_of, leaves)]
     effects.append(Effect(call, [n for n, _ in found], [frozen(v) for _, v in found]))
 
 

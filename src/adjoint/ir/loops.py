@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
+import numpy as np
+
 from ..core.primitive import Primitive
-from .program import Program, Step
+from .program import Program, Step, Type
 
 T = TypeVar("T")
+COUNT = Type(np.dtype(np.int64), (), False)
 Group = tuple[Any, ...]
 
 
@@ -89,6 +92,20 @@ class Operands(tuple[Group, ...]):
         """What `f` makes of each group (and of those of other records); it may be longer or shorter."""
         return type(self)(*[tuple(f(*groups)) for groups in zip(self, *others, strict=True)])
 
+    def results(self, params: dict[str, Any]) -> list[Type] | None:
+        """The types of what the loop gives, of operands that are values; None if these do not say how long stacks are.
+
+        The last program hands on what is carried, with the types that it takes; what it gives besides is stacked.
+        """
+        part = self.parts[-1]
+        program: Program = params[part.param]
+        rest = program.outputs[len(getattr(self, part.carries)) :]
+        length: int = params.get("length", next((len(x) for name in self.stacked for x in getattr(self, name)), -1))
+        if length < 0 and rest:
+            return None
+        carried = [program.types[n] for n in self.inner(part, program)[part.carries]]
+        return [*carried, *[Type(t.dtype, (length, *t.shape), False) for t in map(program.types.__getitem__, rest)]]
+
     def having(self, **groups: Sequence[Any]) -> Self:
         """The record with other groups in the place of some."""
         return type(self)(*[tuple(groups.get(name, had)) for name, had in zip(self.names(), self, strict=True)])
@@ -129,6 +146,11 @@ class WhileOperands(Operands, _While):
     BODY: ClassVar = Part("body", ("body_consts", "carry"), "carry")
     parts = (COND, BODY)
 
+    def results(self, params: dict[str, Any]) -> list[Type] | None:
+        """Those of the carry, and that of a number."""
+        carried = super().results(params)
+        return carried and [*carried, COUNT]
+
 
 class _Cond(NamedTuple):
     choice: Group
@@ -141,6 +163,11 @@ class CondOperands(Operands, _Cond):
     __slots__ = ()
     BRANCH: ClassVar = Part("branches", ("given",))
     parts = (BRANCH,)
+
+    def results(self, params: dict[str, Any]) -> list[Type] | None:
+        """Those of every branch."""
+        each = [[branch.types[o] for o in branch.outputs] for branch in params["branches"]]
+        return each[0] if all([types == each[0] for types in each]) else None
 
 
 class _Pull(NamedTuple):

@@ -117,11 +117,11 @@ def _broadcast(program: Program, step: Step) -> Iterator[object]:
     stand_in = any([a in program.constants and shape == () for a, shape in zip(step.args, shapes, strict=True)])
     for o in step.outs:
         want = program.types[o].shape
-        if _together([*shapes, *[want] * stand_in]) != want:
+        if together([*shapes, *[want] * stand_in]) != want:
             yield f"operands of {shapes} give {program.types[o]}"
 
 
-def _together(shapes: list[Shape]) -> Shape | None:
+def together(shapes: list[Shape]) -> Shape | None:
     """The shape of arrays that are broadcast; None if they do not fit. NumPy's own function stops at 32 axes."""
     rank = max([len(shape) for shape in shapes], default=0)
     found = []

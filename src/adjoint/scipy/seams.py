@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..core.traced import CONSTANTS, Traced
-from ..core.values import concrete, decidable, shape_of
+from ..core.values import contents, decidable, shape_of
 from ..numpy.dispatch.arguments import holds_traced
 from ..numpy.patching.replacements import Answer, divert
 
@@ -46,7 +46,7 @@ def has_traced(*values: Any) -> bool:
 def plain(x: Any) -> Any:
     """An argument without traces: of a batch the first example."""
     if isinstance(x, Traced):
-        return _first(concrete(x), shape_of(x))
+        return _first(contents(x), shape_of(x))
     if isinstance(x, (list, tuple)) and holds_traced(x):
         return type(x)([plain(v) for v in x])
     return x

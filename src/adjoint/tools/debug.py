@@ -16,7 +16,7 @@ from ..core.hints import missing
 from ..core.nans import look_for
 from ..core.traced import Traced
 from ..core.tree import flatten
-from ..core.values import concrete, describe
+from ..core.values import contents, describe
 from ..ir.effects import perform, users_own
 from ..ir.surroundings.handed import takes_an_effect
 from ..transforms.settings import disable_jit
@@ -81,7 +81,7 @@ def callback(function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
             at = dict(zip(batches, example, strict=True))
             given = list(leaves)
             for k, value, (_, traces) in zip(places, values, bare, strict=True):
-                value = concrete(value)
+                value = contents(value)
                 given[k] = value[tuple([at[trace] for trace in traces])] if traces else _own(value)
             words = rebuild(given)
             function(*words[0], **words[1])

@@ -26,8 +26,17 @@ Resolve = Callable[[Dtypes, Sequence[Any], dict[str, Any]], Loop | None]
 
 
 def by_ufunc(ufunc: np.ufunc) -> Resolve:
-    """The types NumPy itself chooses."""
-    return lambda dtypes, literals, params: chosen_by(ufunc, dtypes)
+    """The types NumPy itself chooses; it compares with Python's integers that these do not hold, too."""
+
+    def resolve(dtypes: Dtypes, literals: Sequence[Any], params: dict[str, Any]) -> Loop | None:
+        found = chosen_by(ufunc, dtypes)
+        if found is not None and found.dtype.kind in "iu":
+            limits = np.iinfo(found.dtype)
+            if any([type(n) is int and not limits.min <= n <= limits.max for n in literals]):
+                return None
+        return found
+
+    return resolve
 
 
 @cache

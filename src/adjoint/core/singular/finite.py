@@ -38,7 +38,7 @@ def _is_finite(x: Numeric, what: str) -> bool:
     found: Any = np.all(np.isfinite(x))
     if not isinstance(found, Traced):
         return bool(found)
-    return bool(found.traced_by.decided(found, f"{what} is finite"))
+    return bool(found.traced_by.decided(found, f"{what} is finite", likely=True))
 
 
 @quiet

@@ -72,6 +72,8 @@ class Request(NamedTuple):
     """Which of the arrays that the function captures are handles."""
     loops: Loops | None = None
     """Who looks for loops of Python's; without, their rounds are recorded one by one."""
+    defers: bool = False
+    """Whether large steps are not taken: then the results of this very call may be left to the program."""
 
 
 class Loops(Tests, Protocol):
@@ -94,8 +96,8 @@ class Attempt(NamedTuple):
     """What one run gave."""
 
     recording: Recording
-    values: list[Any]
-    """Those of the program's outputs in this very call."""
+    values: list[Any] | None
+    """Those of the program's outputs in this very call, if they have been computed."""
     drawn: str
     """A source of random numbers that was drawn from without an argument saying so."""
     stirred: str
@@ -225,8 +227,8 @@ def _watched_again(stage: Stage, tracking: Tracking | None) -> Watch:
     return watch
 
 
-def _finished(stage: Stage, watch: Watch, result: object, effects: list[Effect]) -> tuple[Recording, list[Any]]:
-    """The recording, and the values of the program's outputs."""
+def _finished(stage: Stage, watch: Watch, result: object, effects: list[Effect]) -> tuple[Recording, list[Any] | None]:
+    """The recording, and the values of the program's outputs; None if there is one that nobody has computed."""
     capture, counts = stage.capture, stage.request.counts
     outputs, restore = flatten(result)
     places: list[Leaf] = []
@@ -250,7 +252,10 @@ def _finished(stage: Stage, watch: Watch, result: object, effects: list[Effect])
         (v, kind_of(plain_of(h)), is_pinned(capture, h)) for v, h in stage.captured.items()
     ])  # fmt: skip
     recording.is_for_once = capture.unguarded
-    return recording, values
+    deferred = capture.deferred
+    if deferred is not None and (deferred.guessed or any(map(deferred.is_waiting, capture.program.outputs))):
+        return recording, None
+    return recording, [capture.computed(n, v) for n, v in zip(capture.program.outputs, values, strict=True)]
 
 
 ANYTHING = (str, bytes, bool, int, type(None), enum.Enum, type, np.dtype, np.generic, np.ndarray, slice, range)

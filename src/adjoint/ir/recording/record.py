@@ -20,7 +20,7 @@ from ..surroundings.randomness import not_drawn_if_refused, put_back
 from ..surroundings.varying import NONE, Counts, Numbers, Variable, without_truths
 from .attempt import Attempt, ChangesCopyError, Lift, Loops, Rebuild, Request, Run, attempted, impure
 from .home import home
-from .recording import Recording
+from .recording import NOT_YET, Recording
 
 SETTLING = 3
 """Recordings until objects of packages that the function uses have to stay as they are."""
@@ -38,15 +38,16 @@ def record(
     variables: Sequence[Variable] = (),
     exactly: bool = False,
     loops: Loops | None = None,
+    defers: bool = False,
 ) -> tuple[Recording, Any]:
-    """Call `fun` on handles; the recording, and the result of this very call.
+    """Call `fun` on handles; the recording, and the result of this very call: `NOT_YET` if it `defers` large steps.
 
     `counts` are the places of leaves that are to be inputs although they are Python's integers or truth values, and
     `variables` captured numbers that are to be inputs. A function that does not take their handles gets the numbers.
     The recording relies on everything that can be reached, or `exactly` on what has been used; that takes longer to
     find out.
     """
-    request = Request(run, fun, leaves, rebuild, extra, NONE, exactly, loops=loops)
+    request = Request(run, fun, leaves, rebuild, extra, NONE, exactly, loops=loops, defers=defers)
     for numbers in dict.fromkeys([Numbers(counts, tuple(variables)), Numbers(counts)]):
         try:
             return _checked(request._replace(counts=numbers))
@@ -79,6 +80,8 @@ def _checked(request: Request) -> tuple[Recording, Any]:
                 "or draw outside and pass the numbers.",
             )
         )
+    if found.values is None:
+        return recording, NOT_YET
     return recording, recording.result(unshared(found.values, [*request.leaves, *recording.program.constants.values()]))
 
 
@@ -137,18 +140,23 @@ def _recorded(request: Request) -> Attempt:
 
 def _with_truths(request: Request) -> Attempt:
     """A recording in which truth values are handles, if none of them was an index."""
-    capture = CaptureTrace()
+    capture = CaptureTrace(defers=request.defers)
     capture.loops = request.loops
     try:
         found = attempted(capture, request)
         if not capture.has_truth_as_index:
             return found
     except Exception:
-        if not capture.has_truth_as_index:
+        guessed = capture.deferred is not None and capture.deferred.guessed
+        if not capture.has_truth_as_index and not guessed:
             raise
+        if guessed:  # perhaps it went the wrong way
+            request = request._replace(defers=False)
     finally:
         capture.end()
     put_back()
+    if not capture.has_truth_as_index:
+        return _with_truths(request)
     capture = CaptureTrace(plain_truths=True)
     try:
         return attempted(capture, request._replace(counts=without_truths(request.counts, request.leaves)))

@@ -17,6 +17,10 @@ DYNAMIC = (float, complex, np.ndarray, np.generic)
 """Leaves whose values a program takes anew at each run; everything else is part of what was recorded."""
 
 
+NOT_YET: Any = object()
+"""The result of a call that has been recorded, but not computed: the program gives it."""
+
+
 def is_dynamic(leaf: object) -> bool:
     """Whether a leaf is a number or an array that a program can take."""
     if isinstance(leaf, Traced):

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core.traced import Traced
 from ...core.tree import flatten
-from ...core.values import concrete, dtype_of, shape_of
+from ...core.values import contents, dtype_of, shape_of
 from .registry import FUNCTIONS, behaviour_of
 
 ASKED = frozenset((
@@ -104,7 +104,7 @@ def _own(function: Any, args: Any, kwargs: Any) -> Any:
 def _example(x: Any) -> Any:
     if not isinstance(x, Traced):
         return x.copy() if isinstance(x, np.ndarray) else x
-    whole = concrete(x)
+    whole = contents(x)
     lead = np.ndim(whole) - len(x.shape)
     if not lead:
         return whole.copy() if isinstance(whole, np.ndarray) else np.asarray(whole)[()]  # traces keep Python floats

@@ -11,7 +11,7 @@ from ...core.errors import BatchError, DerivativeDroppedError, message
 from ...core.frames.met import met
 from ...core.frames.swallowed import remember, warn_if_caught
 from ...core.traced import PYTHON, Traced, settled
-from ...core.values import concrete, decidable, describe
+from ...core.values import contents, decidable, describe
 from ..numbers.exact import is_comparing
 from ..numbers.formatting import is_formatting
 from .foreign import refuse_containers
@@ -131,7 +131,7 @@ def to_float(self: Traced) -> float:
         return float(settled(self))
     if is_formatting(sys._getframe(1)):
         refuse_batch(self, "formatted with  %", 'Write  f"{x:.3f}",  which shows the whole batch.')
-        return float(concrete(self))
+        return float(contents(self))
     if self.traced_by.is_capture:
         return float(_guarded(self))
     if is_comparing(sys._getframe(1)):
@@ -182,17 +182,17 @@ def _bytes_of(value: Any, protocol: Any) -> Any:
 
 def to_text(self: Traced) -> str:
     """Prints show the value: they are for people."""
-    return f"Traced({concrete(self)!r})" if self.traced_by.level else repr(settled(self))
+    return f"Traced({contents(self)!r})" if self.traced_by.level else repr(settled(self))
 
 
 def to_plain_text(self: Traced) -> str:
     """`print(x)`, `str(x)`, `"%s" % x`: the value alone."""
-    return str(concrete(self))
+    return str(contents(self))
 
 
 def formatted(self: Traced, spec: str) -> str:
     """f"{x:.3f}" shows the value; of a number inside vmap the whole batch, each example with the same format."""
-    value = concrete(self)
+    value = contents(self)
     if spec and isinstance(value, np.ndarray) and value.ndim and not self.shape:
         return np.array2string(value, formatter={"all": lambda example: format(example, spec)})
     return format(value, spec)

@@ -20,9 +20,9 @@ from ...core.errors import BatchError, ImpureError, UnsupportedError, message
 from ...core.primitive import Primitive
 from ...core.traced import Traced, snapshot
 from ...core.tree import flatten
-from ...core.values import concrete, dtype_of
+from ...core.values import concrete, contents, dtype_of
 from ...ir.bits import same_bits
-from ...ir.capture import ForeignValueError, NoStepError
+from ...ir.capture import CaptureTrace, ForeignValueError, NoStepError
 from ...ops.declare import UFUNCS, Composition
 from ...rules.constant import Constant
 from ...rules.opaque import Opaque
@@ -80,9 +80,8 @@ def dispatched(name: str, function: Any, ours: Callable[..., Any], args: Any, kw
     ):
         found = as_one_step(name, function, args, kwargs)
         return _ours(capture, ours, args, kwargs) if found is NotImplemented else found
-    again, words = rebuild([concrete(x) for x in leaves])
     try:
-        real = _kinds(function(*again, **words))
+        real = _kinds_of_anything(capture, function, leaves, rebuild) or _kinds_of_real(function, leaves, rebuild)
     except Exception:
         as_one_step(name, function, args, kwargs)  # raises as well, and writes down that it does
         raise
@@ -94,6 +93,23 @@ def dispatched(name: str, function: Any, ours: Callable[..., Any], args: Any, kw
     except Exception:  # NumPy takes what our version does not, and nothing but its result is wanted
         return as_one_step(name, function, args, kwargs)
     return found if _kinds(found) == real else as_one_step(name, function, args, kwargs)
+
+
+def _kinds_of_real(function: Any, leaves: list[Any], rebuild: Any) -> list[Any]:
+    args, kwargs = rebuild([contents(x) for x in leaves])
+    return _kinds(function(*args, **kwargs))
+
+
+def _kinds_of_anything(capture: CaptureTrace, function: Any, leaves: list[Any], rebuild: Any) -> list[Any] | None:
+    """The kinds of NumPy's result where operands have not been computed: seldom do they depend on the numbers."""
+    if not any([capture.is_waiting(x) for x in leaves]):
+        return None
+    args, kwargs = rebuild([concrete(x) for x in leaves])
+    try:
+        with np.errstate(all="ignore"):
+            return _kinds(function(*args, **kwargs))
+    except Exception:  # they do here
+        return None
 
 
 def _is_numpys_step(function: Any) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.errors import DerivativeDroppedError, message
 from ...core.traced import Traced
-from ...core.values import concrete, describe, dtype_of, shape_of
+from ...core.values import contents, describe, dtype_of, shape_of
 from ..dispatch.registry import implements
 
 
@@ -42,7 +42,7 @@ def _by_value(function: Any) -> Any:
     """A function for printing, or about memory: it sees the plain array."""
 
     def ask(*args: Any, **kwargs: Any) -> Any:
-        return function(*[np.asarray(concrete(a)) if isinstance(a, Traced) else a for a in args], **kwargs)
+        return function(*[np.asarray(contents(a)) if isinstance(a, Traced) else a for a in args], **kwargs)
 
     return ask
 

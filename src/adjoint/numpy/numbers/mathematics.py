@@ -18,7 +18,7 @@ import numpy as np
 
 from ...core.primitive import Primitive
 from ...core.traced import Traced
-from ...core.values import concrete, decidable
+from ...core.values import concrete, contents, decidable
 from ...ops.declare import CATALOGUE, UFUNCS, ratio
 from ...ops.shape import astype, item
 from ...rules.elementwise import Elementwise
@@ -82,7 +82,7 @@ def _are_numbers(args: Sequence[Any]) -> bool:
 
 def _examples(args: Sequence[Any]) -> Any:
     """The plain values of the arguments, for each example of a batch."""
-    plain = [[concrete(x) for x in a] if isinstance(a, (list, tuple)) else concrete(a) for a in args]
+    plain = [[contents(x) for x in a] if isinstance(a, (list, tuple)) else contents(a) for a in args]
     if any([isinstance(p, list) for p in plain]):
         return [plain]
     return zip(*[np.ravel(p).tolist() for p in np.broadcast_arrays(*plain)], strict=True)

@@ -25,7 +25,7 @@ from ...core.errors import (
     message,
 )
 from ...core.traced import Traced
-from ...core.values import concrete, decidable
+from ...core.values import contents, decidable
 from ...numpy.dispatch.arguments import holds_differentiated, holds_traced
 from ...numpy.dispatch.opaque_calls import as_constant
 from ...numpy.patching.replacements import Answer, divert
@@ -199,7 +199,7 @@ def _is_count(self: Any, word: str, given: dict[str, Any]) -> bool:
     infos = {info.name: info for info in self._shape_info()} if hasattr(self, "_shape_info") else {}
     if len(given) != len(infos) or word not in infos or not infos[word].integrality:
         return False
-    shifted = {name: np.asarray(concrete(x), float) + (0.37 if name == word else 0.0) for name, x in given.items()}
+    shifted = {name: np.asarray(contents(x), float) + (0.37 if name == word else 0.0) for name, x in given.items()}
     return not np.any(self._argcheck(*[shifted[name] for name in infos]))
 
 

@@ -18,7 +18,7 @@ from scipy.stats import _kde, _multivariate
 
 from ...core.errors import UnsupportedError, message
 from ...core.traced import LOCAL, Traced
-from ...core.values import concrete
+from ...core.values import contents
 from ...numpy.dispatch.arguments import holds_differentiated, holds_traced
 from ...numpy.dispatch.opaque_calls import as_constant
 from ...numpy.patching.imported import adopt
@@ -60,7 +60,7 @@ def square_root(original: Callable[..., Any], self: Any, M: Any, *args: Any, **k
     """A root of the inverse of a covariance, by Cholesky's method; SciPy's own one, for the values, checks it."""
     depth, LOCAL.depth = LOCAL.depth, 0
     try:
-        original(self, np.asarray(concrete(M)), *args, **kwargs)
+        original(self, np.asarray(contents(M)), *args, **kwargs)
     finally:
         LOCAL.depth = depth
     if self.rank < len(self.U):

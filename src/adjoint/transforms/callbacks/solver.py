@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.primitive import Primitive
 from ...core.rule import Rule
-from ...core.traced import CONSTANTS, Traced, concrete, settled, snapshot
+from ...core.traced import CONSTANTS, Traced, contents, settled, snapshot
 from ...core.tree import flatten
 from ...rules.stacking import one_by_one
 from .collected import Collected
@@ -133,5 +133,5 @@ def _decided(number: Any) -> int:
             return 0
         number = number.value[0] if number.traced_by.lead else number.value
     if isinstance(number, Traced):
-        return int(number.traced_by.decided(number) if number.traced_by.guards_allowed else concrete(number))
+        return int(number.traced_by.decided(number) if number.traced_by.guards_allowed else contents(number))
     return int(number)

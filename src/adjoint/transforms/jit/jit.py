@@ -1,4 +1,4 @@
-"""`jit`: record a function once, run the recording from then on."""
+"""What `jit` makes of a function: it is recorded once, and the recording is run from then on."""
 
 from __future__ import annotations
 
@@ -7,25 +7,22 @@ import pickle
 import types
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Any, Generic, ParamSpec, TypeVar, overload
-
-import numpy as np
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from ...core.derived import found_jitted as made_again
 from ...core.derived import reference
-from ...core.errors import InputError, message
 from ...core.forking import renewed_lock
 from ...core.frames.folding import fold
 from ...core.traced import LOCAL, Traced, settled
-from ...core.values import describe, is_captured
+from ...core.values import is_captured
 from ...ir.capture import ForeignValueError
 from ...ir.conditions import floating_errors
 from ...ir.program import GUARD
-from ...ir.recording.recording import Given
+from ...ir.recording.recording import NOT_YET, Given
 from ...ir.recording.waiting import Waiting
 from ..recording import call_traced, looking_for_nans, run
 from ..settings import JITTED, is_off
-from .keys import CallParts, check_objects, check_static, several, taken_apart
+from .keys import CallParts, check_objects, taken_apart
 from .native import kind_of_jitted
 from .numbers import Captured, NumberChoices
 from .path import MAX_PATHS, Path, branches_of, most, recorded
@@ -245,12 +242,12 @@ class Jitted(Generic[P, R]):
                 return path, found
         return None
 
-    def _record(self, args: Any, kwargs: Any, call: CallParts, paths: tuple[Path, ...]) -> Any:
+    def _record(self, args: Any, kwargs: Any, call: CallParts, paths: tuple[Path, ...], *, defers: bool = True) -> Any:
         """Record one more path. Nothing is locked meanwhile, as the function may wait for others that are jitted."""
         if call.counts and len(paths) >= MAX_PATHS:
             self._numbers.fix(call, call.counts)  # each value has its own recording
             call = call.without_counts()
-            return self._record(args, kwargs, call, self._paths.get(call.key, ()))
+            return self._record(args, kwargs, call, self._paths.get(call.key, ()), defers=defers)
         exactly = any([not p.recording.is_valid() for p in paths])  # perhaps because of something that is not used
         if self._captured.note_changes([p.recording for p in paths]):
             self._paths[call.key] = paths = tuple([p for p in paths if p.recording.is_valid()])
@@ -259,7 +256,7 @@ class Jitted(Generic[P, R]):
         check_objects(call, self.static_argnums, self.static_argnames)
         inputs = self._captured.inputs
         branches = branches_of(self._branches, call, paths, anew=exactly)
-        recording, result = recorded(self.fun, call, inputs, exactly=exactly, branches=branches)
+        recording, result = recorded(self.fun, call, inputs, exactly=exactly, branches=branches, defers=defers)
         if recording.counts != call.counts:
             self._numbers.fix(call, call.counts)
             call = call.without_counts()
@@ -268,18 +265,22 @@ class Jitted(Generic[P, R]):
         self._captured.note(recording)
         if recording.watch.unwatchable:
             self._give_up(recording.watch.unwatchable, "Pass what it needs as arguments.")
-            return result
-        if recording.is_for_once:
-            return result
+        if recording.watch.unwatchable or recording.is_for_once:
+            return (
+                recorded(self.fun, call, inputs, exactly=exactly, branches=branches)[1] if result is NOT_YET else result
+            )
         self._recordings += 1
         statics = frozenset([k % max(len(args), 1) for k in self.static_argnums]) | self.static_argnames
         donated = frozenset([k % max(len(args), 1) for k in self.donate_argnums])
         path = Path(recording, call, Given(args, kwargs, statics, donated))
+        if result is NOT_YET:
+            result = path.result(args, kwargs, call)
         with self._lock:
             now = self._paths.get(call.key, ())
             new = tuple([p for p in now if not any(p is old for old in paths)])
-            if new and self._attempted(call, new):  # another thread was quicker
-                return result
+            quicker = self._attempted(call, new) if new else None
+            if quicker:  # another thread was
+                return quicker[0].recording.result(quicker[1]) if result is NOT_YET else result
             self._statics.add(call.statics)
             stale = [p for p in now if not p.recording.is_valid()][2:]  # a few, as they are often set back and forth
             self._paths[call.key] = (path, *[p for p in now if p not in stale])
@@ -288,6 +289,8 @@ class Jitted(Generic[P, R]):
         hint = self._lengths.note(self.fun, call)
         if hint is not None:
             say(self.fun, *hint)
+        if result is NOT_YET:  # a decision was not what is likely
+            return self._record(args, kwargs, call, self._paths[call.key], defers=False)
         return result
 
     def _is_too_much(self, call: CallParts, paths: tuple[Path, ...]) -> bool:
@@ -326,75 +329,3 @@ class Jitted(Generic[P, R]):
         if not self._warned:
             self._warned = True
             say(self.fun, what, fix)
-
-
-@overload
-def jit(fun: np.ufunc) -> Jitted[..., Any]: ...
-@overload
-def jit(
-    fun: Callable[P, R], *, static_argnums: Numbers = (), static_argnames: Names = (), donate_argnums: Numbers = ()
-) -> Jitted[P, R]: ...
-@overload
-def jit(
-    *, static_argnums: Numbers = (), static_argnames: Names = (), donate_argnums: Numbers = ()
-) -> Callable[[Callable[P, R]], Jitted[P, R]]: ...
-def jit(
-    fun: Callable[..., Any] | None = None,
-    *,
-    static_argnums: Numbers = (),
-    static_argnames: Names = (),
-    donate_argnums: Numbers = (),
-) -> Any:
-    """The same function, recorded at its first call and run as machine code from then on.
-
-    There is one recording for each structure, dtype, shape and layout of the arguments, and for each way the function
-    took through its branches: a decision on a value is guarded, and where it turns out differently another recording is
-    looked for or made. What the function uses besides its arguments may change between calls; the next call sees it.
-    See `docs/jit.md`.
-
-    Parameters
-    ----------
-    fun : callable, optional
-        The function; plain NumPy code, which may branch on values. It must not change anything but its result. Without
-        it, the result is a decorator.
-    static_argnums : int or iterable of int, optional
-        Arguments that are not numbers to compute with; each value has its own recording.
-    static_argnames : str or iterable of str, optional
-        Such arguments by name.
-    donate_argnums : int or iterable of int, optional
-        Arguments that the caller does not use again: machine code may write results over arrays in them. It does so for
-        arrays that the argument, a container, alone refers to; what anybody else holds is left as it is.
-
-    Returns
-    -------
-    Jitted
-        A function with the parameters of `fun`, and two methods: `lower(*args)` shows the program for such arguments,
-        `stats()` how often it was recorded, which paths exist and what runs without machine code.
-
-    Raises
-    ------
-    InputError
-        If `fun` cannot be called, or does not have an argument that is declared static.
-    ImpureError
-        When it is called, if the function does what a recording cannot repeat.
-
-    Examples
-    --------
-    >>> import numpy as np, adjoint as ad
-    >>> step = ad.jit(ad.grad(lambda x: np.sum(np.sin(x) ** 2)))
-    >>> step(np.array([0.0, 1.0]))
-    array([0.        , 0.90929743])
-    >>> ad.grad(ad.jit(lambda x: x**3 if x > 0 else -x))(2.0)
-    12.0
-    """
-    if fun is None:
-        options: dict[str, Any] = {"static_argnums": static_argnums, "static_argnames": static_argnames}
-        return functools.partial(jit, donate_argnums=donate_argnums, **options)
-    if not callable(fun):
-        raise InputError(message("jit needs a function.", got=describe(fun), fix="Write  ad.jit(f)(x)."))
-    numbers = several(static_argnums, int, "static_argnums", "integers")
-    names = several(static_argnames, str, "static_argnames", "names")
-    donated = several(donate_argnums, int, "donate_argnums", "integers")
-    check_static(fun, numbers, names)
-    check_static(fun, donated, (), "donated")
-    return kind_of_jitted(Jitted)(fun, numbers, names, donated)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...ir.program import Program, inner_programs
 from ...ir.recording.record import record
-from ...ir.recording.recording import Given, Recording, is_dynamic
+from ...ir.recording.recording import NOT_YET, Given, Recording, is_dynamic
 from ...ir.recording.waiting import look
 from ...ir.surroundings.varying import Variable
 from ...numpy.patching.naming import prepare
@@ -15,7 +15,7 @@ from ...rolling.passes import smaller
 from ..loops.python_branches import Branches, PythonBranches
 from ..recording import run
 from .keys import CallParts, StaticKey
-from .native import executable
+from .native import called_once, executable
 
 MAX_PATHS = 32
 """Recordings for arguments of one kind, which differ by the branches taken; any other branch runs eagerly."""
@@ -39,6 +39,13 @@ class Path:
         """Steps to compile, bodies of loops included."""
         inputs = [*call.inputs, *(recording.captured_numbers() or ())]
         self.executable, self.entry = executable(self.program, inputs, recording, call if given else None, given)
+
+    def result(self, args: Any, kwargs: dict[str, Any], call: CallParts) -> Any:
+        """What this very call gives, before there are any others; `NOT_YET` if a guard does not hold."""
+        if self.entry is not None:
+            return called_once(self.entry, args, kwargs, NOT_YET)
+        found = self.executable.run([*call.inputs, *(self.recording.captured_numbers() or ())])
+        return NOT_YET if found is None else self.recording.result(found)
 
 
 def most(paths: Sequence[Path]) -> int:
@@ -67,19 +74,20 @@ def recorded(
     *,
     exactly: bool = False,
     branches: Branches | None = None,
+    defers: bool = False,
 ) -> tuple[Recording, Any]:
     """The recording of a call, and its result.
 
     Given what other recordings have found of its branches, those of which both sides are known are steps in it, and so
-    are loops of Python's that values end.
+    are loops of Python's that values end. If it `defers`, the result may be `NOT_YET`: it is left to the program.
     """
     from ...numpy.numbers import python_calls as python_calls  # not before something is recorded
 
     prepare(fun)  # before anything is remembered of what surrounds it
     loops = PythonBranches(branches) if branches is not None else None
-    inputs: dict[str, Any] = {"counts": call.counts, "variables": variables, "loops": loops}
+    inputs: dict[str, Any] = {"counts": call.counts, "variables": variables, "loops": loops, "exactly": exactly}
     caller = run if loops is None else loops.run
-    recording, result = record(caller, fun, call.leaves, call.rebuild, *_watched(call), **inputs, exactly=exactly)
+    recording, result = record(caller, fun, call.leaves, call.rebuild, *_watched(call), **inputs, defers=defers)
     recording.branches = [] if loops is None else loops.lines
     return recording, result
 

@@ -16,7 +16,7 @@ from ...core.frames.float_warnings import quiet
 from ...core.traced import Traced, snapshot
 from ...core.values import Value, may_hold
 from ...ir.capture import CaptureTrace, GuardRefusedError, example
-from ...ir.effects import noted
+from ...ir.effects import is_made_up, noted
 from ...ir.failures import may_fail
 from ...ir.keys import key_of
 from ...ir.passes import program_pass, simplified
@@ -40,18 +40,28 @@ class Body(NamedTuple):
 
 
 @quiet
-def captured(fun: Callable[..., Iterable[Value]], examples: Sequence[Value], *, hopeful: bool = False) -> Body:
+def captured(
+    fun: Callable[..., Iterable[Value]], examples: Sequence[Value], *, hopeful: bool = False, defers: bool = True
+) -> Body:
     """What a function of leaves does, as a program; it may not decide anything by the values of its arguments.
 
     A hopeful one leaves out what singular points alone need, and has one more result, which says whether one was met.
     """
-    capture = CaptureTrace(guards=False, lift=True, hopeful=hopeful)
+    capture = CaptureTrace(guards=False, lift=True, hopeful=hopeful, defers=defers)
+    capture.is_made_up = is_made_up()
     try:
         with noted(capture):
-            leaves = run(fun, [capture.input(x) for x in examples], {})
-        found = finished(capture, leaves)
+            found = finished(capture, run(fun, [capture.input(x) for x in examples], {}))
+    except GuardRefusedError:
+        raise
+    except Exception:
+        if capture.deferred is None or not capture.deferred.guessed:
+            raise
+        found = None  # perhaps as a body inside was given something that its numbers cannot be
     finally:
         capture.end()
+    if found is None:
+        return captured(fun, examples, hopeful=hopeful, defers=False)
     if found.hopes and any([may_fail(found.program, s) for s in found.program.steps]):
         return captured(fun, examples)  # a step would fail at numbers that nobody asked for
     return found

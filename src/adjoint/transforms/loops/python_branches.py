@@ -22,7 +22,7 @@ import numpy as np
 
 from ...core.frames.testing import tests_in_loop
 from ...core.frames.whose import Owner, owner_of
-from ...core.traced import CONSTANTS, LOCAL, PYTHON, Traced, is_python, snapshot
+from ...core.traced import CONSTANTS, LOCAL, PYTHON, Traced, contents, is_python, snapshot
 from ...core.tree import flatten
 from ...core.values import Value, decidable, dtype_of
 from ...ir.arithmetic import Pythons
@@ -161,7 +161,7 @@ def _capture_under(leaves: list[Any]) -> CaptureTrace | None:
     if outer is None or any([c is not outer for c in found]) or type(outer) is not CaptureTrace:
         return None
     is_free = outer.guards_allowed and not outer.plain_truths and not outer.origins and outer.hopes is None
-    return outer if is_free and outer.conditions() is None else None
+    return outer if is_free and not outer.is_made_up and outer.conditions() is None else None
 
 
 class _Result(NamedTuple):
@@ -342,7 +342,7 @@ def _become(x: Traced, other: Traced) -> None:
 
 def _plain(x: Traced) -> Value:
     """The value of a handle, as Python's number or as NumPy's."""
-    return example(x) if is_python(x) else as_numpy_scalar(example(x))
+    return contents(x) if is_python(x) else as_numpy_scalar(contents(x))
 
 
 def _as(x: Any, new: Any) -> Any:

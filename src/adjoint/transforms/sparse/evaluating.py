@@ -12,7 +12,7 @@ from ...core.tree import flatten
 from ..grad import grad
 from ..interface.checking import output_leaves
 from ..interface.inputs import Argnums, chosen, replaced
-from ..jit.jit import jit
+from ..jit.decorator import jit
 from ..jvp import jvp
 from ..vjp import vjp
 from ..vmap import vmap

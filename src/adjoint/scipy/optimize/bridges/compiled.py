@@ -14,7 +14,7 @@ from ....core.traced import LOCAL
 from ....core.tree import flatten
 from ....core.values import shape_of
 from ....transforms.implicit.flat import TreeShape
-from ....transforms.jit.jit import jit
+from ....transforms.jit.decorator import jit
 
 KEPT = 32
 """So many compiled functions are kept."""
