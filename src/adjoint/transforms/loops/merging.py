@@ -204,7 +204,7 @@ class _Joint:
         no, yes = self.sides
         ends = [a.number if type(a) is _Outer and a == b else (no.own(a), yes.own(b)) for a, b in values]
         self._around = [{inside: n for n, inside in side.taken.items()} for side in self.sides]
-        pairs = [end for end in ends if type(end) is tuple]
+        pairs = [end for end in ends if isinstance(end, tuple)]
         size = self._shared(pairs)
         shared = list(zip(*[side.program.steps[len(side.program.steps) - size :] for side in self.sides], strict=True))
         for side in self.sides:
@@ -218,7 +218,7 @@ class _Joint:
             outs = tuple([program.new(no.program.types[o]) for o in a.outs])
             self.known.update(zip(zip(a.outs, b.outs, strict=True), outs, strict=True))
             program.steps.append(a._replace(args=args, outs=outs))
-        return [end if type(end) is int else self.known[end] for end in ends]
+        return [self.known[end] if isinstance(end, tuple) else end for end in ends]
 
     def _shared(self, pairs: Sequence[Pair]) -> int:
         """How many of the last steps are the same, so that the fewest numbers have to be handed out of the sides."""
