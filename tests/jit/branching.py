@@ -36,7 +36,7 @@ def slopes(t, x):
     a = 1.5 if t[0] > 0 else 0.1
     b = 0.0 if t[1] > 0 else x * 2.0
     c = a if t[2] > 0 else b
-    return x * a + b * c
+    return x * x * a + b * c
 
 
 def nested(t, x):

@@ -375,11 +375,3 @@ def test_errors_that_are_caught(name):
             return -x
 
     check(careful, *[(2.0, n) for n in values])
-
-
-def test_gradients_are_of_the_kind_of_the_argument():
-    """Also where they are made of Python's numbers alone."""
-    for x in (np.float64(1.3), np.float32(1.3), 1.3):
-        got = ad.jit(ad.grad(lambda x, a: x * a))(x, 0.1)
-        assert type(got) is type(x)
-        assert got == type(x)(0.1)

@@ -39,12 +39,10 @@ def of_kind(x: Traced, given: Any) -> Any:
     mine, its = concrete(x), concrete(given)
     if np.ndim(mine) or isinstance(its, np.ndarray) or not is_captured(x):
         return x
-    from ...ops.shape import astype, item  # there is a capture, so the catalogue is there
-
     if isinstance(its, np.generic):
-        if type(mine) is float and its.dtype.kind == "f":
-            return astype(x, dtype=its.dtype)
         return x[()] if isinstance(mine, np.ndarray) else x  # type: ignore[index]
+    from ...ops.shape import item  # there is a capture, so the catalogue is there
+
     return item(x) if isinstance(mine, (np.ndarray, np.generic)) else x
 
 
