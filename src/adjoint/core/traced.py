@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
@@ -38,6 +39,8 @@ class Local(threading.local):
 
     For such values a loop might not end.
     """
+    around: Callable[[Any, Any, dict[str, Any]], Any] | None = None
+    """Who calls functions of the user's that are traced inside a recording."""
 
 
 LOCAL = Local()

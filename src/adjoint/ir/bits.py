@@ -37,6 +37,11 @@ class Copy:
         return same_bits(self.array, np.ndarray.view(x, np.ndarray))  # a subclass may say something else
 
 
+def frozen(value: object) -> Any:
+    """A copy that stays as it is."""
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
 def same_bits(a: Any, b: Any) -> bool:
     """Whether two arrays of one shape and dtype hold the same."""
     if a.shape != b.shape or a.dtype != b.dtype:

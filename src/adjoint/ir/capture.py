@@ -13,7 +13,7 @@ from ..core.primitive import Primitive
 from ..core.trace import Trace, new_level
 from ..core.traced import LOCAL, Ended, Traced, settled, snapshot
 from .arithmetic import Pythons, is_spoken_of
-from .bits import same_bits
+from .bits import frozen, same_bits
 from .conditions import Checked, Conditions, Surroundings
 from .counts import Count
 from .deferring import Deferred
@@ -57,8 +57,8 @@ class CaptureTrace(Trace):
 
     __slots__ = (
         "arrays", "deferred", "failed", "foreign", "guards_allowed", "has_truth_as_index", "hopes", "is_made_up",
-        "level", "lift", "loops", "numbers", "origins", "pinned", "plain_truths", "program", "ranges", "refused",
-        "root", "surroundings", "under_conditions", "unguarded",
+        "level", "lift", "lifted", "loops", "numbers", "origins", "pinned", "plain_truths", "program", "ranges",
+        "refused", "root", "surroundings", "under_conditions", "unguarded",
     )  # fmt: skip
     is_capture = True
     is_checked = True
@@ -85,6 +85,8 @@ class CaptureTrace(Trace):
         self.hopes: list[Any] | None = [] if hopeful else None
         """Truth values that are taken for False without a guard, if whoever uses the program asks for them."""
         self.lift = lift
+        self.lifted: list[Traced] = []
+        """The handles of arrays that the function captures."""
         self.foreign: list[tuple[Traced, int]] = []
         """Values of traces further out, and the inputs that stand for them."""
         self.arrays: dict[int, tuple[Any, Any, int]] = {}
@@ -279,7 +281,8 @@ class CaptureTrace(Trace):
         """The handle of an array that the function captures: a constant that is read at every run."""
         number = self.program.new(type_of(array))
         self.program.constants[number] = array
-        return Traced(array, self, number)
+        self.lifted.append(Traced(array, self, number))
+        return self.lifted[-1]
 
     def constant(self, a: object) -> int:
         """The number of a plain value: numbers by value, arrays by identity for as long as nobody writes to them."""
@@ -371,7 +374,7 @@ class CaptureTrace(Trace):
         if self.deferred is not None and not self.is_made_up:
             self.deferred.settle(self._as_used)
         self.__class__ = EndedCapture
-        self.program, self.foreign, self.arrays, self.numbers = Program(), [], {}, {}
+        self.program, self.foreign, self.arrays, self.numbers, self.lifted = Program(), [], {}, {}, []
         self.deferred = None
 
 
@@ -383,11 +386,6 @@ class EndedCapture(Ended, CaptureTrace):
 
 def _are_pythons(values: list[Any]) -> bool:
     return all([type(v) in PYTHON_NUMBERS for v in values])
-
-
-def frozen(value: object) -> Any:
-    """A copy that stays as it is."""
-    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def example(x: object) -> Any:

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..core.errors import InputError, message
 from ..core.traced import Traced
-from .capture import CaptureTrace, GuardRefusedError, frozen
+from .bits import frozen
+from .capture import CaptureTrace, GuardRefusedError
 from .program import Program
 from .surroundings.restore import values_in
 

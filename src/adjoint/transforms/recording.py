@@ -53,6 +53,11 @@ def looking_for_nans(function: Callable[..., Any], args: tuple[Any, ...], kwargs
     return looking_for_nans(function, args, kwargs)
 
 
+def call_traced(f: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Call the user's function where one that calls it is being traced already."""
+    return f(*args, **kwargs) if LOCAL.around is None else LOCAL.around(f, args, kwargs)
+
+
 def run(f: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Call the user's function while NumPy's array makers know traced values."""
     outside = LOCAL.depth
@@ -60,6 +65,8 @@ def run(f: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if not outside:
         first_trace.prepare(f)
         token = redirect()
+    elif LOCAL.around is not None:
+        f, args, kwargs = LOCAL.around, (f, args, kwargs), {}
     try:
         enter(outside)
         return f(*args, **kwargs)

@@ -68,7 +68,7 @@ def tests_in(code: CodeType) -> dict[int, Test]:
     steps = instructions(code)
     targets = jumps_in(code, steps)
     back = [(target, place) for place, target in targets.items() if target <= place]
-    depths = _depths(steps, targets) if back else {}
+    depths = depths_in(steps, targets) if back else {}
     live: dict[int, set[str]] | None = None
     found = {}
     for step in steps:
@@ -76,17 +76,17 @@ def tests_in(code: CodeType) -> dict[int, Test]:
         if takes is None or step.place not in depths or not any([low <= step.place <= high for low, high in back]):
             continue
         loops = {
-            depths[s.place]: s.place for s in steps if s.name == "FOR_ITER" and _is_in(s.place, step.place, targets)
+            depths[s.place]: s.place for s in steps if s.name == "FOR_ITER" and is_in(s.place, step.place, targets)
         }
         if sorted(loops) != list(range(1, depths[step.place] - takes + 1)):
             continue
-        live = _live(code, steps, targets) if live is None else live
+        live = live_in(code, steps, targets) if live is None else live
         names = frozenset((*live[step.place], *code.co_cellvars, *code.co_freevars)) if live else None
         found[step.place] = Test(tuple([loops[depth] for depth in sorted(loops)]), names)
     return found
 
 
-def _is_in(loop: int, place: int, targets: dict[int, int]) -> bool:
+def is_in(loop: int, place: int, targets: dict[int, int]) -> bool:
     """Whether a place lies between the start of a `for` and where it goes on when nothing is left."""
     return loop < place < targets[loop]
 
@@ -135,7 +135,9 @@ def loop_over_call(frame: FrameType) -> int | None:
     steps = instructions(frame.f_code)
     at = max([k for k, step in enumerate(steps) if step.place <= frame.f_lasti])  # it may be in the caches
     names = [step.name for step in steps[at : at + 3]]
-    return steps[at + 2].place if names == ["CALL", "GET_ITER", "FOR_ITER"] else None
+    if names != ["CALL", "GET_ITER", "FOR_ITER"] or steps[at + 1].place in jumps_in(frame.f_code, steps).values():
+        return None  # or of something else at other times, as in  for k in xs if xs else range(3)
+    return steps[at + 2].place
 
 
 def jumps_in(code: CodeType, steps: list[Step]) -> dict[int, int]:
@@ -152,7 +154,7 @@ def jumps_in(code: CodeType, steps: list[Step]) -> dict[int, int]:
     return found
 
 
-def _depths(steps: list[Step], targets: dict[int, int]) -> dict[int, int]:
+def depths_in(steps: list[Step], targets: dict[int, int]) -> dict[int, int]:
     """How many values are on the stack before each instruction, handlers of exceptions left out.
 
     Nothing, if two ways lead to one place with different stacks: then the effect of some instruction is not known.
@@ -182,7 +184,7 @@ def _effect(step: Step, *, jump: bool) -> int:
     return stack_effect(number, step.arg if number >= HAVE_ARGUMENT else None, jump=jump)
 
 
-def _live(code: CodeType, steps: list[Step], targets: dict[int, int]) -> dict[int, set[str]]:
+def live_in(code: CodeType, steps: list[Step], targets: dict[int, int]) -> dict[int, set[str]]:
     """For each instruction the variables that may be read from there on before they are set; nothing if unknown.
 
     Where errors may be caught, there are ways that are not seen here.

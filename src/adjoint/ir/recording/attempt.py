@@ -91,6 +91,9 @@ class Loops(Tests, Protocol):
     def failed(self) -> bool:
         """Whether the recording cannot be used, as something was no loop; it will not be taken for one again."""
 
+    def alone(self) -> None:
+        """Told that the recording will rely on what it uses alone: what others have found is not to be added."""
+
 
 class Attempt(NamedTuple):
     """What one run gave."""
@@ -137,6 +140,8 @@ def attempted(capture: CaptureTrace, request: Request) -> Attempt:
     args, kwargs = stage.arguments()
     given, _ = flatten((args, kwargs))
     tracking = Tracking() if request.exactly or watch.meets_packages or stage.may_ask else None
+    if tracking is not None and request.loops is not None:
+        request.loops.alone()
     with Chance() as chance, noted(capture, stage.clones.back()) as effects:
         with tracking or contextlib.nullcontext():
             result = request.run(fun, args, kwargs)

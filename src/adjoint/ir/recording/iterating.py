@@ -12,6 +12,7 @@ class RangeItems:
         self.following: Any = items.start
         """The next item, if it is one; an integer or the handle of one."""
         self.limits = (items.stop, items.step)
+        self.rounds = len(items)
 
     def __iter__(self) -> RangeItems:
         return self

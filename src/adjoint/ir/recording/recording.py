@@ -45,7 +45,8 @@ class Recording:
     """A program, what surrounds it, and how its outputs become the function's result."""
 
     __slots__ = (
-        "counts", "effects", "forms", "is_for_once", "outputs", "pinned", "program", "restore", "variables", "watch",
+        "branches", "counts", "effects", "forms", "is_for_once", "outputs", "pinned", "program", "restore",
+        "variables", "watch",
     )  # fmt: skip
 
     def __init__(
@@ -61,6 +62,8 @@ class Recording:
         self.restore = restore
         self.forms = [(c, _form(c)) for c in program.constants.values() if isinstance(c, np.ndarray)]
         """Arrays that are read at every run, and how they lay in memory."""
+        self.branches: list[str] = []
+        """The lines of branches of Python's of which the program has both sides."""
         self.counts: Counts = frozenset()
         """Leaves that are inputs although they are Python's integers or truth values."""
         self.pinned: Counts = frozenset()

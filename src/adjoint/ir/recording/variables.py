@@ -185,7 +185,7 @@ class _Looking:
         if kind is np.ndarray and not x.dtype.hasobject:
             self.rest.append(Copy(x))
             return ()
-        found = _parts_of_code(x)
+        found = parts_of_code(x)
         if found is not None:
             return found
         if kind in (list, tuple, set, frozenset):
@@ -199,7 +199,7 @@ class _Looking:
         return [kind, *items, *own.keys(), *own.values(), *[placed(place, x) for _, place in places_of(kind)]]
 
 
-def _parts_of_code(x: Any) -> Sequence[Any] | None:
+def parts_of_code(x: Any) -> Sequence[Any] | None:
     """What a function, a class or a module refers to; None for other objects.
 
     Modules, and classes that are not the user's, are not looked into: code that changes these is refused by the

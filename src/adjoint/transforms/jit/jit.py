@@ -20,12 +20,12 @@ from ...ir.conditions import floating_errors
 from ...ir.program import GUARD
 from ...ir.recording.recording import NOT_YET, Given
 from ...ir.recording.waiting import Waiting
-from ..recording import looking_for_nans, run
+from ..recording import call_traced, looking_for_nans, run
 from ..settings import JITTED, is_off
 from .keys import CallParts, check_objects, taken_apart
 from .native import kind_of_jitted
 from .numbers import Captured, NumberChoices
-from .path import MAX_PATHS, Path, are_several, most, recorded
+from .path import MAX_PATHS, Path, branches_of, most, recorded
 from .show import Lengths, Lowered, Stats, say, stats_of
 from .step import call_inside
 
@@ -75,6 +75,7 @@ class Jitted(Generic[P, R]):
         self._numbers = NumberChoices()
         self._captured = Captured()
         self._lengths = Lengths()
+        self._branches: dict[Any, Any] = {}
         self._changes: Counter[Any] = Counter()
         self._derived: dict[Any, Jitted] = {}
         self._eager: dict[Any, str] = {}
@@ -219,7 +220,7 @@ class Jitted(Generic[P, R]):
             args, kwargs = call.rebuild([settled(x) for x in call.leaves])
             return self.on_plain(*args, **kwargs)
         if any(is_captured(x) for x in traced):
-            return self.fun(*args, **kwargs)
+            return call_traced(self.fun, args, kwargs)
         return call_inside(self, call)
 
     def _attempted(self, call: CallParts, paths: tuple[Path, ...]) -> tuple[Path, list[Any]] | None:
@@ -254,8 +255,8 @@ class Jitted(Generic[P, R]):
             return self.fun(*args, **kwargs)
         check_objects(call, self.static_argnums, self.static_argnames)
         inputs = self._captured.inputs
-        rolls = are_several(paths)
-        recording, result = recorded(self.fun, call, inputs, exactly=exactly, rolls=rolls, defers=defers)
+        branches = branches_of(self._branches, call, paths, anew=exactly)
+        recording, result = recorded(self.fun, call, inputs, exactly=exactly, branches=branches, defers=defers)
         if recording.counts != call.counts:
             self._numbers.fix(call, call.counts)
             call = call.without_counts()
@@ -265,7 +266,9 @@ class Jitted(Generic[P, R]):
         if recording.watch.unwatchable:
             self._give_up(recording.watch.unwatchable, "Pass what it needs as arguments.")
         if recording.watch.unwatchable or recording.is_for_once:
-            return recorded(self.fun, call, inputs, exactly=exactly, rolls=rolls)[1] if result is NOT_YET else result
+            return (
+                recorded(self.fun, call, inputs, exactly=exactly, branches=branches)[1] if result is NOT_YET else result
+            )
         self._recordings += 1
         statics = frozenset([k % max(len(args), 1) for k in self.static_argnums]) | self.static_argnames
         donated = frozenset([k % max(len(args), 1) for k in self.donate_argnums])

@@ -12,7 +12,7 @@ from ...ir.recording.waiting import look
 from ...ir.surroundings.varying import Variable
 from ...numpy.patching.naming import prepare
 from ...rolling.passes import smaller
-from ..loops.python_loops import PythonLoops
+from ..loops.python_branches import Branches, PythonBranches
 from ..recording import run
 from .keys import CallParts, StaticKey
 from .native import called_once, executable
@@ -23,7 +23,7 @@ MAX_SHORT_PATHS = 128
 """The same for programs that have `MAX_STEPS` steps at most, all together: they are quickly compiled and told apart."""
 MAX_STEPS = 10_000
 SEVERAL = 2
-"""Paths from which on loops of Python's are looked for: rounds one by one are faster, if there are always as many."""
+"""Paths from which on loops and branches of Python's are looked for: what is always the same is faster one by one."""
 
 
 class Path:
@@ -53,9 +53,14 @@ def most(paths: Sequence[Path]) -> int:
     return MAX_SHORT_PATHS if sum([path.size for path in paths]) <= MAX_STEPS else MAX_PATHS
 
 
-def are_several(paths: Sequence[Path]) -> bool:
-    """Whether there are so many paths that the next one should be one for many."""
-    return len(paths) >= SEVERAL
+def branches_of(known: dict[Any, Branches], call: CallParts, paths: Sequence[Path], *, anew: bool) -> Branches | None:
+    """What is known of branches, if there are so many paths that the next one should be one for many.
+
+    It is found out anew if something has changed that recordings relied on.
+    """
+    if anew:
+        known.pop(call.key, None)
+    return known.setdefault(call.key, Branches()) if len(paths) >= SEVERAL else None
 
 
 def _size(program: Program) -> int:
@@ -68,18 +73,23 @@ def recorded(
     variables: Sequence[Variable] = (),
     *,
     exactly: bool = False,
-    rolls: bool = False,
+    branches: Branches | None = None,
     defers: bool = False,
 ) -> tuple[Recording, Any]:
-    """The recording of a call, and its result; if it `rolls`, loops of Python's that values end are loops in it.
+    """The recording of a call, and its result.
 
-    If it `defers`, the result may be `NOT_YET`: it is left to the program.
+    Given what other recordings have found of its branches, those of which both sides are known are steps in it, and so
+    are loops of Python's that values end. If it `defers`, the result may be `NOT_YET`: it is left to the program.
     """
     from ...numpy.numbers import python_calls as python_calls  # not before something is recorded
 
     prepare(fun)  # before anything is remembered of what surrounds it
-    inputs: dict[str, Any] = {"counts": call.counts, "variables": variables, "loops": PythonLoops() if rolls else None}
-    return record(run, fun, call.leaves, call.rebuild, *_watched(call), **inputs, exactly=exactly, defers=defers)
+    loops = PythonBranches(branches) if branches is not None else None
+    inputs: dict[str, Any] = {"counts": call.counts, "variables": variables, "loops": loops, "exactly": exactly}
+    caller = run if loops is None else loops.run
+    recording, result = record(caller, fun, call.leaves, call.rebuild, *_watched(call), **inputs, defers=defers)
+    recording.branches = [] if loops is None else loops.lines
+    return recording, result
 
 
 def _watched(call: CallParts) -> list[Any]:

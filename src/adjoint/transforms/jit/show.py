@@ -97,6 +97,7 @@ def stats_of(recordings: int, groups: Mapping[Any, Sequence[Any]], eager: Sequen
         "differ in": _differences(list(groups)),
         "paths": len(paths),
         "guards": [[line for s in p.program.steps for line in guards_of(s)] for p in paths],
+        "branches": [p.recording.branches for p in paths],
         "called by NumPy": sorted({name for p in paths for name in p.executable.hosted}),
         "eager": sorted(set(eager)),
     })  # fmt: skip

@@ -31,7 +31,7 @@ from ...rules.residuals import like, near_by_push
 from ...rules.sides import is_settled
 from ..interface.checking import output_leaves
 from ..jvp import jvp as push_forward
-from ..recording import run
+from ..recording import call_traced, run
 from ..step import conjugated, writable
 from ..vjp import vjp_inside as pull_back
 from ..vmap import vmap
@@ -55,8 +55,7 @@ def call_inside(jitted: Any, call: CallParts) -> Any:
         return rebuild(full)
 
     def whole(*values: Value) -> Any:
-        args, kwargs = arguments(values)
-        return fun(*args, **kwargs)
+        return call_traced(fun, *arguments(values))
 
     def flat(*values: Value) -> tuple[Value, ...]:
         return tuple(output_leaves(whole(*values), "jit")[0])

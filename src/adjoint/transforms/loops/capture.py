@@ -83,11 +83,12 @@ def finished(capture: CaptureTrace, leaves: Iterable[Value]) -> Body:
     arrays = [(n, c) for n, c in program.constants.items() if isinstance(c, np.ndarray)]
     outside = [(number, value) for value, number in foreign] + arrays
     program = simplified(program)
-    _refuse_ragged(program)
+    if is_ragged(program):
+        raise GuardRefusedError
     used = {a for step in program.steps for a in step.args} | set(program.outputs)
     outside = [(n, v) for n, v in outside if n in used]
     program.inputs = [n for n, _ in outside] + own
-    return Body(interned(_renumbered(program, used)), tuple([v for _, v in outside]), bool(hopes))
+    return Body(interned(renumbered(program, used)), tuple([v for _, v in outside]), bool(hopes))
 
 
 def hoping(attempt: Callable[[bool], tuple[Sequence[Value], bool]]) -> Sequence[Value]:
@@ -115,7 +116,7 @@ def captured_with(fun: Callable[..., tuple[list[Value], T]], examples: Sequence[
     return captured(leaves, examples), seen[-1]
 
 
-def _renumbered(program: Program, used: set[int]) -> Program:
+def renumbered(program: Program, used: set[int]) -> Program:
     """The same program with values numbered in order, and nothing that is not used."""
     new = Program()
     numbers: dict[int, int] = {}
@@ -151,16 +152,17 @@ RAGGED = frozenset(("argwhere", "flatnonzero", "nonzero", "unique"))
 """Functions of NumPy's that values decide the shape of, where they are taken as one step under their own name."""
 
 
-def _refuse_ragged(program: Program) -> None:
-    """Shapes that depend on values, as that of x[mask], may differ from one iteration to the next."""
+def is_ragged(program: Program) -> bool:
+    """Whether shapes depend on values, as that of x[mask] does: they may differ from one iteration to the next."""
     for step in program.steps:
         places = step.primitive.facts.addressed
         if places is not None:
             keys = [program.types[a] for a in step.args[places.first :]]
             if any([t.dtype.kind == "b" and t.shape for t in keys]):
-                raise GuardRefusedError
+                return True
         elif step.primitive.facts.ragged or step.primitive.name.rsplit(".", 1)[-1] in RAGGED:
-            raise GuardRefusedError
+            return True
+    return False
 
 
 # Programs of the same steps are one object, so that what is derived from them is derived once.

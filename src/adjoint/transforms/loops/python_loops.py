@@ -84,12 +84,19 @@ class PythonLoops:
         self._iterators: dict[tuple[int, int], tuple[FrameType, RangeItems]] = {}
         self._decisions: list[tuple[FrameType, Place, bool]] = []
         self._short: Counter[Place] = Counter()
+        self._updates: list[tuple[Any, Any]] | None = None
+        """What was known of updates in place before the outermost round."""
         self.has_started = False
         """Whether this recording has captured a round: if it fails, the loop may be why."""
 
     def end(self) -> None:
         """After that, however it ended."""
         LOCAL.updates, LOCAL.supposes = None, 0
+
+    @property
+    def is_in_a_round(self) -> bool:
+        """Whether a round is being captured."""
+        return bool(self._rounds)
 
     def failed(self) -> bool:
         """Whether the recording cannot be used, as a round was not what it seemed: then not to be tried again."""
@@ -101,11 +108,20 @@ class PythonLoops:
             self._refused.add(under_way.start.place)
         return True
 
+    def forget(self) -> None:
+        """Begin no round that reaches back to before now: handles have been given new numbers."""
+        self._visits.clear()
+
     def iterated(self, frame: FrameType, place: int, items: range) -> Any:
         """What the `for` at this place of a frame is to take its items from."""
         found = RangeItems(items)
         self._iterators[id(frame), place] = frame, found
         return found
+
+    def iterating(self, frame: FrameType, place: int) -> RangeItems | None:
+        """What the `for` at a place of a frame takes its items from, if that is known."""
+        known = self._iterators.get((id(frame), place))
+        return None if known is None else known[1]
 
     def truth(self, x: Traced, frame: FrameType) -> bool:
         """The outcome of a test, or that of the one which ends the loop it belongs to."""
@@ -147,10 +163,10 @@ class PythonLoops:
             return
         if capture.plain_truths or dtype_of(x).kind != "b" or capture.conditions() is not None:
             return
-        iterators = [self._iterators.get((id(frame), loop)) for loop in test.loops]
-        if any([found is None for found in iterators]):
+        iterators = [self.iterating(frame, loop) for loop in test.loops]
+        if None in iterators:
             return
-        scope = FrameScope(frame, test.live, [found[1] for found in iterators if found is not None])
+        scope = FrameScope(frame, test.live, iterators)
         variables = scope.now()
         if variables is None:
             return
@@ -161,8 +177,10 @@ class PythonLoops:
         if not variables.is_like(last.variables):
             return
         around = [*[under_way.outer for under_way in self._rounds], capture]
+        updates = LOCAL.updates
         found = begun(last, now, around, self, self._usual(last))
         if found is not None:
+            self._updates = self._updates if self._rounds else updates
             self._rounds.append(found)
             self.has_started = True
 
@@ -211,7 +229,7 @@ class PythonLoops:
         outcome, taken = finished_loop(under_way)
         self._rounds.pop()
         if not self._rounds:
-            LOCAL.updates = None
+            LOCAL.updates = self._updates
         self._visits.pop((under_way.outer, start.frame, start.place), None)
         self._short[start.place] += taken < SHORT
         if self._short[start.place] > MOST_SHORT:
