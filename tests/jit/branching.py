@@ -161,6 +161,19 @@ def updated_alias(t, x):
     return np.sum(x * x * y)
 
 
+def alias_after_loop(t, x):
+    """The same, and a loop that is captured on its own before."""
+    x, z = x * 1.0, np.sum(x)
+    y = x if t[0] > 0 else x * 2.0
+    while z < 40.0:
+        z = z * 0.5 + 21.0
+    if t[1] > 0:
+        y[0] = 5.0 * x[1]
+    if t[2] > 0:
+        x = x + y
+    return np.sum(x * x * y) + z
+
+
 def alias(t, x):
     x = x * 1.0
     y = x if t[0] > 0 else x * 2.0
@@ -222,26 +235,42 @@ OF_NUMBERS = [
     hidden, fan_out, slopes, nested, early, helpers, rounds, uneven_rounds, containers, same_or_not, only_here,
     mixed_kinds,
 ]  # fmt: skip
-OF_ARRAYS = [in_place, updated_alias, alias, views, captured, shapes, own_tests]
+OF_ARRAYS = [in_place, updated_alias, alias_after_loop, alias, views, captured, shapes, own_tests]
 
 
 # Random ones
 
 
-def written(seed):
-    """A function of random statements, and whether it is of arrays."""
+def written(seed, *, loops=False):
+    """A function of random statements, and whether it is of arrays; between them are loops that values end."""
     rng = random.Random(seed)
     of_arrays = rng.random() < 0.5
     lines = ["def f(t, x):", "    y, k, a, items, d, flag = x * 0.5, 1, 1.5, [x], {'u': x}, False"]
     for _ in range(rng.randrange(4, 9)):
         lines += _statement(rng, 1, 0, of_arrays)
+        lines += [f"    {line}" for line in rng.choice(LOOPS)] if loops and rng.random() < 0.5 else []
     end = "np.sum(x * y) + np.sum(items[-1] * d['u']) * a" if of_arrays else "(x * y + items[-1] * d['u']) * a"
-    source, name = "\n".join([*lines, f"    return {end}", ""]), f"<random {seed}>"
+    source, name = "\n".join([*lines, f"    return {end}", ""]), f"<random {seed}{' with loops' * loops}>"
+    if loops:  # as long as a side says
+        source = source.replace("range(3)", "range(min(k, 5) + 1)").replace("[1, 1]", "[1] * min(k, 4)")
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     names = {"np": np, "leaky": leaky, "__name__": __name__}
     exec(compile(source, name, "exec"), names)
     return names["f"], of_arrays
 
+
+LOOPS = [
+    ["while np.sum(x * x) > 2.0:", "    x = x * 0.7"],
+    [
+        "while np.sum(x * x) > 2.0:",
+        "    if np.sum(x) > 1.0:",
+        "        y = y * 0.9",
+        "    k = k + 1",
+        "    x = x * 0.7",
+    ],
+    ["for i in range(20):", "    x, a = x * 0.8 + 0.1, a * 1.01", "    if np.sum(x) < 0.6:", "        break"],
+    ["for i in range(40):", "    if np.sum(x) > 1.0:", "        x = x * 0.5", "    else:", "        x = x + 0.13"],
+]
 
 TESTS = [
     "t[{0}] > 0",

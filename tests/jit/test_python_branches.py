@@ -33,13 +33,13 @@ def is_same(got, want, rtol=1e-13):
     return type(got) is type(want) and np.allclose(got, want, rtol=rtol, atol=1e-300, equal_nan=True)
 
 
-def check(plain, points, order):
+def check(plain, points, order, rtol=1e-13):
     """A jitted function, called for all patterns in some order, gives what the plain one gives."""
     jitted = ad.jit(plain)
     for t in [PATTERNS[k] for k in order] * 2:
         for x in points:
             got, want = jitted(t, x), plain(t, x)
-            assert is_same(got, want), (t, x, got, want)
+            assert is_same(got, want, rtol), (t, x, got, want)
     return jitted
 
 
@@ -64,8 +64,13 @@ def test_as_the_plain_function(f, points, made):
         check(made(f), some, order)
 
 
+ONLY_LOOK_INDEPENDENT = [
+    branching.hidden, branching.fan_out, branching.updated_alias, branching.alias_after_loop, branching.uneven_rounds,
+]  # fmt: skip
+
+
 @pytest.mark.usefixtures("_at_once")
-@pytest.mark.parametrize("f", [branching.hidden, branching.fan_out, branching.updated_alias, branching.uneven_rounds])
+@pytest.mark.parametrize("f", ONLY_LOOK_INDEPENDENT)
 def test_sides_that_only_look_independent(f):
     """Steps after a branch are the same, but what follows is not, in the function or in its gradient."""
     points = ARRAYS[0] if f in OF_ARRAYS else NUMBERS[0]
@@ -87,8 +92,16 @@ def test_more_random_functions(seed):
     _check_random(seed)
 
 
-def _check_random(seed):
-    f, of_arrays = written(seed)
+@pytest.mark.parametrize("several", [0, 2])
+@pytest.mark.parametrize("seed", range(8))
+def test_random_functions_with_loops(seed, several, monkeypatch):
+    """Ranges that are longer on one side than on the other, and loops that become one step."""
+    monkeypatch.setattr(path, "SEVERAL", several)
+    _check_random(seed, loops=True)
+
+
+def _check_random(seed, *, loops=False):
+    f, of_arrays = written(seed, loops=loops)
     points = ARRAYS[0] if of_arrays else NUMBERS[seed % 2]
     plain = ad.grad(f, 1) if seed % 3 == 0 else f
     try:
@@ -96,7 +109,7 @@ def _check_random(seed):
             plain(t, x)
     except (UnboundLocalError, TypeError, ValueError):
         pytest.skip("the function has no value")
-    check(plain, points, [(k * 3 + seed) % 8 for k in range(8)])
+    check(plain, points, [(k * 3 + seed) % 8 for k in range(8)], 1e-11 if loops else 1e-13)
 
 
 # How many recordings

@@ -107,7 +107,7 @@ def _comes_back(code: CodeType, place: int, outcome: bool, test: int) -> bool:
     steps = instructions(code)
     targets = jumps_in(code, steps)
     at = next(k for k, step in enumerate(steps) if step.place == place)
-    while steps[at].name in ("TO_BOOL", "NOT_TAKEN"):
+    while steps[at].name in ("TO_BOOL", "COMPARE_OP", "NOT_TAKEN"):
         at += 1
     name = steps[at].name
     around = [(t, p) for p, t in targets.items() if t <= min(place, test) and max(place, test) <= p]
@@ -213,7 +213,8 @@ def _touched(code: CodeType, step: Step) -> tuple[tuple[str, ...], tuple[str, ..
     """The variables that an instruction reads, and those that it sets; None if that is not known."""
     if "_FAST" not in step.name or step.name.startswith("LOAD_FAST_BORROW"):
         return ((), ()) if "_FAST" not in step.name else None
-    names = code.co_varnames
+    cells = [name for name in code.co_cellvars if name not in code.co_varnames]
+    names = (*code.co_varnames, *cells, *code.co_freevars)  # from Python 3.13 on, cells are loaded like variables
     if step.name in ("LOAD_FAST", "LOAD_FAST_CHECK", "DELETE_FAST"):
         return (names[step.arg],), ()
     if step.name == "STORE_FAST":
