@@ -18,13 +18,13 @@ import numpy as np
 from ...core.frames.resuming import resumption_of
 from ...core.frames.whose import is_users_code
 from ...core.traced import Traced
-from ..bits import Copy, same_bits
+from ..bits import Copy
 from ..counts import Number
 from ..program import Program, type_of
 from ..surroundings.holding import dict_of, is_compiled, is_number, places_of
 from ..surroundings.watch import content_of, placed
 from .iterating import RangeItems
-from .variables import parts_of_code
+from .variables import Fact, is_same_fact, parts_of_code
 
 MOST = 2000
 """Objects that are looked at."""
@@ -63,7 +63,7 @@ class Continuation(NamedTuple):
 
     def key(self) -> Hashable:
         """What points have to have in common that are alike, or differ in floats of Python's alone."""
-        facts = [fact.x for fact in self.facts if type(fact) is _Fact and type(fact.x) in (int, str, tuple)]
+        facts = [fact.x for fact in self.facts if type(fact) is Fact and type(fact.x) in (int, str, tuple)]
         return tuple([x for x in facts if x != HANDLE_OF_FLOAT])
 
     def differing(self, other: Continuation) -> list[Variable] | None:
@@ -118,13 +118,13 @@ def standing(frame: types.FrameType, root: types.FrameType, iterating: Iterating
 def continuation_of(frames: Sequence[Standing], tested: Traced) -> Continuation | None:
     """The point at which frames stand, with the handles of the test's trace; None if something cannot be seen."""
     looking = _Looking(tested.traced_by)
-    looking.facts.append(_Fact(_type_in_words(tested.value)))
+    looking.facts.append(Fact(_type_in_words(tested.value)))
     try:
         for frame, names, iterators, _ in frames:
-            looking.facts += [frame.f_code, _Fact(frame.f_lasti)]
+            looking.facts += [frame.f_code, Fact(frame.f_lasti)]
             variables = frame.f_locals
             for name in names:
-                looking.facts.append(_Fact(name))
+                looking.facts.append(Fact(name))
                 looking.names[len(looking.facts)] = frame.f_code, frame.f_lasti, name
                 looking.look(variables[name])
             for iterator in iterators:
@@ -154,41 +154,25 @@ def handles_behind(fun: Any) -> list[Traced] | None:
     return looking.handles
 
 
-class _Fact(NamedTuple):
-    """A number, a text or a type, which is told from others by its bits."""
-
-    x: Any
-
-
 def is_same(a: Any, b: Any) -> bool:
     """Whether two facts are the same, of different recordings."""
-    if type(a) is _Fact:
-        return type(b) is _Fact and type(a.x) is type(b.x) and _word(a.x) == _word(b.x)
-    if type(a) is Copy:
-        return type(b) is Copy and same_bits(a.array, b.array)
     if type(a) is types.CodeType:  # copies of functions have copies of their code
         return a is b or (type(b) is types.CodeType and a == b)
-    return a is b
+    return is_same_fact(a, b)
 
 
 def _is_float(x: Any) -> bool:
-    return type(x) is _Fact and (type(x.x) is float or x.x == HANDLE_OF_FLOAT)
+    return type(x) is Fact and (type(x.x) is float or x.x == HANDLE_OF_FLOAT)
 
 
 def is_handle(fact: Any) -> bool:
     """Whether a fact is of a handle."""
-    return type(fact) is _Fact and type(fact.x) is tuple and fact.x[0] == HANDLE
+    return type(fact) is Fact and type(fact.x) is tuple and fact.x[0] == HANDLE
 
 
 def number_in(fact: Any) -> Any:
     """The number that a fact is of."""
     return fact.x
-
-
-def _word(x: Any) -> Any:
-    if type(x) in (int, str, tuple):
-        return x
-    return (x.dtype, x.tobytes()) if isinstance(x, np.generic) else repr(x)
 
 
 class _Looking:
@@ -206,11 +190,11 @@ class _Looking:
     def look(self, x: Any) -> None:
         """Take note of an object and of all that can be reached from it."""
         if is_number(x):
-            self.facts.append(_Fact(x))
+            self.facts.append(Fact(x))
             return
         known = self._seen.get(id(x))
         if known is not None:
-            self.facts.append(_Fact(("again", known)))
+            self.facts.append(Fact(("again", known)))
             return
         self._seen[id(x)] = len(self.facts)
         self._kept.append(x)
@@ -232,16 +216,16 @@ class _Looking:
             self.facts += [kind, x.__code__]
             return [x.__defaults__, x.__kwdefaults__, x.__dict__, *[content_of(cell) for cell in x.__closure__ or ()]]
         if kind in (list, tuple):
-            self.facts += [kind, _Fact(len(x))]
+            self.facts += [kind, Fact(len(x))]
             return list(x)
         if kind is dict:
-            self.facts += [kind, _Fact(len(x))]
+            self.facts += [kind, Fact(len(x))]
             return [*x.keys(), *x.values()]
         if kind in (types.MethodType, functools.partial):
             self.facts.append(kind)
             return parts_of_code(x) or ()
         if kind is range:
-            self.facts.append(_Fact(x))
+            self.facts.append(Fact(x))
             return ()
         if parts_of_code(x) is not None:  # made outside, or unlike any that is made anew
             self.facts.append(x)
@@ -250,7 +234,7 @@ class _Looking:
             raise UnknownError
         items = list(x) if issubclass(kind, tuple) else []
         own = dict_of(x) or {}
-        self.facts += [kind, _Fact(len(items)), _Fact(len(own))]
+        self.facts += [kind, Fact(len(items)), Fact(len(own))]
         return [*items, *own.keys(), *own.values(), *[placed(place, x) for _, place in places_of(kind)]]
 
     def _handle(self, x: Traced) -> Sequence[Any]:
@@ -265,7 +249,7 @@ class _Looking:
         if type(array) is np.ndarray and x.node not in program.frozen:
             self.facts += [Traced, array]
             return ()
-        self.facts.append(_Fact((HANDLE, type(x).__name__, *_type_in_words(x.value))))
+        self.facts.append(Fact((HANDLE, type(x).__name__, *_type_in_words(x.value))))
         self.handles.append(x)
         return ()
 

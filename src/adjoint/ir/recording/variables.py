@@ -43,7 +43,7 @@ class Slot(NamedTuple):
     def is_still(self, other: Slot) -> bool:
         """Whether it is the same handle, which stands for the same value, or the same number."""
         if not self.is_handle or not other.is_handle:
-            return self.is_handle == other.is_handle and _is_same(_Number(self.x), _Number(other.x))
+            return self.is_handle == other.is_handle and is_same_fact(Fact(self.x), Fact(other.x))
         return all([a is b for a, b in zip(self, other, strict=True)])
 
 
@@ -61,7 +61,7 @@ class FrameVariables(NamedTuple):
         """Whether all but the slots is as it was, and the same variables share a handle."""
         if len(self.rest) != len(other.rest) or self.sharing() != other.sharing():
             return False
-        return all([_is_same(a, b) for a, b in zip(self.rest, other.rest, strict=True)])
+        return all([is_same_fact(a, b) for a, b in zip(self.rest, other.rest, strict=True)])
 
     def sharing(self) -> list[int]:
         """For each slot the first place at which the very same handle stands."""
@@ -86,7 +86,7 @@ class FrameScope:
         looking = _Looking()
         try:
             for name, x in self._named():
-                looking.rest.append(_Number(name))
+                looking.rest.append(Fact(name))
                 looking.variable(x)
             for iterator in self._iterators:
                 looking.rest += [iterator, iterator.limits]
@@ -125,21 +125,24 @@ class _UnknownError(Exception):
     """An object whose contents cannot be seen."""
 
 
-class _Number(NamedTuple):
-    """A number or a text."""
+class Fact(NamedTuple):
+    """A number, a text or a type in words, which is told from others by its bits."""
 
     x: Any
 
 
-def _is_same(a: Any, b: Any) -> bool:
-    if type(a) is _Number:
-        return type(b) is _Number and type(a.x) is type(b.x) and _word(a.x) == _word(b.x)
+def is_same_fact(a: Any, b: Any) -> bool:
+    """Whether two facts are the same, two copies of arrays hold the same, or something else is the very same object."""
+    if type(a) is Fact:
+        return type(b) is Fact and type(a.x) is type(b.x) and _word(a.x) == _word(b.x)
     if type(a) is Copy:
         return type(b) is Copy and same_bits(a.array, b.array)
     return a is b
 
 
 def _word(x: Any) -> Any:
+    if type(x) in (int, str):
+        return x
     return (x.dtype, x.tobytes()) if isinstance(x, np.generic) else repr(x)
 
 
@@ -158,7 +161,7 @@ class _Looking:
             self.slots.append(Slot(x))
             self.rest.append(type(x))
         elif type(x) is tuple:
-            self.rest += [tuple, _Number(len(x))]
+            self.rest += [tuple, Fact(len(x))]
             for item in x:
                 self.variable(item)
         else:
@@ -166,7 +169,7 @@ class _Looking:
 
     def _look(self, x: Any) -> None:
         if is_number(x):
-            self.rest.append(_Number(x))
+            self.rest.append(Fact(x))
             return
         self.rest.append(x)
         if id(x) in self.seen:
