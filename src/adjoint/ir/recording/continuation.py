@@ -21,13 +21,11 @@ from ...core.traced import Traced
 from ..bits import Copy
 from ..counts import Number
 from ..program import Program, type_of
-from ..surroundings.holding import dict_of, is_compiled, is_number, places_of
-from ..surroundings.watch import content_of, placed
+from ..surroundings.holding import is_number
+from ..surroundings.watch import content_of
 from .iterating import RangeItems
-from .variables import Fact, is_same_fact, parts_of_code
+from .variables import MOST, Fact, UnknownError, is_same_fact, parts_of_code, parts_of_object
 
-MOST = 2000
-"""Objects that are looked at."""
 LARGEST = 1 << 16
 """Bytes of a plain array that is worth a copy."""
 
@@ -35,10 +33,6 @@ LARGEST = 1 << 16
 HANDLE = "handle"
 HANDLE_OF_FLOAT = (HANDLE, "Traced", "<f8", (), True, False, False)
 """The fact of a handle that stands for a float of Python's."""
-
-
-class UnknownError(Exception):
-    """An object whose contents cannot be seen, or a handle that may share memory with others."""
 
 
 Variable = tuple[types.CodeType, int, str]
@@ -230,12 +224,9 @@ class _Looking:
         if parts_of_code(x) is not None:  # made outside, or unlike any that is made anew
             self.facts.append(x)
             return ()
-        if is_compiled(kind) and not issubclass(kind, tuple):
-            raise UnknownError
-        items = list(x) if issubclass(kind, tuple) else []
-        own = dict_of(x) or {}
-        self.facts += [kind, Fact(len(items)), Fact(len(own))]
-        return [*items, *own.keys(), *own.values(), *[placed(place, x) for _, place in places_of(kind)]]
+        items, attributes, parts = parts_of_object(x)
+        self.facts += [kind, Fact(items), Fact(attributes)]
+        return parts
 
     def _handle(self, x: Traced) -> Sequence[Any]:
         """A handle of the trace: a value that is computed, or an array that is read at every run."""

@@ -91,7 +91,7 @@ class FrameScope:
             for iterator in self._iterators:
                 looking.rest += [iterator, iterator.limits]
                 looking.variable(iterator.following)
-        except _UnknownError:
+        except UnknownError:
             return None
         return FrameVariables(looking.slots, looking.rest, frozenset(looking.seen))
 
@@ -121,8 +121,8 @@ def _is_counted(x: Any) -> bool:
     return type(x) in (int, bool, float) or (issubclass(type(x), np.generic) and x.dtype.kind in KINDS)
 
 
-class _UnknownError(Exception):
-    """An object whose contents cannot be seen."""
+class UnknownError(Exception):
+    """An object whose contents cannot be seen, or a handle that may share memory with others."""
 
 
 class Fact(NamedTuple):
@@ -176,7 +176,7 @@ class _Looking:
             return
         self.seen.add(id(x))
         if len(self.seen) > MOST:
-            raise _UnknownError
+            raise UnknownError
         for part in self._parts(x):
             self._look(part)
 
@@ -195,11 +195,19 @@ class _Looking:
             return list(x)
         if kind is dict:
             return [*x.keys(), *x.values()]
-        if is_compiled(kind) and not issubclass(kind, tuple):
-            raise _UnknownError
-        items = list(x) if issubclass(kind, tuple) else []
-        own = dict_of(x) or {}
-        return [kind, *items, *own.keys(), *own.values(), *[placed(place, x) for _, place in places_of(kind)]]
+        _, _, parts = parts_of_object(x)
+        return [kind, *parts]
+
+
+def parts_of_object(x: Any) -> tuple[int, int, list[Any]]:
+    """What an object of a class written in Python refers to: how many items and attributes it has, and all of them."""
+    kind = type(x)
+    if is_compiled(kind) and not issubclass(kind, tuple):
+        raise UnknownError
+    items = list(x) if issubclass(kind, tuple) else []
+    own = dict_of(x) or {}
+    slots = [placed(place, x) for _, place in places_of(kind)]
+    return len(items), len(own), [*items, *own.keys(), *own.values(), *slots]
 
 
 def parts_of_code(x: Any) -> Sequence[Any] | None:

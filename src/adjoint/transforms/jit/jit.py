@@ -224,16 +224,9 @@ class Jitted(Generic[P, R]):
         return call_inside(self, call)
 
     def _attempted(self, call: CallParts, paths: tuple[Path, ...]) -> tuple[Path, list[Any]] | None:
-        """The first path whose guards hold, with its outputs; an error may come from a branch not to be taken."""
-        dynamic = call.inputs
+        """The first path whose guards hold, with its outputs."""
         for k, path in enumerate(paths):
-            captured = path.recording.captured_numbers()
-            if captured is None or not path.recording.is_valid():
-                continue
-            try:
-                found = path.executable.run([*dynamic, *captured])
-            except Exception:  # noqa: S112  (the function itself, called next, raises it where it is due)
-                continue
+            found = path.outputs(call) if path.recording.is_valid() else None
             if found is not None:
                 if k:  # the next call is likely to take the same path
                     with self._lock:

@@ -44,8 +44,22 @@ class Path:
         """What this very call gives, before there are any others; `NOT_YET` if a guard does not hold."""
         if self.entry is not None:
             return called_once(self.entry, args, kwargs, NOT_YET)
-        found = self.executable.run([*call.inputs, *(self.recording.captured_numbers() or ())])
+        found = self.outputs(call)
         return NOT_YET if found is None else self.recording.result(found)
+
+    def outputs(self, call: CallParts) -> list[Any] | None:
+        """What the program gives; None if a guard does not hold, or a step raises, perhaps of a wrong branch.
+
+        The function itself, called next, raises it where it is due.
+        """
+        captured = self.recording.captured_numbers()
+        if captured is None:
+            return None
+        try:
+            found: list[Any] | None = self.executable.run([*call.inputs, *captured])
+        except Exception:
+            return None
+        return found
 
 
 def most(paths: Sequence[Path]) -> int:
