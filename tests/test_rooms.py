@@ -28,6 +28,8 @@ LONGEST_ROOM_README = 40
 
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("numpy/patching/replacements.py", "scipy"): "SciPy's stand-ins are loaded by name once SciPy itself is imported",
+    ("training/checkpoints/files.py", "core"): "every file is written in the same way, which is nobody's public name",
+    ("training/page/writing.py", "core"): "likewise",
 }
 """(file, room it reaches up to): why it has to."""
 
@@ -63,7 +65,8 @@ def rooms_imported(file: Path) -> set[str]:
 def test_imports_go_down(file):
     """As `ORDER` has it, also for imports inside functions."""
     room = file.relative_to(SOURCE).parts[0]
-    allowed = {"", *OUTSIDE[: OUTSIDE.index(room) + 1]} if room in OUTSIDE else set(ORDER[: ORDER.index(room) + 1])
+    outside = {"", "arguments", *OUTSIDE[: OUTSIDE.index(room) + 1]} if room in OUTSIDE else set()
+    allowed = outside or set(ORDER[: ORDER.index(room) + 1])
     reasons = {up for (name, up), reason in EXCEPTIONS.items() if name == name_of(file) and reason}
     assert rooms_imported(file) - reasons <= allowed
 
@@ -149,6 +152,7 @@ HOMONYMS = {
     "Accumulator": "of cotangents; of a loop of machine code",
     "Constant": "a rule; an operand of an instruction; an argument that a call has to repeat",
     "Function": "of machine code; `nn.Function`",
+    "Instruction": "of machine code; of Python code",
     "Kernel": "a fact of an entry; a function of machine code for a program",
     "Part": "a program of a loop; a piece of a step of machine code; a share of a batch",
     "Progress": "of `optim.minimize`; of `ad.train`",
@@ -156,7 +160,7 @@ HOMONYMS = {
     "Row": "of a table of steps; of a report on a gradient",
     "Rule": "how a step is differentiated; `optim.stop.Rule`",
     "State": "of what is watched; of a training run",
-    "Step": "of a program; of a report on a gradient; of the interpreter",
+    "Step": "of a program; of a report on a gradient",
 }
 """Names that two classes have: what they are."""
 

@@ -15,6 +15,7 @@ from .core.errors import AdjointError
 from .transforms.grad import grad, value_and_grad
 
 if TYPE_CHECKING:
+    from . import arguments as arguments
     from . import data, losses, nn, numerical, numpy, optim, random, testing
     from .diagnosis.find import find_nan
     from .diagnosis.health import health
@@ -62,6 +63,7 @@ __all__ = [
 ]  # fmt: skip
 
 LATER = {
+    "arguments": ".arguments",
     "debug": ".tools.debug",
     "data": ".data",
     "losses": ".losses",
@@ -109,7 +111,20 @@ LATER = {
 
 
 MODULES = frozenset(
-    ("data", "debug", "implicit", "losses", "nn", "numerical", "numpy", "optim", "random", "testing", "tree")
+    (
+        "arguments",
+        "data",
+        "debug",
+        "implicit",
+        "losses",
+        "nn",
+        "numerical",
+        "numpy",
+        "optim",
+        "random",
+        "testing",
+        "tree",
+    )
 )
 """Those of them that are modules themselves."""
 

@@ -131,6 +131,10 @@ CALCULUS = [
     ("real_if_close", lambda z: np.real_if_close(z.real + 1e-20j * z.imag), Z),
     ("round", lambda a: a * np.round(a, 1), np.array([0.33, 1.27])),
     ("fix", lambda a: a * np.fix(a), A),
+    ("emath.logn", lambda n, x: np.emath.logn(n + 1, x), P, P),
+    ("emath.power", np.emath.power, P, X),
+    *[(f"emath.{f.__name__}", f, P) for f in (np.emath.sqrt, np.emath.log, np.emath.log2, np.emath.log10)],
+    *[(f"emath.{f.__name__}", f, 0.5 * np.sin(A)) for f in (np.emath.arccos, np.emath.arcsin, np.emath.arctanh)],
 ]
 
 POLYNOMIALS = [

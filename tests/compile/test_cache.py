@@ -6,6 +6,7 @@ import concurrent.futures
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -95,6 +96,66 @@ def test_a_folder_that_others_may_write_to_is_refused(tmp_path):
     tmp_path.chmod(0o777)
     with pytest.raises(ad.errors.InputError, match="can be written to by others"):
         ad.set_cache(tmp_path)
+
+
+def test_a_folder_inside_one_that_others_may_write_to_is_refused(tmp_path):
+    """They could put another folder in its place; not so where everybody keeps what is theirs, as in /tmp."""
+    outer = tmp_path / "outer"
+    (outer / "inner").mkdir(parents=True)
+    outer.chmod(0o777)
+    with pytest.raises(ad.errors.InputError, match="because of"):
+        ad.set_cache(outer / "inner")
+    outer.chmod(0o1777)
+    ad.set_cache(outer / "inner")
+    ad.set_cache(None)
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path):
+    """In a warning; code is kept in memory then."""
+    (tmp_path / "file").touch()
+    with pytest.warns(RuntimeWarning, match="Compiled code is not kept, as there can be no folder for it"):
+        ad.set_cache(tmp_path / "file" / "inner")
+    assert cache.folder() is None
+    assert ad.jit(lambda x: 11.0 * x)(2.0) == 22.0
+
+
+@pytest.mark.parametrize("trick", ["link", "hard link", "writable", "another's", "folder"])
+def test_files_of_others_are_not_run(folder, tmp_path_factory, trick):
+    """A link to another file, a file with another name too, one that others may write to or own, no file at all."""
+    cache.save("a" * 64, b"code")
+    file, other = folder / ("a" * 64), tmp_path_factory.mktemp("other") / "file"
+    assert cache.load(file.name) == b"code"
+    if trick == "link":
+        file.replace(other)
+        file.symlink_to(other)
+    elif trick == "hard link":
+        other.hardlink_to(file)
+    elif trick == "writable":
+        file.chmod(0o666)
+    elif trick == "another's":
+        if os.getuid():
+            pytest.skip("needs the right to give files away")
+        os.chown(file, 12345, 12345)
+    else:
+        file.unlink()
+        file.mkdir()
+    assert cache.load(file.name) is None
+
+
+def test_old_files_go(folder, monkeypatch):
+    """Those that nobody has used for long, then those used longest ago if there is too much; nothing else."""
+    names = [letter * 64 for letter in "abcd"]
+    for k, name in enumerate(names):
+        cache.save(name, bytes(100_000))
+        os.utime(folder / name, (time.time() - 1000 * (9 - k),) * 2)
+    (folder / "notes").touch()
+    (folder / f"{cache.TEMPORARY}1").touch()
+    os.utime(folder / f"{cache.TEMPORARY}1", (1e9, 1e9))
+    assert cache.load(names[0]) is not None  # which is used then
+    monkeypatch.setattr(cache, "OLDEST_SECONDS", 7500)
+    monkeypatch.setattr(cache, "MOST_BYTES", 250_000)
+    cache._tidy(folder)
+    assert sorted(f.name for f in folder.iterdir()) == [names[0], names[3], "notes"]
 
 
 def test_a_folder_that_cannot_be_written_to_is_no_reason_to_stop(folder):

@@ -467,6 +467,37 @@ def test_a_child_makes_its_own_code():
     assert done.returncode == 0
 
 
+def test_a_fork_while_the_thread_is_being_started(monkeypatch):
+    """It waits until the thread can be waited for."""
+    is_starting, may_start, paused = threading.Event(), threading.Event(), threading.Event()
+
+    class Slow(threading.Thread):
+        def start(self):
+            is_starting.set()
+            assert may_start.wait(10)
+            super().start()
+
+    def pause():
+        tiers._pause()
+        paused.set()
+
+    tiers._pause()
+    monkeypatch.setitem(tiers._waiting, -1, lambda: None)
+    usual = threading.Thread
+    helpers = [usual(target=tiers._go_on), usual(target=pause)]
+    monkeypatch.setattr(tiers.threading, "Thread", Slow)
+    helpers[0].start()
+    assert is_starting.wait(10)
+    helpers[1].start()
+    assert not paused.wait(0.02)
+    may_start.set()
+    for helper in helpers:
+        helper.join(10)
+    tiers._go_on()
+    assert paused.is_set()
+    assert not tiers._pauses
+
+
 @pytest.mark.parametrize(("wish", "is_on"), [(None, True), ("on", True), ("1", True), ("off", False), (" 0 ", False)])
 def test_the_variable(monkeypatch, wish, is_on):
     """It says that code is made with care at once."""

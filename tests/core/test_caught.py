@@ -11,7 +11,7 @@ import adjoint as ad
 
 def guarded(x):
     try:
-        return math.exp(float(x))
+        return math.exp(x.__float__())
     except (TypeError, OverflowError):
         return 0.0 * x
 
@@ -24,12 +24,12 @@ def broad(x):
 
 
 def helper(x):
-    return float(x) * 2.0
+    return x.__float__() * 2.0
 
 
 def bare(x):
     try:
-        return math.sin(float(x))
+        return math.sin(x.__float__())
     except:  # noqa: E722
         return 0.0 * x
 
@@ -68,7 +68,7 @@ def test_nothing_is_said_where_plain_code_takes_the_same_way():
 
     def g(x):
         try:
-            return float(x)
+            return x.__float__()
         except KeyError:
             return x
 

@@ -312,7 +312,7 @@ def test_integers_are_fine_as_constants():
     assert ad.grad(lambda x, n: np.sum(x * n))(np.ones(2), np.array([1, 2])).tolist() == [1.0, 2.0]
     assert ad.grad(lambda x, m: np.sum(x[m]))(np.ones(2), np.array([True, False])).tolist() == [1.0, 0.0]
     with pytest.raises(ad.errors.InputError):
-        ad.grad(lambda x, n: x**n, argnums=1)(2.0, 3)
+        ad.grad(lambda x, n: x**n, argnums=1)(2.0, np.int64(3))
 
 
 @pytest.mark.parametrize("size", [3, 10_000])
@@ -390,14 +390,14 @@ def test_reading_and_writing_elements_of_small_and_large_arrays(size):
 def caught_first(x):
     """A conversion is tried; what is wrong comes later."""
     try:
-        return float(x) * x
+        return x.__float__() * x
     except TypeError:
         raise ValueError("no number") from None
 
 
 def caught_and_gone(x):
     with contextlib.suppress(TypeError):
-        float(x)
+        x.__float__()
     return x * [1.0][3]
 
 
@@ -420,7 +420,7 @@ def test_refusals_are_forgotten():
 
     def cautious(x):
         try:
-            return float(x)
+            return x.__float__()
         except TypeError:
             return x
 

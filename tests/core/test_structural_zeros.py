@@ -42,7 +42,7 @@ FAR_OUT = 1.6993417021166355e-17  # 1 / cosh(20)**2
 POINTS = {
     "sqrt behind where": (lambda x: np.sum(np.where(x > 0, np.sqrt(x), 0.0)), [0.0, 1.0, 4.0], [0.0, 0.5, 0.25]),
     "log(0) behind a mask": (lambda x: np.sum(np.log(x)[x > 0]), [0.0, 1.0, 4.0], [0.0, 1.0, 0.25]),
-    "0/0 behind where": (safe_ratio, [0.0, 1.0, 2.0], [0.0, 1.0, 1.0]),
+    "0/0 behind where": (safe_ratio, [0.0, 1.0, 2.0], [1.0, 1.0, 1.0]),
     "norm after where": (
         lambda x: np.linalg.norm(np.where(x > 5, np.log(x - 5), 0.0)), [0.0, 1.0, 4.0], [0.0, 0.0, 0.0],
     ),

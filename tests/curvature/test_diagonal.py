@@ -245,7 +245,7 @@ def test_refusals():
     with pytest.raises(ad.errors.NotDifferentiableError, match="hessian_diagonal is for functions that return real"):
         ad.hessian_diagonal(lambda x: 1j * x)(np.ones(2))
     with pytest.raises(ad.errors.InputError, match="laplacian needs real or complex numbers to differentiate"):
-        ad.laplacian(lambda x: x)(3)
+        ad.laplacian(lambda x: x)(np.int64(3))
     with pytest.raises(ad.errors.InputError, match="needs a number of probes and a key"):
         ad.laplacian(np.sin, probes=3)
     with pytest.raises(ad.errors.InputError, match="probes has to be a whole number"):

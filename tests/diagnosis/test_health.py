@@ -179,7 +179,7 @@ def test_refusals():
     with pytest.raises(ad.errors.InputError, match="A gradient vanishes below some ratio under 1"):
         ad.health(np.sin, vanishing=2.0)
     with pytest.raises(ad.errors.InputError, match="health needs at least one real or complex number"):
-        ad.health(np.sin)(3)
+        ad.health(np.sin)(np.int64(3))
     with pytest.raises(ad.errors.UnsupportedError, match="health looks at numbers"):
         ad.grad(lambda x: ad.health(np.sin)(x).value)(1.0)
     with pytest.raises(ad.errors.InputError, match="health needs a function"):

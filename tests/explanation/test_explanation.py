@@ -275,7 +275,7 @@ def test_bad_options():
     with pytest.raises(ad.errors.InputError, match=r"Choose one of \('vector', 'scalar'\)"):
         ad.explain(np.sin, level="matrix")
     with pytest.raises(ad.errors.InputError, match="explain needs at least one real or complex number"):
-        ad.explain(np.sin)(3)
+        ad.explain(np.sin)(np.int64(3))
 
 
 def test_nothing_is_left_behind():

@@ -11,8 +11,8 @@ from adjoint.ir.loops import CondOperands, LoopPrimitive, Operands, PullOperands
 from adjoint.ir.program import Program, Step, inner_programs
 from adjoint.rolling.loop import rolled
 from adjoint.transforms.loops.cond import cond
-from adjoint.transforms.loops.scan import scan, scan_pull, while_pull
-from adjoint.transforms.loops.while_loop import while_loop
+from adjoint.transforms.loops.scan import scan, scan_pull
+from adjoint.transforms.loops.while_loop import while_loop, while_pull
 
 RECORDS: dict[LoopPrimitive, type[Operands]] = {
     scan: ScanOperands,

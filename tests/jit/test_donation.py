@@ -82,6 +82,36 @@ def test_what_others_hold_is_left_alone(held):
     del kept
 
 
+def test_variables_that_lend_what_they_hold():
+    """What a variable further out holds is left alone; newer Pythons do not count variables of functions between."""
+    step = ready(descend, X)
+
+    def pass_on(given):
+        return step(given, X)
+
+    def and_on(given):
+        return pass_on(given)
+
+    class Owner:
+        held = fresh()
+
+    calls = {
+        "one function between": lambda state: pass_on(state),
+        "two": lambda state: and_on(state),
+        "its own argument": lambda state: step(state, X),
+        "beside it": lambda state: (state, step(state, X))[1],
+        "with a star": lambda state: pass_on(*[state]),
+        "an attribute": lambda state: pass_on(Owner.held),
+    }
+    for name, call in calls.items():
+        state = fresh()
+        Owner.held = state if name == "an attribute" else None
+        before = [a.copy() for a in state]
+        new, _ = call(state)
+        np.testing.assert_array_equal(state, before, err_msg=name)
+        assert not np.shares_memory(new[0], state[0]), name
+
+
 @compiled
 def test_a_guard_that_does_not_hold():
     """Where the machine code gives up in the middle, it has not written anything."""

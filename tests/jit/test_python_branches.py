@@ -440,7 +440,9 @@ def test_a_loop_stays_a_loop_between_branches():
         for t in PATTERNS:
             assert is_same(jitted(t, start), f(t, start), 1e-12)
     assert jitted.recordings < 8
-    assert [line.rpartition("  ")[2][:8] for line in jitted.stats()["branches"][0]] == ["x = x * ", "return x"]
+    merged = [line.rpartition("  ")[2][:8] for line in jitted.stats()["branches"][0]]
+    # from 3.14 on there is one test for the first round and all others: the sides before it do not meet there
+    assert merged == ["x = x * ", "return x"][sys.version_info >= (3, 14) :]
 
 
 # Frames

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 
 import numpy as np
 import pytest
@@ -240,8 +241,11 @@ ROLLED = [
 
 @pytest.mark.parametrize("f", ROLLED, ids=lambda f: f.__name__)
 def test_one_recording_for_any_number_of_rounds(f):
-    """There are others for the first rounds, which are compared, and for each way to end."""
-    assert compared(f, STARTS) <= 8
+    """There are others for the first rounds, which are compared, and for each way to end.
+
+    From Python 3.14 on a `while` has one test for the first round and all others, so that sides before it meet later.
+    """
+    assert compared(f, STARTS) <= (8 if sys.version_info < (3, 14) else 16)
 
 
 def test_rounds_of_rounds():

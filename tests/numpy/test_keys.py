@@ -178,7 +178,10 @@ CACHES = [cached, remembering, remembering_tuples, remembering_by_get]
 @pytest.mark.parametrize("before", ["plain", "traced", "nothing"])
 @pytest.mark.parametrize("make", CACHES)
 def test_caches_do_not_lose_derivatives(make, before):
-    """What a cache holds for an equal number does not depend on this one: refused, or the right slope."""
+    """What a cache holds for an equal number does not depend on this one: refused, or the right slope.
+
+    Python's own are passed by; what a trace has left in a dict is found by nobody.
+    """
     f = make()
     if before == "plain":
         assert f(3.0) == 9.0
@@ -189,18 +192,25 @@ def test_caches_do_not_lose_derivatives(make, before):
         assert f(4.0) == 16.0
         assert ad.grad(lambda x: f(x) + f(x))(5.0) == 20.0  # one and the same number may be found
         return
-    for transform in (ad.grad, ad.derivative, lambda g: lambda x: ad.jvp(g, (x,), (1.0,))):
-        with pytest.raises(DerivativeDroppedError, match="another number of the same value"):
-            transform(f)(3.0)
+    for transform in (ad.grad, ad.derivative, lambda g: lambda x: ad.jvp(g, (x,), (1.0,))[1]):
+        if before == "plain" and make is not cached:
+            with pytest.raises(DerivativeDroppedError, match="another number of the same value"):
+                transform(f)(3.0)
+        else:
+            assert transform(f)(3.0) == 6.0
     assert f(3.0) == 9.0
+    assert type(f(3.0)) is float
 
 
 @pytest.mark.parametrize("make", CACHES)
 def test_two_equal_numbers_are_two_variables(make):
     """A cache would take the one for the other."""
     f = make()
-    with pytest.raises(DerivativeDroppedError):
-        ad.grad(lambda x, y: f(x) + f(y), (0, 1))(3.0, 3.0)
+    if make is cached:
+        assert ad.grad(lambda x, y: f(x) + 2.0 * f(y), (0, 1))(3.0, 3.0) == (6.0, 12.0)
+    else:
+        with pytest.raises(DerivativeDroppedError):
+            ad.grad(lambda x, y: f(x) + f(y), (0, 1))(3.0, 3.0)
     assert ad.grad(lambda x, y: f(x) + f(y), (0, 1))(4.0, 5.0) == (8.0, 10.0)
 
 

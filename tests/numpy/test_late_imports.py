@@ -30,3 +30,17 @@ def test_the_first_call_knows_what_it_imports(statement, call, run, expected):
     program = PROGRAM.format(statement=statement, call=call, run=run, expected=expected)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert not done.returncode, done.stderr
+
+
+def test_modules_of_scipy_that_come_one_after_the_other():
+    """A twin that is made long after the first trace has arrays that can be filled, as those of the first one have."""
+    program = """
+import numpy as np, adjoint as ad, scipy.linalg
+ad.grad(lambda a: scipy.linalg.expm(np.array([[a]]))[0, 0])(1.0)
+import scipy.signal
+ad.grad(lambda x: np.sum(scipy.signal.lfilter([1.0], [1.0, 0.5], x)))(np.ones(3))
+import scipy.ndimage
+np.testing.assert_allclose(ad.grad(lambda x: np.sum(scipy.ndimage.gaussian_filter(x, 1.0)))(np.ones(5)), np.ones(5))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr

@@ -23,6 +23,7 @@ FEW = 3
 """So many names of operations in one list are a table."""
 
 TABLES = {
+    "core/frames/asking.py": "functions of Python's that compare values themselves, for the words of a decision",
     "numpy/dispatch/conversions.py": "functions of math and cmath that have another name in NumPy, for a message",
     "numpy/dispatch/methods.py": "methods and attributes of NumPy's arrays",
     "numpy/numbers/counting.py": "methods and attributes of Python's integers",

@@ -221,7 +221,7 @@ def test_a_folder_that_cannot_be_written(tmp_path):
         classify((X, Y), ADAM, checkpoint=tmp_path / "file" / "run.npz", callbacks=lambda fit: 1 / 0)
 
 
-@pytest.mark.parametrize("option", ["loss", "optimizer", "data", "the start of the model"])
+@pytest.mark.parametrize("option", ["loss", "optimizer", "data.inputs", "model.weight"])
 def test_checkpoints_of_another_run(option, tmp_path):
     """A finished run is not taken for another one."""
     path = tmp_path / "run.npz"
@@ -229,10 +229,8 @@ def test_checkpoints_of_another_run(option, tmp_path):
     other = {
         "loss": lambda: train(MODEL, losses.hinge, (X, Y), ADAM, checkpoint=path),
         "optimizer": lambda: classify((X, Y), optim.sgd(0.1), checkpoint=path),
-        "data": lambda: classify((X + 1.0, Y), ADAM, checkpoint=path),
-        "the start of the model": lambda: train(
-            nn.Dense(3, 2, key=1), losses.cross_entropy, (X, Y), ADAM, checkpoint=path
-        ),
+        "data.inputs": lambda: classify((X + 1.0, Y), ADAM, checkpoint=path),
+        "model.weight": lambda: train(nn.Dense(3, 2, key=1), losses.cross_entropy, (X, Y), ADAM, checkpoint=path),
     }
     with pytest.raises(ad.errors.InputError) as error:
         other[option]()

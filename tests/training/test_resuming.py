@@ -13,7 +13,7 @@ import pytest
 
 import adjoint as ad
 from adjoint import losses, nn, optim
-from adjoint.training import saving
+from adjoint.training.checkpoints import files
 
 PROGRAM = """
 import sys, time
@@ -108,13 +108,13 @@ def test_no_checkpoint(tmp_path):
 def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     """Nor does it leave anything else."""
     path = tmp_path / "run.npz"
-    saving.save(path, {"a": np.ones(2)}, {})
+    files.save(path, {"a": np.ones(2)}, {})
 
     def fail(*args, **options):
         raise OSError("disk full")
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(OSError, match="disk full"):
-        saving.save(path, {"a": np.zeros(2)}, {})
-    assert saving.load(path)[0]["a"].tolist() == [1.0, 1.0]
+        files.save(path, {"a": np.zeros(2)}, {})
+    assert files.load(path)[0]["a"].tolist() == [1.0, 1.0]
     assert [p.name for p in tmp_path.iterdir()] == ["run.npz"]

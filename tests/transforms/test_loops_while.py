@@ -236,14 +236,12 @@ def test_nested(transform):
 
 
 def test_reverse_twice_through_a_while_loop_in_a_scan():
-    """The scan is gone through step by step; in a program, where nobody knows their number, that is refused."""
+    """Nobody knows the number of steps in advance; in a program, too."""
     c, xs = np.array([0.5, 0.2]), np.array([0.5, 1.5, 2.5])
     twice = TRANSFORMS["reverse twice"]
     same(twice(ROLLED)(c, xs), twice(PLAIN)(c, xs))
-    with pytest.raises(TypeError, match=r"ad\.hvp"):
-        ad.jit(lambda c: ad.grad(lambda c: np.sum(ad.grad(ROLLED)(c, xs) ** 2))(c))(c)
-    with pytest.raises(ad.AdjointError):
-        ad.jit(lambda c: ad.grad(lambda c: np.sum(ad.grad(ROLLED)(c, xs) ** 2))(c))(c)
+    of = lambda f: ad.grad(lambda c: np.sum(ad.grad(f)(c, xs) ** 2))  # noqa: E731
+    same(ad.jit(of(ROLLED))(c), of(PLAIN)(c))
 
 
 def test_scan_in_while():

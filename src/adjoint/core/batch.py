@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .entry.facts import AN_ARRAY, AS_FIRST, NUMBER
 from .primitive import Primitive
 from .trace import Trace, new_level
-from .traced import Ended, Traced, is_of, peel
+from .traced import AXISLESS, Ended, Traced, is_array, is_of, peel
 from .types import Params
 
 
@@ -27,11 +28,20 @@ class BatchTrace(Trace):
         out = primitive.stacking(primitive, values, batched, params, self.size)
         if primitive.multiple:
             return tuple([Traced(o, self, None) for o in out])
-        return Traced(out, self, None)
+        axisless = primitive.facts.axisless
+        return Traced(out, self, None if axisless is NUMBER else _node(axisless, args[0], params))
 
     def end(self) -> None:
         """From now on a handle of this trace is its value: the array of the whole batch."""
         self.__class__ = EndedBatch  # type: ignore[assignment]
+
+
+def _node(axisless: Any, first: Any, params: Params) -> Any:
+    """What is kept with a result: whether an example without axes is an array."""
+    if callable(axisless):
+        axisless = axisless(**params)
+    is_an_array = axisless is AN_ARRAY or (axisless is AS_FIRST and isinstance(first, Traced) and is_array(first))
+    return AXISLESS if is_an_array else None
 
 
 class EndedBatch(Ended, BatchTrace):  # type: ignore[misc]

@@ -3,7 +3,8 @@
     AdjointError
     ├── NotDifferentiableError   (TypeError)       an argument or function has no derivative to give
     ├── DerivativeDroppedError   (TypeError)       a conversion would lose the derivative silently
-    ├── InputError               (TypeError)       an argument cannot be differentiated: integer, string, ...
+    ├── InputError               (TypeError)       an argument cannot be differentiated: string, ...
+    │   └── ArgumentError        (ValueError too)  an argument is not of the kind that the function takes
     ├── OutputError              (TypeError)       the function's result is not what the transformation needs
     ├── TangentError             (ValueError)      a tangent, cotangent or rule's result does not fit its value
     ├── AssignmentError          (ValueError)      an in-place update that cannot be done as NumPy would
@@ -28,14 +29,13 @@ from types import FrameType
 from .frames.callsite import is_entrance
 from .frames.whose import is_library
 from .frames.whose import is_users_code as is_users_code
-from .hints import keywords as keywords
 from .hints import missing as missing
 from .hints import unknown_keyword as unknown_keyword
 
 __all__ = [
-    "AdjointError", "AssignmentError", "BatchError", "BatchSizeError", "DerivativeDroppedError", "GradientCheckError",
-    "ImpureError", "InputError", "NanError", "NotDifferentiableError", "OutputError", "TangentError",
-    "UnsupportedError",
+    "AdjointError", "ArgumentError", "AssignmentError", "BatchError", "BatchSizeError", "DerivativeDroppedError",
+    "GradientCheckError", "ImpureError", "InputError", "NanError", "NotDifferentiableError", "OutputError",
+    "TangentError", "UnsupportedError",
 ]  # fmt: skip
 
 
@@ -50,7 +50,7 @@ class AdjointError(Exception):
     --------
     >>> import adjoint as ad
     >>> try:
-    ...     ad.grad(lambda x: x**2)(3)
+    ...     ad.grad(lambda x: x**2)("3")
     ... except ad.AdjointError as error:
     ...     print(type(error).__name__)
     InputError
@@ -88,9 +88,23 @@ class DerivativeDroppedError(AdjointError, TypeError):
 
 
 class InputError(AdjointError, TypeError):
-    """An argument cannot be differentiated: it is an integer, a boolean, a string or an object.
+    """An argument cannot be differentiated: it is an array of integers, a boolean, a string or an object.
 
-    Wrong: `ad.grad(f)(3)`. Right: `ad.grad(f)(3.0)`, or choose other arguments with `argnums`.
+    Wrong: `ad.grad(f)(np.arange(3))`. Right: `ad.grad(f)(np.arange(3.0))`, or choose other arguments with `argnums`.
+
+    A Python integer is the float that it is equal to, `ad.grad(f)(3)` is `ad.grad(f)(3.0)`, also in lists, tuples and
+    dicts. As a field of a dataclass it is refused, since it may be a setting; so is one that no float is equal to,
+    above 2^53, and what has a dtype, as `np.int64(3)`.
+    """
+
+
+class ArgumentError(InputError, ValueError):
+    """An argument of one of the library's functions is not of the kind that the function takes, or out of its range.
+
+    The message names the argument, what it has to be, and what it is.
+
+    Wrong: `ad.data.order(-3)`, or `ad.train(..., shuffle="no")`.
+    Right: `ad.data.order(3)`, `ad.train(..., shuffle=False)`.
     """
 
 

@@ -6,13 +6,14 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from .frames.asking import is_asking
 from .frames.float_warnings import quiet
 from .primitive import Primitive
 from .reverse import PLAIN
 from .trace import NO_PARAMS, Trace, new_level
 from .traced import Ended, Traced, snapshot
 from .types import Params
-from .values import ieee, is_inexact
+from .values import ieee, is_inexact, may_hold
 
 
 class _Met(threading.local):
@@ -26,10 +27,12 @@ met = _Met()
 class ForwardTrace(Trace):
     """Nothing is stored: the `node` of a handle is its tangent, and None is a tangent that is structurally zero."""
 
-    __slots__ = ("level",)
+    __slots__ = ("asked", "level")
 
     def __init__(self) -> None:
         self.level = new_level()
+        self.asked = False
+        """Whether the user's function has compared values, or asked if they are finite."""
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: Params) -> Any:
         """Evaluate one trace further out, and push the tangents along."""
@@ -53,11 +56,19 @@ class ForwardTrace(Trace):
             return tuple([self._output(o, t) for o, t in zip(out, tangent, strict=True)])
         out = primitive(*values, **params)
         if not is_moving or rule.is_zero:
+            if is_moving and primitive.facts.asks:
+                self.heard(primitive.facts.asks, out)
             return out
+        if self.asked and primitive.facts.leaves_out is not None:
+            note_replaced(primitive, tangents, values, params)
         tangent = pushed(primitive, tangents, out, values, params)
         if not primitive.multiple:
             return Traced(out, self, tangent)
         return tuple([self._output(o, t) for o, t in zip(out, tangent, strict=True)])
+
+    def heard(self, asks: int, answer: Any) -> None:
+        """Remember that the user's function has asked."""
+        self.asked = self.asked or is_asking(asks)
 
     def end(self) -> None:
         """From now on a handle of this trace is its value."""
@@ -73,6 +84,13 @@ class ForwardTrace(Trace):
         if tangent is None:
             return out
         return Traced(out, self, pushed(primitive, [tangent], out, (value,), NO_PARAMS))
+
+
+def note_replaced(primitive: Primitive, moving: Sequence[Any], values: Sequence[Any], params: Params) -> None:
+    """Be in doubt if a step leaves out what is not finite."""
+    from .singular.replaced import left_out  # seldom needed, so not when the library is imported
+
+    met.vertex = met.vertex or any([may_hold(mask) for _, mask in left_out(primitive, moving, values, params)])
 
 
 class EndedForward(Ended, ForwardTrace):  # type: ignore[misc]

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ParamSpec, TypeVar
-
-P = ParamSpec("P")
-R = TypeVar("R")
+from typing import Any
 
 PLAIN = "plain NumPy arrays are differentiated; there is no array type of its own"
 EAGER = "results are computed at once, on this machine; there is nothing to wait for or to move"
@@ -99,8 +93,8 @@ ELSEWHERE: dict[str, str] = {
     "Trainer": "ad.train",
     "fit": "ad.train",
     "evaluate": "ad.losses.empirical_risk",
-    "save": "pickle; ad.train with checkpoint= keeps the state of a run",
-    "load": "pickle; ad.train with checkpoint= goes on with a run",
+    "save": "np.savez(path, **nn.parameters(model)); ad.train with checkpoint= keeps the state of a run",
+    "load": "nn.replace(model, np.load(path)); ad.train with checkpoint= goes on with a run",
     # HIPS autograd, TensorFlow and others
     "elementwise_grad": "ad.derivative, which takes arrays element by element",
     "egrad": "ad.derivative, which takes arrays element by element",
@@ -173,26 +167,6 @@ def missing(place: str, names: Sequence[str], elsewhere: Mapping[str, str] | Non
         raise AttributeError(f"module {place!r} has no attribute {name!r}{end}")
 
     return find
-
-
-def keywords(**elsewhere: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A decorator: keywords that a function does not have are answered with what to write, as `lr="rate="`."""
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        known = frozenset(inspect.signature(function).parameters)
-
-        explained = unknown_keyword
-
-        def called(*args: P.args, **options: P.kwargs) -> R:
-            if not options.keys() <= known:
-                raise TypeError(explained(function.__name__, options, known, elsewhere))
-            return function(*args, **options)
-
-        # in the module of the function itself, where doctest looks for examples
-        own: Any = types.FunctionType(called.__code__, function.__globals__, closure=called.__closure__)
-        return functools.update_wrapper(own, function)
-
-    return decorate
 
 
 def unknown_keyword(owner: str, given: Iterable[str], known: Iterable[str], elsewhere: Mapping[str, str]) -> str:

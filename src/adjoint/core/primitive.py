@@ -95,6 +95,21 @@ class Primitive:
         return f"<primitive {self.name}>"
 
 
+_unasked: dict[Primitive, Primitive] = {}
+
+
+def unasked(primitive: Primitive) -> Primitive:
+    """The same operation where a rule asks: nobody is told (`singular/replaced.py`)."""
+    found = _unasked.get(primitive)
+    if found is None:
+        p = primitive
+        found = _unasked[p] = Primitive(
+            p.name, p.evaluate, derivative=p.derivative, stacking=p.stacking, domain=p.domain, note=p.note,
+            on_arrays=p.on_arrays, fails_from=p.fails_from, facts=p.facts._replace(asks=0),
+        )  # fmt: skip
+    return found
+
+
 class Marker:
     """Stands where a primitive stands, and is none: an input of a trace, a decision of a program."""
 
@@ -108,3 +123,8 @@ class Marker:
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
+
+
+INPUT: Any = Marker("input")
+OUTPUT: Any = Marker("output")
+"""In a node of a trace that is not a step: an input, or one of several results."""

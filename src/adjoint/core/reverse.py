@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .primitive import Marker, Primitive
+from .primitive import INPUT as INPUT
+from .primitive import OUTPUT as OUTPUT
+from .primitive import Primitive
 from .quick.accumulator import Accumulator, accumulated
 from .quick.number_kinds import is_python_at, with_precision
 from .trace import ALIKE, NO_PARAMS, Trace, new_level
@@ -32,12 +34,23 @@ class ReverseTrace(list[Node], Trace):
     Nodes name their arguments by place, so a long program is a flat list and nothing here recurses.
     """
 
-    __slots__ = ("has_numpys", "is_numpy", "jumps", "kinds", "level")
+    __slots__ = (
+        "answers", "asked", "has_numpys", "is_numpy", "is_settled", "jumps", "kinds",
+        "level", "replaced",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.level = new_level()
         self.jumps: list[tuple[Primitive, Sequence[Any], Params]] = []
         """Steps whose results are constant in pieces, as signs are: they are no nodes, but near a point may jump."""
+        self.asked = 0
+        """What the user's function has asked of numbers: 1 how they compare, 2 if they are finite."""
+        self.answers: list[Any] = []
+        """What comparisons were told."""
+        self.replaced: list[Any] = []
+        """Steps that left out what was not (`singular/replaced.py`)."""
+        self.is_settled = False
+        """Whether those that did so rightly are no longer among them."""
         self.is_numpy = False
         """Whether no input is a Python number: then all stand for NumPy's (`quick/number_kinds.py`)."""
         self.has_numpys = False
@@ -67,6 +80,8 @@ class ReverseTrace(list[Node], Trace):
         if rule.is_zero:
             if not primitive.multiple and is_inexact(decidable(out)):
                 self.jumps.append((primitive, values, params))
+            if primitive.facts.asks:
+                self.heard(primitive.facts.asks, out)
             return out
         if type(out) is FLOAT:
             out = float(out)
@@ -74,9 +89,19 @@ class ReverseTrace(list[Node], Trace):
         kept, kept_out = rule.keep(primitive, parents, values, out)
         place = len(self)
         self.append((primitive, parents, kept, kept_out, params))
+        if self.asked and primitive.facts.leaves_out is not None:
+            from .singular.replaced import note
+
+            note(self, primitive, parents, values, params)
         if not primitive.multiple:
             return Traced(out, self, place)
         return tuple([self._output(place, k, o) for k, o in enumerate(out)])
+
+    def heard(self, asks: int, answer: Any) -> None:
+        """Remember that the user's function has asked, and what it was told."""
+        from .singular.replaced import hear  # seldom needed, so not when the library is imported
+
+        hear(self, asks, answer)
 
     def _peeled(self, args: tuple[Any, ...]) -> tuple[list[int | None], list[Any], bool]:
         """Places and values of the arguments of a step, and whether all values are plain."""
@@ -136,7 +161,7 @@ class ReverseTrace(list[Node], Trace):
         """The same steps in a trace that nobody has a handle of, to be swept later; this one has ended."""
         kept = ReverseTrace()
         kept.extend(self)
-        kept.jumps = self.jumps
+        kept.jumps, kept.asked, kept.replaced = self.jumps, self.asked, self.replaced
         self.end()
         return kept
 
@@ -249,8 +274,3 @@ def taken_again(trace: Sequence[Node], inputs: Sequence[Any], take: Callable[[No
             given = [a if p is None else results[p] for p, a in zip(parents, args, strict=False)]
             results.append(take(node, given))
     return results
-
-
-INPUT: Any = Marker("input")
-OUTPUT: Any = Marker("output")
-"""In a node that is not a step: an input, or one of several results."""

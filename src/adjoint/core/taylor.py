@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .forward import note_replaced
+from .frames.asking import is_asking
 from .frames.float_warnings import quiet
 from .primitive import Primitive
 from .series import Expansion, Series
@@ -24,11 +26,13 @@ class TaylorTrace(Trace):
     the equations of a rule close, and sine and cosine are two series at any order.
     """
 
-    __slots__ = ("count", "has_kinks", "in_doubt", "is_certain", "level", "met", "order", "side")
+    __slots__ = ("asked", "count", "has_kinks", "in_doubt", "is_certain", "level", "met", "order", "side")
 
     def __init__(self, order: int, *, is_certain: bool = False, side: int = 0) -> None:
         self.level = new_level()
         self.order = order
+        self.asked = False
+        """Whether the user's function has compared values, or asked if they are finite."""
         self.in_doubt = False
         """Whether a value that is 0 in all orders met the end of a domain, where it matters whether it stays so."""
         self.is_certain = is_certain
@@ -61,7 +65,12 @@ class TaylorTrace(Trace):
             rows.append(row)
             values.append(a)
         if primitive.derivative.is_zero or all([row is None for row in rows]):
-            return primitive(*values, **params)
+            out = primitive(*values, **params)
+            if primitive.facts.asks:
+                self.heard(primitive.facts.asks, out)
+            return out
+        if self.asked and self.met is None and primitive.facts.leaves_out is not None:
+            note_replaced(primitive, rows, values, params)
         if primitive.inline:
             return primitive.evaluate(*args, **params)
         if self.met is not None:
@@ -140,6 +149,10 @@ class TaylorTrace(Trace):
         for j, row in enumerate(step.results):
             row.find = _in_step(step.results, j, find_all)
         return tuple([Traced(o, self, row) if is_inexact(o) else o for o, row in zip(out, step.results, strict=True)])
+
+    def heard(self, asks: int, answer: Any) -> None:
+        """Remember that the user's function has asked."""
+        self.asked = self.asked or is_asking(asks)
 
     def end(self) -> None:
         """From now on a handle of this trace is its value."""

@@ -48,6 +48,10 @@ class Trace(ABC):
         """Whether the number of a handle with this node is one of Python's; None if its value tells."""
         return None
 
+    def heard(self, asks: int, answer: Any) -> None:
+        """The user's function has compared a value, or asked whether it is finite (`singular/replaced.py`)."""
+        return
+
     def decided(self, x: Traced, why: str = "", likely: bool | None = None) -> Any:
         """The plain value of one of its handles, on which what follows relies."""
         raise AssertionError("only a trace that writes a program down has decisions to write")

@@ -131,8 +131,27 @@ def kind_of(x: Traced) -> type:
     if kind in PYTHON:
         return kind if is_python(x) else PYTHON[kind].type
     if isinstance(whole, np.ndarray):
-        return whole.dtype.type if x.shape == () and whole.ndim else np.ndarray  # inside vmap: of one example
+        return np.ndarray if is_array(x) else whole.dtype.type
     return kind
+
+
+AXISLESS: Any = "without axes"
+"""The node of a batch's handle whose examples, if they have no axes, are arrays and not numbers."""
+
+
+def is_array(x: Traced) -> bool:
+    """Whether NumPy would have an array here, inside vmap for one example: an array is updated, a number rebound.
+
+    An array without axes is not a number: it can be written to, and whoever else holds it sees that.
+    """
+    whole = concrete(x)
+    if not isinstance(whole, np.ndarray):
+        return False
+    if not whole.ndim or x.shape:
+        return True
+    while not x.traced_by.lead:
+        x = x.value
+    return x.node is AXISLESS
 
 
 def settled(x: object) -> Any:

@@ -9,7 +9,10 @@ import numpy as np
 
 from .classes import NAMESPACE as NAMESPACE
 from .classes import register_dataclass
+from .errors import InputError
 from .traced import Traced
+
+_ENDLESS = "An argument is a {} that holds itself, or is nested without end: its numbers cannot be taken out of it."
 
 LEAVES = frozenset((float, int, np.ndarray, np.float64, np.float32, complex, Traced))
 """Types that are a leaf for sure, so that the plainest calls need no look at containers (nor an import of optree)."""
@@ -26,7 +29,10 @@ def flatten(tree: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
         return [], dict
     import optree
 
-    leaves, structure = optree.tree_flatten(tree, namespace=NAMESPACE)
+    try:
+        leaves, structure = optree.tree_flatten(tree, namespace=NAMESPACE)
+    except RecursionError:
+        raise InputError(_ENDLESS.format(type(tree).__name__)) from None
     new = {type(leaf) for leaf in leaves} - LEAVES
     if any([register_dataclass(kind) for kind in new]):
         return flatten(tree)
@@ -46,6 +52,7 @@ def ways(args: Any) -> list[tuple[Any, ...]]:
     """The keys that lead to each leaf."""
     import optree
 
+    flatten(args)
     found, _, _ = optree.tree_flatten_with_path(args, namespace=NAMESPACE)
     return found
 

@@ -11,6 +11,7 @@ import numpy as np
 
 import adjoint as ad
 
+from ..arguments import Count, Seed, checked
 from .checks import check, check_lengths
 from .frames import as_arrays
 from .order import order
@@ -18,16 +19,16 @@ from .rows import rows_of
 from .streams import is_stream, streamed
 
 
-@ad.errors.keywords(batch_size="size=", random_state="seed=", chunks="data.batches(chunks, size=32)")
+@checked("size", "X", "y", batch_size="size=", random_state="seed=", chunks="data.batches(chunks, size=32)")
 def batches(
     X: Any,
     y: Any = None,
-    size: int = 32,
+    size: Count = 32,
     shuffle: bool = True,
-    seed: int = 0,
+    seed: Seed = 0,
     drop_last: bool = False,
     *,
-    buffer: int | None = None,
+    buffer: Count | None = None,
     checked: bool = True,
 ) -> Batches:
     """The data in batches: each `for` over it is one epoch, in another order than the last.
@@ -157,7 +158,7 @@ class Batches:
     drop_last: bool
     block: int = 0
     checked: bool = True
-    started: int = 0
+    started: int = dataclasses.field(default=0, compare=False)  # where it is, not what it is
 
     def __repr__(self) -> str:
         shown = ("n", "size", "shuffle", "seed", "drop_last")

@@ -8,9 +8,11 @@ import numpy as np
 
 import adjoint as ad
 
+from ..arguments import checked
 from .rows import is_lazy, leaves_of
 
 
+@checked("X", "y")
 def check(X: Any, y: Any = None) -> int:
     """How many examples there are; raises if the data cannot be trained on.
 

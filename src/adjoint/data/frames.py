@@ -8,10 +8,13 @@ import numpy as np
 
 import adjoint as ad
 
+from ..arguments import checked
+
 FRAMES = frozenset(("cudf", "dask", "duckdb", "ibis", "modin", "narwhals", "pandas", "polars", "pyarrow", "pyspark"))
 """Packages whose objects narwhals reads."""
 
 
+@checked("data")
 def as_arrays(data: Any, name: str = "X") -> Any:
     """Frames, series and lists as arrays; arrays and containers of arrays as they are.
 

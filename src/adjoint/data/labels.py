@@ -8,10 +8,12 @@ import numpy as np
 
 import adjoint as ad
 
+from ..arguments import Count, NumericDType, checked
 from .frames import as_arrays
 
 
-def one_hot(labels: Any, classes: int | None = None, *, dtype: Any = np.float64) -> Any:
+@checked("labels")
+def one_hot(labels: Any, classes: Count | None = None, *, dtype: NumericDType = np.float64) -> Any:
     """Rows with a 1 at the place of the label.
 
     Parameters
@@ -88,7 +90,8 @@ def _check_range(labels: np.ndarray, classes: int | None) -> int:
     )
 
 
-def class_weights(labels: Any, classes: int | None = None) -> np.ndarray:
+@checked("labels")
+def class_weights(labels: Any, classes: Count | None = None) -> np.ndarray:
     r"""Weights under which all classes count alike, however many examples each has.
 
     .. math:: c_k = \frac{n}{K n_k}

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arguments import Seed, Size, checked
 
-def order(n: int, seed: int = 0, epoch: int = 0) -> np.ndarray:
+
+@checked()
+def order(n: Size, seed: Seed = 0, epoch: Size = 0) -> np.ndarray:
     """The order in which an epoch passes the examples.
 
     It depends on nothing but its arguments, so a run that was broken off continues with the same batches.

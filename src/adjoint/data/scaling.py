@@ -9,11 +9,13 @@ import numpy as np
 
 import adjoint as ad
 
+from ..arguments import Axis, checked
 from .checks import check
 from .frames import as_arrays
 
 
-def standardise(X: Any, *, axis: int | tuple[int, ...] = 0) -> Standardiser:
+@checked("X")
+def standardise(X: Any, *, axis: Axis | tuple[Axis, ...] = 0) -> Standardiser:
     r"""The mean and the scale of each column, to subtract and to divide by.
 
     .. math:: z = \frac{x - \mu}{\sigma}

@@ -9,15 +9,23 @@ import numpy as np
 
 import adjoint as ad
 
+from ..arguments import Seed, checked
 from .checks import check_lengths
 from .frames import as_arrays
 from .rows import rows_of
 
 
-@ad.errors.keywords(
-    test_size="test=", random_state="seed=", key="seed=", train_size="test=, the share of the other part"
+@checked(
+    "X",
+    "y",
+    "stratify",
+    "test",
+    test_size="test=",
+    random_state="seed=",
+    key="seed=",
+    train_size="test=, the share of the other part",
 )
-def split(X: Any, y: Any = None, *, test: float = 0.2, seed: int = 0, stratify: Any = None) -> Any:
+def split(X: Any, y: Any = None, *, test: float = 0.2, seed: Seed = 0, stratify: Any = None) -> Any:
     """Random parts of the data, to train on and to test with.
 
     Parameters

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..core.arguments import checked
 from ..core.frames.folding import FOLDING
 from ..transforms.interface.checking import checked_function
 from .sweep import Bad, swept
 from .watch import watched
 
 
+@checked("fun")
 def find_nan(fun: Callable[..., Any]) -> Callable[..., Bad | None]:
     """Where the first nan or infinity comes from: the step, the user's line and what it was given.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.arguments import NonNegative, Positive, checked
 from ..core.errors import InputError, OutputError, message
 from ..core.frames.folding import FOLDING
 from ..core.reverse import INPUT, OUTPUT
@@ -20,8 +21,13 @@ from .sweep import Swept, swept
 from .watch import Size, Watched, size_of, watched
 
 
+@checked("fun", "argnums")
 def health(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, *, vanishing: float = 1e-3, exploding: float = 1e3
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    *,
+    vanishing: NonNegative = 1e-3,
+    exploding: Positive = 1e3,
 ) -> Callable[..., Health]:
     """Look at a gradient: its size at every step, in every block and for every parameter, and what is wrong with it.
 

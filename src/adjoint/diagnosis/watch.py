@@ -18,7 +18,7 @@ from ..core.types import Params
 from ..core.values import contents, describe, is_inexact
 from ..explanation.block import Blocks, blocks_now
 from ..explanation.record.record import parameters_of
-from ..transforms.interface.checking import checked_input, output_leaves
+from ..transforms.interface.checking import checked_input, given_leaves, output_leaves
 from ..transforms.interface.inputs import check_places
 from ..transforms.interface.presenting import copied, released
 from ..transforms.recording import run
@@ -162,18 +162,25 @@ def _moving(args: tuple[Any, ...], leaves: list[Any], argnums: Any, name: str) -
     else:
         check_places(args, argnums)
         chosen = {n % len(args) for n in ((argnums,) if isinstance(argnums, int) else argnums)}
-    found = [
-        k for k, way in enumerate(ways(args)) if way[0] in chosen and _is_number(leaves[k]) and is_inexact(leaves[k])
-    ]
+    found = _reals(args, leaves, chosen)
+    if not found:  # of a real function, 3 is 3.0
+        leaves[:] = given_leaves(leaves, args)
+        found = _reals(args, leaves, chosen)
     if not found:
         raise InputError(
             message(
                 f"{name} needs at least one real or complex number to differentiate with respect to.",
                 got=", ".join([describe(leaf) for leaf in leaves]) or "no argument",
-                fix="Pass a float (3.0, not 3) or  x.astype(float);  choose other arguments with  argnums.",
+                fix="Pass a float or  x.astype(float);  choose other arguments with  argnums.",
             )
         )
     return found
+
+
+def _reals(args: tuple[Any, ...], leaves: list[Any], chosen: set[int]) -> list[int]:
+    return [
+        k for k, way in enumerate(ways(args)) if way[0] in chosen and _is_number(leaves[k]) and is_inexact(leaves[k])
+    ]
 
 
 def _is_number(x: Any) -> bool:

@@ -6,6 +6,9 @@ import itertools
 from contextlib import ContextDecorator
 from contextvars import ContextVar
 
+from ..core.errors import ArgumentError, message
+from ..core.values import describe
+
 Blocks = tuple[tuple[str, int], ...]
 """The blocks around a step, from the outermost in: a name, and a number that tells one entry from the next."""
 
@@ -39,7 +42,9 @@ class block(ContextDecorator):  # noqa: N801  (a function to its users)
     """
 
     def __init__(self, name: str) -> None:
-        self.name = str(name)
+        if not isinstance(name, str):
+            raise ArgumentError(message("block needs name, a text.", got=f"name = {describe(name)}"))
+        self.name = name
 
     def __enter__(self) -> None:
         _current.set((*_current.get(), (self.name, next(_entries))))

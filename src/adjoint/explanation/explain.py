@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, overload
+from typing import Annotated, Any, ParamSpec, overload
 
 import numpy as np
 
+from ..core.arguments import Count, checked, whole
 from ..core.errors import InputError, message
 from ..core.frames.folding import fold
 from ..core.tree import flatten
@@ -34,17 +35,18 @@ def explain(
     digits: int = 4, names: bool = True, lines: bool = False, collapse: bool = True, max_rows: int = 60,
     tangent: Any = None, cotangent: Any = None,
 ) -> Callable[P, Explanation]: ...  # fmt: skip
+@checked("fun", "argnums", "mode", "level", "digits", "max_rows", "tangent", "cotangent")
 def explain(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] | None = None,
     *,
     mode: str = "reverse",
     level: str = "vector",
-    digits: int = 4,
+    digits: Annotated[int, whole(1, 17)] = 4,
     names: bool = True,
     lines: bool = False,
     collapse: bool = True,
-    max_rows: int = 60,
+    max_rows: Count = 60,
     tangent: Any = None,
     cotangent: Any = None,
 ) -> Callable[..., Explanation]:

@@ -10,8 +10,9 @@ import numpy as np
 
 from ..core.errors import user_line
 from ..core.primitive import Primitive
+from ..core.singular.replaced import as_asked
 from ..core.trace import Trace, new_level
-from ..core.traced import LOCAL, Ended, Traced, settled, snapshot
+from ..core.traced import AXISLESS, LOCAL, Ended, Traced, settled, snapshot
 from .arithmetic import Pythons, is_spoken_of
 from .bits import frozen, same_bits
 from .conditions import Checked, Conditions, Surroundings
@@ -22,8 +23,7 @@ from .program import GUARD, PYTHON_NUMBERS, Failure, Program, Step, type_of, wor
 from .recording.waiting import OFTEN, look
 
 NUMBERS = (bool, int, float, complex, np.generic)
-_step: Any = tuple.__new__
-"""Makes a step without asking for its parts by name: there are many."""
+_step: Any = tuple.__new__  # makes a step without asking for its parts by name: there are many
 
 
 class ForeignValueError(Exception):
@@ -131,6 +131,7 @@ class CaptureTrace(Trace):
             return primitive.evaluate(*args, **params)
         if self.origins:
             args = Count.meeting(self, primitive, args)
+        primitive = as_asked(primitive) if primitive.facts.asks and not self.guards_allowed else primitive
         numbers, values = [], []
         for a in args:
             if type(a) is Traced and a.traced_by is self:
@@ -395,4 +396,5 @@ def example(x: object) -> Any:
     inner = x.traced_by.example(x) if isinstance(x.traced_by, CaptureTrace) else example(x.value)
     if not x.traced_by.lead:
         return inner
-    return inner[0] if len(inner) else np.zeros(inner.shape[1:], inner.dtype)[()]
+    first = inner[0] if len(inner) else np.zeros(inner.shape[1:], inner.dtype)[()]
+    return np.asarray(first) if x.node is AXISLESS else first

@@ -7,12 +7,12 @@ range first, and what does not fit even then is taken with plain numbers, for ex
 
 from __future__ import annotations
 
-import dis
 import functools
 import types
 from collections.abc import Iterable
 from typing import Any
 
+from ..core.code.decode import instructions
 from ..core.primitive import Primitive
 from ..core.trace import Trace
 from ..core.traced import Traced
@@ -84,10 +84,10 @@ def tells_handles_apart(functions: Iterable[types.FunctionType]) -> bool:
 @functools.lru_cache(4096)
 def _tells(code: types.CodeType) -> bool:
     before = None
-    for step in dis.get_instructions(code):
-        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval in TELLTALE:
+    for step in instructions(code):
+        if step.name in ("LOAD_GLOBAL", "LOAD_NAME") and step.value in TELLTALE:
             return True
-        if step.opname == "IS_OP" and before is not None and type(before.argval) in (bool, int):  # n is True
+        if step.name == "IS_OP" and before is not None and type(before.value) in (bool, int):  # n is True
             return True
         before = step
     return any([_tells(c) for c in code.co_consts if isinstance(c, types.CodeType)])

@@ -99,9 +99,9 @@ class Deferred:
         left, self._stand_ins = self._stand_ins, {}
         shared = Counter(map(id, left.values()))
         for number in sorted(left, reverse=True):  # views before what they are views of
-            out = left.pop(number)
+            out, times = _popped(left, number)
             shared[id(out)] -= 1
-            is_kept = sys.getrefcount(out) > 2 + shared[id(out)] and type(out) is not np.bool
+            is_kept = times > ALONE + shared[id(out)] and type(out) is not np.bool
             if is_kept and number in self._makers:
                 self._stand_ins[number] = out
             del out
@@ -127,6 +127,16 @@ class Deferred:
             for number, out in zip(step.outs, found if step.primitive.multiple else (found,), strict=True):
                 del self._makers[number]
                 self._known[number] = _filled(self._stand_ins.get(number), out)
+
+
+def _popped(table: dict[int, Any], number: int) -> tuple[Any, int]:
+    """What a table holds, taken out of it, and the references there are to it, those of this function among them."""
+    out = table.pop(number)
+    return out, sys.getrefcount(out)
+
+
+ALONE = _popped({0: object()}, 0)[1]
+"""How many there are to what nobody else holds: how many calls and variables count differs between Pythons."""
 
 
 def _filled(stand_in: Any, value: Any) -> Any:

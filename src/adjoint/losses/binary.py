@@ -8,20 +8,22 @@ import numpy as np
 
 import adjoint as ad
 
+from ..arguments import Base, Fraction, Numbers, RealNumbers, checked
 from .checks import as_dtype, check_share, check_weights, is_plain, same_shape
 from .classification import in_base
 from .reduction import reduced
 
 
+@checked("targets", "reduction", "class_weight")
 def binary_cross_entropy(
-    outputs: Any,
+    outputs: Numbers,
     targets: Any,
     *,
     reduction: str = "mean",
-    sample_weight: Any = None,
+    sample_weight: RealNumbers | None = None,
     class_weight: Any = None,
-    label_smoothing: float = 0.0,
-    base: float | None = None,
+    label_smoothing: Fraction = 0.0,
+    base: Base = None,
 ) -> Any:
     r"""Minus the logarithm of the probability of the true answer, from the logit of "yes".
 

@@ -9,20 +9,22 @@ import numpy as np
 
 import adjoint as ad
 
+from ..arguments import Base, Fraction, Numbers, RealNumbers, checked
 from .checks import as_dtype, check_share, check_weights
 from .labels import classes_of, picked
 from .reduction import reduced
 
 
+@checked("targets", "reduction", "class_weight")
 def cross_entropy(
-    outputs: Any,
+    outputs: Numbers,
     targets: Any,
     *,
     reduction: str = "mean",
-    sample_weight: Any = None,
+    sample_weight: RealNumbers | None = None,
     class_weight: Any = None,
-    label_smoothing: float = 0.0,
-    base: float | None = None,
+    label_smoothing: Fraction = 0.0,
+    base: Base = None,
 ) -> Any:
     r"""Minus the logarithm of the probability of the true class, from logits.
 

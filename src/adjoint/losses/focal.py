@@ -8,6 +8,7 @@ import numpy as np
 
 import adjoint as ad
 
+from ..arguments import Numbers, RealNumbers, checked
 from .binary import binary_targets, pair
 from .checks import is_plain
 from .classification import class_weights
@@ -15,14 +16,15 @@ from .labels import classes_of, own_and_others
 from .reduction import reduced
 
 
+@checked("targets", "reduction", "class_weight")
 def focal(
-    outputs: Any,
+    outputs: Numbers,
     targets: Any,
     *,
     gamma: float = 2.0,
     binary: bool = False,
     reduction: str = "mean",
-    sample_weight: Any = None,
+    sample_weight: RealNumbers | None = None,
     class_weight: Any = None,
 ) -> Any:
     r"""Cross-entropy, times a power of the probability of being wrong: examples that are easy count less.

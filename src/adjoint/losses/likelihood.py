@@ -9,6 +9,7 @@ import numpy as np
 
 import adjoint as ad
 
+from ..arguments import Axis, Base, Numbers, RealNumbers, checked
 from .checks import as_dtype, as_floats, same_shape
 from .classification import in_base
 from .labels import classes_of
@@ -17,8 +18,14 @@ from .reduction import reduced, weights_of
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 
 
+@checked("outputs", "targets", "reduction")
 def gaussian(
-    outputs: Any, targets: Any, *, sigma: Any = 1.0, reduction: str = "mean", sample_weight: Any = None
+    outputs: Numbers,
+    targets: Any,
+    *,
+    sigma: Numbers | None = 1.0,
+    reduction: str = "mean",
+    sample_weight: RealNumbers | None = None,
 ) -> Any:
     r"""Minus the logarithm of the density of the targets, normal around the outputs.
 
@@ -99,7 +106,14 @@ def _mean_and_log_sigma(outputs: Any, targets: Any) -> tuple[Any, Any]:
     )
 
 
-def estimate_sigma(outputs: Any, targets: Any, *, axis: Any = None, sample_weight: Any = None) -> Any:
+@checked("targets")
+def estimate_sigma(
+    outputs: Numbers,
+    targets: Any,
+    *,
+    axis: Axis | tuple[Axis, ...] | None = None,
+    sample_weight: RealNumbers | None = None,
+) -> Any:
     r"""The standard deviation under which the targets are likeliest, given the outputs of a trained model.
 
     .. math:: \hat\sigma^2 = \frac1n \sum_i (y_i - f_i)^2
@@ -133,7 +147,14 @@ def estimate_sigma(outputs: Any, targets: Any, *, axis: Any = None, sample_weigh
     return np.sqrt(np.sum(weight * (y - f) ** 2, axis=axis) / np.sum(weight, axis=axis))
 
 
-def poisson(outputs: Any, targets: Any, *, reduction: str = "mean", sample_weight: Any = None) -> Any:
+@checked("targets", "reduction")
+def poisson(
+    outputs: Numbers,
+    targets: Any,
+    *,
+    reduction: str = "mean",
+    sample_weight: RealNumbers | None = None,
+) -> Any:
     r"""Minus the logarithm of the probability of counts, from the logarithm of their rate.
 
     .. math:: l(f, y) = e^f - y f
@@ -167,8 +188,14 @@ def poisson(outputs: Any, targets: Any, *, reduction: str = "mean", sample_weigh
     return reduced(np.exp(f) - y * f, reduction, sample_weight)
 
 
+@checked("targets", "reduction")
 def kl_divergence(
-    outputs: Any, targets: Any, *, reduction: str = "mean", sample_weight: Any = None, base: float | None = None
+    outputs: Numbers,
+    targets: Any,
+    *,
+    reduction: str = "mean",
+    sample_weight: RealNumbers | None = None,
+    base: Base = None,
 ) -> Any:
     r"""How far the probabilities of the logits are from given ones: cross-entropy minus the entropy of the targets.
 

@@ -8,12 +8,20 @@ import numpy as np
 
 import adjoint as ad
 
+from ..arguments import Numbers, RealNumbers, checked
 from .checks import is_plain, same_shape
 from .labels import classes_of, own_and_others
 from .reduction import reduced
 
 
-def hinge(outputs: Any, targets: Any, *, reduction: str = "mean", sample_weight: Any = None) -> Any:
+@checked("targets", "reduction")
+def hinge(
+    outputs: Numbers,
+    targets: Any,
+    *,
+    reduction: str = "mean",
+    sample_weight: RealNumbers | None = None,
+) -> Any:
     r"""What the margin lacks to 1: the loss of support-vector machines.
 
     .. math:: l(f, y) = \max(0, 1 - m), \qquad m = y f \quad\text{or}\quad m = z_y - \max_{k \ne y} z_k
@@ -45,7 +53,14 @@ def hinge(outputs: Any, targets: Any, *, reduction: str = "mean", sample_weight:
     return reduced(np.maximum(1.0 - _margins(outputs, targets, "hinge"), 0.0), reduction, sample_weight)
 
 
-def margin(outputs: Any, targets: Any, *, reduction: str = "mean", sample_weight: Any = None) -> Any:
+@checked("targets", "reduction")
+def margin(
+    outputs: Numbers,
+    targets: Any,
+    *,
+    reduction: str = "mean",
+    sample_weight: RealNumbers | None = None,
+) -> Any:
     r"""Minus the margin: negative where the prediction is right, the more the surer it is.
 
     .. math:: l(f, y) = -m, \qquad m = y f \quad\text{or}\quad m = z_y - \max_{k \ne y} z_k
@@ -77,7 +92,14 @@ def margin(outputs: Any, targets: Any, *, reduction: str = "mean", sample_weight
     return reduced(-_margins(outputs, targets, "margin"), reduction, sample_weight)
 
 
-def zero_one(outputs: Any, targets: Any, *, reduction: str = "mean", sample_weight: Any = None) -> Any:
+@checked("targets", "reduction")
+def zero_one(
+    outputs: Numbers,
+    targets: Any,
+    *,
+    reduction: str = "mean",
+    sample_weight: RealNumbers | None = None,
+) -> Any:
     r"""1 where the prediction is wrong, else 0: its mean is the rate of errors, 1 - accuracy.
 
     It is for reports. Its derivative is 0 wherever it has one, so training on it would change nothing: asking for the

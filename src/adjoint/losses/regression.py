@@ -8,11 +8,19 @@ import numpy as np
 
 import adjoint as ad
 
+from ..arguments import Numbers, RealNumbers, checked
 from .checks import same_shape
 from .reduction import reduced
 
 
-def squared(outputs: Any, targets: Any, *, reduction: str = "mean", sample_weight: Any = None) -> Any:
+@checked("targets", "reduction")
+def squared(
+    outputs: Numbers,
+    targets: Any,
+    *,
+    reduction: str = "mean",
+    sample_weight: RealNumbers | None = None,
+) -> Any:
     r"""The square of the error.
 
     .. math:: l(f, y) = (f - y)^2
@@ -47,7 +55,14 @@ def squared(outputs: Any, targets: Any, *, reduction: str = "mean", sample_weigh
     return reduced((f - y) ** 2, reduction, sample_weight)
 
 
-def absolute(outputs: Any, targets: Any, *, reduction: str = "mean", sample_weight: Any = None) -> Any:
+@checked("targets", "reduction")
+def absolute(
+    outputs: Numbers,
+    targets: Any,
+    *,
+    reduction: str = "mean",
+    sample_weight: RealNumbers | None = None,
+) -> Any:
     r"""The size of the error, which far-off examples move less than its square.
 
     .. math:: l(f, y) = |f - y|
@@ -80,7 +95,15 @@ def absolute(outputs: Any, targets: Any, *, reduction: str = "mean", sample_weig
     return reduced(np.abs(f - y), reduction, sample_weight)
 
 
-def huber(outputs: Any, targets: Any, *, delta: float = 1.0, reduction: str = "mean", sample_weight: Any = None) -> Any:
+@checked("targets", "reduction")
+def huber(
+    outputs: Numbers,
+    targets: Any,
+    *,
+    delta: float = 1.0,
+    reduction: str = "mean",
+    sample_weight: RealNumbers | None = None,
+) -> Any:
     r"""Half the square of small errors, a line for those larger than `delta`.
 
     .. math:: l(f, y) = \begin{cases} r^2 / 2 & |r| \le \delta \\ \delta (|r| - \delta / 2) & |r| > \delta

@@ -12,12 +12,15 @@ import numpy as np
 
 import adjoint as ad
 
+from ..arguments import Count, RealNumbers, checked
+
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 Patterns = str | tuple[str, ...] | list[str]
 Regulariser = Callable[[Any], Any]
 
 
-def l2(strength: Any, *, only: Patterns = "*") -> Regulariser:
+@checked()
+def l2(strength: RealNumbers, *, only: Patterns = "*") -> Regulariser:
     r"""The sum of the squares of the parameters, times a strength.
 
     .. math:: R(w) = \lambda \sum_i w_i^2
@@ -49,7 +52,8 @@ def l2(strength: Any, *, only: Patterns = "*") -> Regulariser:
     return lambda parameters: strength * _total(_squares, parameters, only)
 
 
-def l1(strength: Any, *, only: Patterns = "*") -> Regulariser:
+@checked()
+def l1(strength: RealNumbers, *, only: Patterns = "*") -> Regulariser:
     r"""The sum of the sizes of the parameters, times a strength: it moves small ones to 0.
 
     .. math:: R(w) = \lambda \sum_i |w_i|
@@ -79,7 +83,8 @@ def l1(strength: Any, *, only: Patterns = "*") -> Regulariser:
     return lambda parameters: strength * _total(_sizes, parameters, only)
 
 
-def elastic(l1: Any, l2: Any, *, only: Patterns = "*") -> Regulariser:
+@checked()
+def elastic(l1: RealNumbers, l2: RealNumbers, *, only: Patterns = "*") -> Regulariser:
     r"""Both: sizes and squares of the parameters, each times its strength.
 
     .. math:: R(w) = \lambda_1 \sum_i |w_i| + \lambda_2 \sum_i w_i^2
@@ -113,7 +118,8 @@ def elastic(l1: Any, l2: Any, *, only: Patterns = "*") -> Regulariser:
     return lambda parameters: l1 * _total(_sizes, parameters, only) + l2 * _total(_squares, parameters, only)
 
 
-def gaussian_prior(sigma: Any, *, n: int = 1, only: Patterns = "*") -> Regulariser:
+@checked()
+def gaussian_prior(sigma: RealNumbers, *, n: Count = 1, only: Patterns = "*") -> Regulariser:
     r"""Minus the logarithm of a normal density of the parameters around 0, over n.
 
     .. math:: -\tfrac1n \log p(w) = \tfrac1n \sum_i \left(\frac{w_i^2}{2 \sigma^2} + \log \sigma
@@ -153,7 +159,8 @@ def gaussian_prior(sigma: Any, *, n: int = 1, only: Patterns = "*") -> Regularis
     return prior
 
 
-def laplace_prior(b: Any, *, n: int = 1, only: Patterns = "*") -> Regulariser:
+@checked()
+def laplace_prior(b: RealNumbers, *, n: Count = 1, only: Patterns = "*") -> Regulariser:
     r"""Minus the logarithm of a Laplace density of the parameters around 0, over n.
 
     .. math:: -\tfrac1n \log p(w) = \tfrac1n \sum_i \left(\frac{|w_i|}{b} + \log 2 b\right)

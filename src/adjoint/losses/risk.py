@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..arguments import checked
 
+
+@checked()
 def empirical_risk(model: Callable[[Any], Any], loss: Callable[..., Any], X: Any, y: Any) -> Any:
     r"""The mean loss of a model on data.
 
@@ -37,6 +40,7 @@ def empirical_risk(model: Callable[[Any], Any], loss: Callable[..., Any], X: Any
     return loss(model(X), y)
 
 
+@checked()
 def generalisation_gap(
     model: Callable[[Any], Any], loss: Callable[..., Any], train: tuple[Any, Any], test: tuple[Any, Any]
 ) -> Any:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import adjoint as ad
 
-Array = Any
+from ..arguments import Array, Axis, checked
 
 
+@checked()
 def identity(x: Array) -> Array:
     """x itself.
 
@@ -33,7 +32,8 @@ def identity(x: Array) -> Array:
     return x
 
 
-def sigmoid(x: Array, slope: Any = 1.0) -> Array:
+@checked()
+def sigmoid(x: Array, slope: Array = 1.0) -> Array:
     """1 / (1 + exp(-a x)), with the slope a; its derivative at 0 is a / 4.
 
     Parameters
@@ -58,6 +58,7 @@ def sigmoid(x: Array, slope: Any = 1.0) -> Array:
     return ad.numpy.logistic(x if type(slope) is float and slope == 1.0 else slope * x)
 
 
+@checked()
 def tanh(x: Array) -> Array:
     """The hyperbolic tangent, 2 sigmoid(2 x) - 1.
 
@@ -80,6 +81,7 @@ def tanh(x: Array) -> Array:
     return np.tanh(x)
 
 
+@checked()
 def relu(x: Array, at_zero: float = 0.0) -> Array:
     """max(x, 0); its subgradient at 0 is chosen.
 
@@ -118,7 +120,8 @@ def relu(x: Array, at_zero: float = 0.0) -> Array:
     return np.where(x == 0.0, at_zero * x, np.maximum(x, 0.0))
 
 
-def leaky_relu(x: Array, slope: Any = 0.01) -> Array:
+@checked()
+def leaky_relu(x: Array, slope: Array = 0.01) -> Array:
     """x for x > 0, else a x, with the slope a; at 0 the derivative is a.
 
     Parameters
@@ -143,6 +146,7 @@ def leaky_relu(x: Array, slope: Any = 0.01) -> Array:
     return np.where(x > 0.0, x, slope * x)
 
 
+@checked()
 def softplus(x: Array) -> Array:
     """log(1 + exp(x)), a smooth ReLU whose derivative is the sigmoid.
 
@@ -166,7 +170,8 @@ def softplus(x: Array) -> Array:
     return np.logaddexp(x, 0.0)
 
 
-def elu(x: Array, alpha: Any = 1.0) -> Array:
+@checked()
+def elu(x: Array, alpha: Array = 1.0) -> Array:
     """x for x > 0, else alpha (exp(x) - 1).
 
     Parameters
@@ -191,6 +196,7 @@ def elu(x: Array, alpha: Any = 1.0) -> Array:
     return np.where(x > 0.0, x, alpha * np.expm1(np.where(x > 0.0, 0.0, x)))
 
 
+@checked()
 def gelu(x: Array, approximate: bool = False) -> Array:
     """x Phi(x), with the normal distribution function Phi.
 
@@ -233,6 +239,7 @@ def gelu(x: Array, approximate: bool = False) -> Array:
     return x * ndtr(x)
 
 
+@checked()
 def silu(x: Array) -> Array:
     """x sigmoid(x), also called swish.
 
@@ -256,7 +263,8 @@ def silu(x: Array) -> Array:
     return x * ad.numpy.logistic(x)
 
 
-def softmax(x: Array, temperature: Any = 1.0, *, axis: int = -1) -> Array:
+@checked()
+def softmax(x: Array, temperature: Array = 1.0, *, axis: Axis = -1) -> Array:
     """exp(x_i / tau) / sum_j exp(x_j / tau), with the temperature tau: probabilities from logits.
 
     With tau -> inf all become equal; with tau -> 0 what is largest gets everything.
@@ -291,7 +299,8 @@ def softmax(x: Array, temperature: Any = 1.0, *, axis: int = -1) -> Array:
     return powers / np.sum(powers, axis=axis, keepdims=True)
 
 
-def log_softmax(x: Array, temperature: Any = 1.0, *, axis: int = -1) -> Array:
+@checked()
+def log_softmax(x: Array, temperature: Array = 1.0, *, axis: Axis = -1) -> Array:
     """The logarithm of softmax, x_i / tau - log sum_j exp(x_j / tau), without going through it.
 
     Parameters

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Callable
 from typing import Any
 
+from ..arguments import checked
 from . import activations, checks
 
 NAMES = (
@@ -14,6 +15,7 @@ NAMES = (
 ELSEWHERE = {"swish": "silu", "linear": "identity", "none": "identity", "logistic": "sigmoid", "hardmax": "softmax"}
 
 
+@checked("function")
 def activation(function: str | Callable[[Any], Any]) -> Callable[[Any], Any]:
     """The activation of a name; a function is given back as it is.
 

@@ -11,12 +11,14 @@ import numpy as np
 
 import adjoint as ad
 
+from ..arguments import checked
 from .layer import described
 from .walking import LeafPlace, is_array, is_trained, places
 
 Arrays = dict[str, Any]
 
 
+@checked("model")
 def parameters(model: Any) -> Arrays:
     """Every trained array of a model by its name.
 
@@ -48,6 +50,7 @@ def parameters(model: Any) -> Arrays:
     return {name: leaves[k] for name, (k, *_) in _trained(at, leaves).items()}
 
 
+@checked("model")
 def count_parameters(model: Any) -> int:
     """How many numbers of a model are trained.
 
@@ -70,6 +73,7 @@ def count_parameters(model: Any) -> int:
     return sum([int(np.size(array)) for array in parameters(model).values()])
 
 
+@checked("model")
 def statistics(model: Any) -> Arrays:
     """Every array of a model that is not trained, by its name: running statistics and whole numbers.
 
@@ -93,6 +97,7 @@ def statistics(model: Any) -> Arrays:
     return {p.name: x for p, x in zip(at, leaves, strict=True) if is_array(x, p) and not is_trained(p, x)}
 
 
+@checked("freeze", "model")
 def partition(model: Any, freeze: str | Iterable[str] = ()) -> tuple[Arrays, Callable[..., Any]]:
     """The parameters of a model, and the function that puts others in their place.
 
@@ -153,6 +158,7 @@ def partition(model: Any, freeze: str | Iterable[str] = ()) -> tuple[Arrays, Cal
     return {name: leaves[k] for name, (k, *_) in free.items()}, rebuild
 
 
+@checked("model")
 def replace(model: Any, arrays: Mapping[str, Any]) -> Any:
     """A new model with other arrays at these names.
 
@@ -194,6 +200,7 @@ def replace(model: Any, arrays: Mapping[str, Any]) -> Any:
     return ad.tree.unflatten(structure, new)
 
 
+@checked("model")
 def share(model: Any, name: str, other: str) -> Any:
     """A new model in which the array called `name` is the one called `other`: one parameter, in two places.
 

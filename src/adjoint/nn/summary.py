@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import adjoint as ad
 
+from ..arguments import checked
 from .layers.sequential import Activation
 from .parameters import parameters, statistics
 from .walking import children, joined
@@ -27,7 +29,8 @@ class LayerRow(NamedTuple):
     memory: int
 
 
-def summary(model: Any, x: Any = None) -> None:
+@checked("x")
+def summary(model: Callable[..., Any], x: Any = None) -> None:
     """Print a table of the layers of a model: names, shapes of the outputs, numbers of parameters, memory.
 
     The outputs are found without computing them, where that is possible. A layer counts the parameters that are not in

@@ -91,6 +91,8 @@ def _power_in_exponent(out: Any, x: Any, y: Any) -> Any:
 def _square(x: Any) -> Any:
     if isinstance(x, Traced):
         return square(x)
+    if type(x) is not float and dtype_of(x).kind == "b":
+        return np.square(x)  # a small integer, where the product is a truth value
     out = x * x
     if type(out) is float and out == math.inf and x - x == 0 and is_awaited(OverflowError):
         return x**2  # raises

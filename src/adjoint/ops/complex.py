@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.entry.facts import CHEAP, Form, Kernel
+from ..core.entry.facts import AS_FIRST, CHEAP, Form, Kernel
 from ..core.entry.moves import Same
 from ..rules.linear import Linear
 from ..rules.stacking import aligned
@@ -22,6 +22,7 @@ real = declare(
     moves=Same("fiub"),
     kernel=Kernel("identity", "fiub", CHEAP, "same"),
     form=Form(source="np.real({0})"),
+    axisless=AS_FIRST,
 )
 imag = declare(
     "imag",
@@ -31,6 +32,7 @@ imag = declare(
     domain=(REAL,),
     kernel=Kernel("imag", "fiub", CHEAP, "same"),
     form=Form(source="np.imag({0})", sympy="im"),
+    axisless=AS_FIRST,
     cost=costs.nothing,
 )
 conjugate = universal(

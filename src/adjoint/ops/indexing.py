@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.entry import moves
-from ..core.entry.facts import EMBEDDED, Form
+from ..core.entry.facts import AN_ARRAY, EMBEDDED, NUMBER, Form
 from ..core.entry.moves import Addressed
 from ..core.errors import BatchError, message
 from ..core.quick.accumulator import Accumulator
@@ -205,6 +205,19 @@ def _stack_assign(primitive: Any, values: Sequence[Any], batched: Sequence[bool]
     return primitive(x, v, *arrays, template=key)
 
 
+def _not_read(k: int, x: Any, *arrays: Any, template: tuple[Any, ...]) -> Any:
+    """Where an element is left out by a mask, or a choice of places."""
+    if k or not arrays:
+        return None
+    read = index(x, *arrays, template=template)
+    return np.equal(unindex(np.ones(shape_of(read)), *arrays, template=template, shape=shape_of(x)), 0)
+
+
+def _overwritten(k: int, x: Any, v: Any, *arrays: Any, template: tuple[Any, ...]) -> Any:
+    """Where an element is overwritten."""
+    return None if k else np.not_equal(assign(np.zeros(shape_of(x)), 1.0, *arrays, template=template), 0)
+
+
 index = declare(
     "index",
     _index,
@@ -217,6 +230,8 @@ index = declare(
     fails_from=1,
     moves=moves.View(seen),
     addressed=Addressed(moves.READS, 1, addresses_of),
+    leaves_out=_not_read,
+    axisless=lambda template: AN_ARRAY if Ellipsis in template else NUMBER,
 )
 unindex = declare(
     "unindex",
@@ -227,6 +242,7 @@ unindex = declare(
     moves=moves.Pad(region_of),
     addressed=Addressed(moves.ADDS, 1, addresses_of),
     note="adds at repeated indices",
+    axisless=AN_ARRAY,
 )
 assign = declare(
     "assign",
@@ -236,7 +252,9 @@ assign = declare(
     fails_from=2,
     moves=moves.Overwrite(region_of),
     addressed=Addressed(moves.WRITES, 2, addresses_of),
+    leaves_out=_overwritten,
     note="of several writes to one place the last counts",
+    axisless=AN_ARRAY,
 )
 
 
@@ -261,6 +279,12 @@ def _put_along(g: Value, places: Value, *, axis: int, length: int) -> Value:
     return out
 
 
+def _not_taken(k: int, x: Any, places: Any, *, axis: int) -> Any:
+    """Where an element is not taken."""
+    ones = np.ones(shape_of(places))
+    return None if k else np.equal(put_along(ones, places, axis=axis, length=shape_of(x)[axis]), 0)
+
+
 take_along = declare(
     "take_along",
     lambda x, places, *, axis: np.take_along_axis(x, places, axis),
@@ -271,6 +295,7 @@ take_along = declare(
     stacking=all_batched,
     fails_from=1,
     addressed=Addressed(moves.READS, 1, along_axis),
+    leaves_out=_not_taken,
     form=Form(source="np.take_along_axis({0}, {1}, {axis})"),
 )
 put_along = declare(

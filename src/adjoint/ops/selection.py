@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.entry.facts import BOTH, CHEAP, COMPARE, EITHER, EXCLUSIVE, PRODUCT, SHIFT, SIGN, Form, Kernel
+from ..core.entry.facts import AN_ARRAY, BOTH, CHEAP, COMPARE, EITHER, EXCLUSIVE, PRODUCT, SHIFT, SIGN, Form, Kernel
 from ..core.frames.spoken import is_awaited
+from ..core.singular.replaced import ASKS, COMPARES
 from ..core.singular.slope import KINK
 from ..core.traced import PYTHON, Traced
 from ..core.values import dtype_of
@@ -97,6 +98,11 @@ def _chosen(g: Any, condition: Any, first: bool) -> Any:
     return np.where(condition, g, 0.0) if first else np.where(condition, 0.0, g)
 
 
+def _not_chosen(k: int, condition: Any, x: Any, y: Any) -> Any:
+    """Where an element is not taken."""
+    return np.logical_not(condition) if k == 1 else condition if k == 2 else None
+
+
 where = declare(
     "where",
     np.where,
@@ -108,9 +114,11 @@ where = declare(
     ),
     stacking=aligned,
     domain=(REAL, REAL, REAL),
+    leaves_out=_not_chosen,
     scalar=lambda condition, x, y: x if condition else y,
     kernel=Kernel("where", "fiub", CHEAP, "chosen"),
     form=Form(source="np.where({0}, {1}, {2})", sympy="chosen"),
+    axisless=AN_ARRAY,
 )
 
 
@@ -258,15 +266,15 @@ def _question(ufunc: Any, code: str, kinds: str = "fiub", form: Form = Form(), *
     constant(ufunc, note="not real-valued", kernel=Kernel(code, kinds, CHEAP), form=form, **facts)
 
 
-_question(np.equal, "comparison eq", form=Form("==", COMPARE, javascript="equal", sympy="Eq"))
-_question(np.not_equal, "comparison ne", form=Form("!=", COMPARE, javascript="not_equal", sympy="Ne"))
-_question(np.less, "comparison lt", form=Form("<", COMPARE))
-_question(np.less_equal, "comparison le", form=Form("<=", COMPARE))
-_question(np.greater, "comparison gt", form=Form(">", COMPARE))
-_question(np.greater_equal, "comparison ge", form=Form(">=", COMPARE))
-_question(np.isnan, "isnan", scalar=math.isnan, form=Form(sympy="S.false"))
-_question(np.isinf, "isinf", scalar=math.isinf, form=Form(sympy="S.false"))
-_question(np.isfinite, "isfinite", scalar=math.isfinite, form=Form(sympy="S.true"))
+_question(np.equal, "comparison eq", asks=COMPARES, form=Form("==", COMPARE, javascript="equal", sympy="Eq"))
+_question(np.not_equal, "comparison ne", asks=COMPARES, form=Form("!=", COMPARE, javascript="not_equal", sympy="Ne"))
+_question(np.less, "comparison lt", asks=COMPARES, form=Form("<", COMPARE))
+_question(np.less_equal, "comparison le", asks=COMPARES, form=Form("<=", COMPARE))
+_question(np.greater, "comparison gt", asks=COMPARES, form=Form(">", COMPARE))
+_question(np.greater_equal, "comparison ge", asks=COMPARES, form=Form(">=", COMPARE))
+_question(np.isnan, "isnan", asks=ASKS, scalar=math.isnan, form=Form(sympy="S.false"))
+_question(np.isinf, "isinf", asks=ASKS, scalar=math.isinf, form=Form(sympy="S.false"))
+_question(np.isfinite, "isfinite", asks=ASKS, scalar=math.isfinite, form=Form(sympy="S.true"))
 _question(np.signbit, "signbit", "f", form=Form(sympy="x < 0"))
 _question(
     np.logical_and,

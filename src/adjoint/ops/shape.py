@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.entry.facts import CHEAP, Facts, Form, Kernel
+from ..core.entry.facts import AN_ARRAY, AS_FIRST, CHEAP, Facts, Form, Kernel
 from ..core.entry.moves import ZERO, Index, Indices, Piece, Pieces, Same, Shape, View, constant, identity, squeezed
 from ..core.primitive import Primitive
 from ..core.traced import ARRAY, FLOAT64
@@ -88,11 +88,12 @@ def _one_above_the_other(shapes: Sequence[Shape], *, axis: int) -> Iterator[Piec
 
 reshape = declare(
     "reshape",
-    lambda x, *, shape: np.reshape(x, shape),
+    lambda x, *, shape: np.asarray(x).reshape(shape),  # of a number, an array without axes
     Linear(lambda g, out, x, *, shape: reshape(g, shape=shape_of(x)), structural=True),
     stacking=_stack_reshape,
     moves=View(lambda have, want, *, shape: squeezed(have, want), in_order=True),
     form=Form(source="np.reshape({0}, {shape})"),
+    axisless=AN_ARRAY,
 )
 transpose = declare(
     "transpose",
@@ -101,6 +102,7 @@ transpose = declare(
     stacking=_stack_transpose,
     moves=View(lambda have, want, *, axes: _permuted(axes)),
     form=Form(source="np.transpose({0}, {axes})"),
+    axisless=AS_FIRST,
 )
 broadcast_to = declare(
     "broadcast_to",
@@ -109,6 +111,7 @@ broadcast_to = declare(
     stacking=_stack_broadcast,
     moves=View(lambda have, want, *, shape: _repeated(have, want)),
     form=Form(source="np.broadcast_to({0}, {shape})"),
+    axisless=AN_ARRAY,
 )
 flip = declare(
     "flip",
@@ -175,6 +178,7 @@ astype = declare(
     stacking=leading,
     moves=Same(),
     kernel=Kernel("astype", "fiub", CHEAP, "converted"),
+    axisless=AS_FIRST,
 )
 item = Primitive(
     "item",
@@ -195,5 +199,6 @@ stopped = declare(
     moves=Same(),
     scalar=lambda x: x,
     kernel=Kernel("identity", "fiub", CHEAP, "same"),
+    axisless=AS_FIRST,
 )
 """What `ad.stop_gradient` makes of a value."""

@@ -33,8 +33,23 @@ def _sech_squared(x: Any) -> Any:
 
 
 def _root_of_one_plus_square(x: Any) -> Any:
-    """sqrt(1 + x**2): without overflow, and on the branch of arcsinh."""
-    return np.sqrt(1.0 - 1j * x) * np.sqrt(1.0 + 1j * x) if np.iscomplexobj(x) else np.hypot(1.0, x)
+    """sqrt(1 + x**2): without overflow, and on the branch of arcsinh.
+
+    The product of x and 1j keeps the sign of a zero on the cut where the imaginary part is negative.
+    """
+    if not np.iscomplexobj(x):
+        return np.hypot(1.0, x)
+    return _root_of_one_minus_square(1j * np.where(np.imag(x) > 0.0, -x, x))
+
+
+def _root_of_one_minus_square(x: Any) -> Any:
+    """sqrt(1 - x**2), on the branch of arcsin: which side of a cut it is on is said by the sign of an imaginary zero.
+
+    Adding to a complex number loses that sign, subtracting from it does not.
+    """
+    if not np.iscomplexobj(x):
+        return np.sqrt(1.0 - x) * np.sqrt(1.0 + x)
+    return np.sqrt(-(x - 1.0)) * np.sqrt(x - -1.0)
 
 
 def _one_over_one_plus_square(x: Any) -> Any:
@@ -52,14 +67,14 @@ tan = elementwise(np.tan, partials=[lambda out: 1.0 + out * out], scalar=math.ta
 _sin, _cos = sin.evaluate, cos.evaluate
 arcsin = elementwise(
     np.arcsin,
-    partials=[lambda x: 1.0 / (np.sqrt(1.0 - x) * np.sqrt(1.0 + x))],
+    partials=[lambda x: 1.0 / _root_of_one_minus_square(x)],
     scalar=math.asin,
     domain=[SYMMETRIC],
     vertex=True,
 )
 arccos = elementwise(
     np.arccos,
-    partials=[lambda x: -1.0 / (np.sqrt(1.0 - x) * np.sqrt(1.0 + x))],
+    partials=[lambda x: -1.0 / _root_of_one_minus_square(x)],
     scalar=math.acos,
     domain=[SYMMETRIC],
     vertex=True,
@@ -112,7 +127,7 @@ sech_squared = declare(
 arcsinh = elementwise(np.arcsinh, partials=[lambda x: 1.0 / _root_of_one_plus_square(x)], scalar=math.asinh)
 arccosh = elementwise(
     np.arccosh,
-    partials=[lambda x: 1.0 / (np.sqrt(x - 1.0) * np.sqrt(x + 1.0))],
+    partials=[lambda x: 1.0 / (np.sqrt(x - 1.0) * np.sqrt(x - -1.0))],
     scalar=math.acosh,
     domain=[(1.0, math.inf)],
     vertex=True,

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import adjoint as ad
 
+from ..arguments import checked
 from .checks import check_same, check_trained, described, refuse
 from .recipes import again, remembered
 
@@ -103,6 +104,7 @@ def has(optimizer: Optimizer, fact: str) -> bool:
     return fact in getattr(optimizer.update, "facts", ())
 
 
+@checked()
 def looks_ahead(optimizer: Optimizer) -> bool:
     """Whether an optimiser evaluates the function at other places, as a line search does, and decides by its values.
 
@@ -131,6 +133,7 @@ def name_of(optimizer: Optimizer) -> str:
 
 
 @remembered
+@checked()
 def chain(*optimizers: Optimizer) -> Optimizer:
     """One optimiser of several: each gets what the one before it returned.
 
@@ -194,6 +197,7 @@ def chain(*optimizers: Optimizer) -> Optimizer:
     return optimizer(init, update, name, **{fact: any([has(o, fact) for o in optimizers]) for fact in facts})
 
 
+@checked()
 def apply(params: T, step: Any) -> T:
     """The parameters after a step: each leaf plus its step, in the dtype that it had.
 

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NoReturn, ParamSpec, TypeVar
+from typing import Annotated, Any, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
 import adjoint as ad
 
+from ..arguments import ArgumentKind, checked
 from .recipes import remembered
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Rate = float | Callable[[Any], Any]
+LOOKED_AT = ArgumentKind("a number or a schedule", lambda x: not isinstance(x, (list, tuple, dict, set)))
+Rate = Annotated[float | Callable[[Any], Any], LOOKED_AT]
 """A step size: a number, or a schedule, which is a function of the number of steps taken."""
 
-_keywords = ad.errors.keywords(
+_keywords = checked(
+    "rate",
+    "memory",
     lr="rate=",
     learning_rate="rate=",
     params="optim.adam(1e-3) alone; the parameters go into  init  and  update",
@@ -81,7 +85,7 @@ def number(x: Any, name: str, argument: str, low: float = 0.0, high: float = mat
 
 def whole(x: Any, name: str, argument: str, low: int = 1) -> int:
     """An integer of at least `low`."""
-    if isinstance(x, bool) or not isinstance(x, (int, np.integer)) or x < low:
+    if isinstance(x, bool) or not isinstance(x, (int, np.integer)) or not low <= x <= 2**62:
         refuse(f"{name} needs {argument}, an integer of at least {low}.", got=f"{argument} = {described(x)}")
     return int(x)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 import adjoint as ad
 
+from ..arguments import checked
 from .base import Optimizer, check_optimizer
 from .checks import check_same, number
 from .objective import derivative
@@ -19,6 +20,7 @@ from .vectors import on_vectors
 Search = Callable[[Callable[[Any], Trial], Trial, Any], Trial | None]
 
 
+@checked()
 def is_descent(gradient: Any, step: Any) -> bool:
     """Whether a step goes downhill: <gradient, step> < 0.
 
@@ -47,6 +49,7 @@ def is_descent(gradient: Any, step: Any) -> bool:
 
 
 @remembered
+@checked()
 def armijo(along: Optimizer | None = None, *, start: float = 1.0, shrink: float = 0.5, c1: float = 1e-4) -> Optimizer:
     """Descent with Armijo's rule: the direction d is shortened until the function decreases enough.
 
@@ -96,6 +99,7 @@ def armijo(along: Optimizer | None = None, *, start: float = 1.0, shrink: float 
 
 
 @remembered
+@checked()
 def wolfe(along: Optimizer | None = None, *, start: float = 1.0, c1: float = 1e-4, c2: float = 0.9) -> Optimizer:
     """Descent with the strong conditions of Wolfe: enough decrease, and a slope that has become small.
 
@@ -145,6 +149,7 @@ def wolfe(along: Optimizer | None = None, *, start: float = 1.0, c1: float = 1e-
 
 
 @remembered
+@checked()
 def exact(along: Optimizer | None = None) -> Optimizer:
     """Descent with the step that is exact for a quadratic function: a = -<g, d> / <d, H d>.
 

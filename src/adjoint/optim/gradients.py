@@ -9,6 +9,7 @@ import numpy as np
 
 import adjoint as ad
 
+from ..arguments import checked
 from .base import Optimizer, optimizer
 from .checks import Rate, at, foreign, is_plain, like, number, refuse
 from .recipes import remembered
@@ -120,6 +121,7 @@ def weight_decay(strength: float, *, only: str = "*") -> Optimizer:
 
 
 @remembered
+@checked()
 def scale(factor: Rate) -> Optimizer:
     """What passes, times a factor.
 

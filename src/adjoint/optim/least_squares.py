@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import checked
 from .base import Optimizer
 from .checks import number, refuse
 from .objective import derivative
@@ -15,6 +16,7 @@ from .vectors import on_vectors
 
 
 @remembered
+@checked()
 def gauss_newton(*, shrink: float = 0.5, c1: float = 1e-4) -> Optimizer:
     """Gauss-Newton: the step that solves the least-squares problem of the linearised residuals.
 
@@ -73,6 +75,7 @@ def gauss_newton(*, shrink: float = 0.5, c1: float = 1e-4) -> Optimizer:
 
 
 @remembered
+@checked()
 def levenberg_marquardt(damping: float = 1e-3) -> Optimizer:
     """Levenberg-Marquardt: Gauss-Newton with a damping that grows until the step decreases the function.
 

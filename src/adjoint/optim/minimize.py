@@ -11,6 +11,7 @@ import numpy as np
 
 import adjoint as ad
 
+from ..arguments import checked
 from .base import Optimizer, apply, check_optimizer, has, name_of
 from .checks import check_trained, described, refuse, whole
 from .gradients import norm
@@ -30,7 +31,10 @@ STALLED = 20
 """After so many steps without any change of the value, none will come."""
 
 
-@ad.errors.keywords(
+@checked(
+    "f",
+    "optimizer",
+    "stop",
     method="optimizer=, as  optim.minimize(f, x0, optim.lbfgs())",
     jac="f alone: its gradient is computed",
     hess="f alone: its Hessian is computed if the optimiser wants it, as  optim.newton()  does",

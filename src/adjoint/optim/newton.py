@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import checked
 from .base import Optimizer
 from .checks import number, whole
 from .objective import derivative
@@ -15,6 +16,7 @@ from .vectors import on_vectors
 
 
 @remembered
+@checked()
 def newton(*, dense: int = 200, c1: float = 1e-4, c2: float = 0.9, floor: float = 1e-8) -> Optimizer:
     """Newton's method with a line search: w_(t+1) = w_t - a H^-1 g.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.arguments import Axis, NumericDType, RealNumbers, Shape, checked
 from ..core.errors import message
 from ..core.values import describe, dtype_of, shape_of
 from ..numpy.dispatch.arguments import as_value, axis_of, ndim_of
@@ -16,14 +17,16 @@ from ..ops.words import words
 from ..rules.stacking import leading, one_by_one, outer_aligned
 from .draws import FLOAT64, open_uniform, shape_for, standard_between, standard_exponential, standard_gumbel
 from .integers import drawn_integers
-from .keys import checked
+from .keys import checked_key
 
-Shape = int | tuple[int, ...] | None
 INT64 = np.dtype(np.int64)
 ZERO, ONE = np.float64(0.0), np.float64(1.0)
 
 
-def integers(key: Any, low: Any, high: Any = None, shape: Shape = None, dtype: Any = int) -> Any:
+@checked("key")
+def integers(
+    key: Any, low: RealNumbers, high: RealNumbers | None = None, shape: Shape | None = None, dtype: NumericDType = int
+) -> Any:
     """Whole numbers from `low` to `high - 1`, all equally likely; with one number, from 0.
 
     Parameters
@@ -73,10 +76,11 @@ def integers(key: Any, low: Any, high: Any = None, shape: Shape = None, dtype: A
                 fix="Use  ad.random.bernoulli  for truth values and  ad.random.uniform  for real numbers.",
             )
         )
-    return drawn_integers(checked(key), low, high, shape=shape_for(shape, low, high), dtype=dtype)
+    return drawn_integers(checked_key(key), low, high, shape=shape_for(shape, low, high), dtype=dtype)
 
 
-def bernoulli(key: Any, p: Any = 0.5, shape: Shape = None) -> Any:
+@checked("key")
+def bernoulli(key: Any, p: RealNumbers = 0.5, shape: Shape | None = None) -> Any:
     """True with probability `p`, else False.
 
     Parameters
@@ -105,10 +109,11 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Shape = None) -> Any:
     array([ True,  True,  True,  True, False])
     """
     p = as_value(p)
-    return _bernoulli(checked(key), p, shape=shape_for(shape, p))
+    return _bernoulli(checked_key(key), p, shape=shape_for(shape, p))
 
 
-def categorical(key: Any, logits: Any, axis: int = -1, shape: Shape = None) -> Any:
+@checked("key")
+def categorical(key: Any, logits: RealNumbers, axis: Axis = -1, shape: Shape | None = None) -> Any:
     """The number of a category, drawn with probabilities softmax(logits) along `axis`: argmax(logits + gumbel).
 
     Parameters
@@ -149,10 +154,11 @@ def categorical(key: Any, logits: Any, axis: int = -1, shape: Shape = None) -> A
             )
         )
     last = np.moveaxis(logits, axis_of(axis, rank), -1)
-    return _categorical(checked(key), last, shape=shape_for(shape, np.empty(shape_of(last)[:-1])))
+    return _categorical(checked_key(key), last, shape=shape_for(shape, np.empty(shape_of(last)[:-1])))
 
 
-def permutation(key: Any, x: Any, axis: int = 0) -> Any:
+@checked("key", "x")
+def permutation(key: Any, x: Any, axis: Axis = 0) -> Any:
     """The numbers below `x` in random order; or the array `x` with its entries along `axis` in random order.
 
     Parameters
@@ -184,11 +190,14 @@ def permutation(key: Any, x: Any, axis: int = 0) -> Any:
     """
     x = as_value(x)
     if ndim_of(x) == 0:
-        return _order(checked(key), n=_how_many(x))
-    return np.take(x, _order(checked(key), n=shape_of(x)[axis_of(axis, ndim_of(x))]), axis)
+        return _order(checked_key(key), n=_how_many(x))
+    return np.take(x, _order(checked_key(key), n=shape_of(x)[axis_of(axis, ndim_of(x))]), axis)
 
 
-def choice(key: Any, a: Any, shape: Shape = (), replace: bool = True, p: Any = None, axis: int = 0) -> Any:
+@checked("key", "a")
+def choice(
+    key: Any, a: Any, shape: Shape = (), replace: bool = True, p: RealNumbers | None = None, axis: Axis = 0
+) -> Any:
     """Entries of `a` along `axis`, or numbers below `a`.
 
     Parameters
@@ -244,11 +253,11 @@ def choice(key: Any, a: Any, shape: Shape = (), replace: bool = True, p: Any = N
                     f"Each of the {n} entries needs its probability.", got=describe(p), fix=f"Pass an array of {n}."
                 )
             )
-        places = _pick(checked(key), p, shape=size, replace=bool(replace))
+        places = _pick(checked_key(key), p, shape=size, replace=bool(replace))
     elif replace:
-        places = drawn_integers(checked(key), 0, n, shape=size, dtype=INT64)
+        places = drawn_integers(checked_key(key), 0, n, shape=size, dtype=INT64)
     else:
-        places = np.reshape(_order(checked(key), n=n)[:count], size)
+        places = np.reshape(_order(checked_key(key), n=n)[:count], size)
     return places if ndim_of(a) == 0 else np.take(a, places, axis)
 
 

@@ -6,18 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import message
+from ..core.arguments import DTypeLike, NonNegativeNumbers, RealNumbers, Shape, checked
+from ..core.errors import ArgumentError, message
 from ..core.primitive import Primitive
+from ..core.traced import Traced
 from ..core.values import cast
 from ..numpy.dispatch.arguments import as_value
 from . import draws
 from .draws import real_dtype, shape_for
-from .keys import checked
-
-Shape = int | tuple[int, ...] | None
+from .keys import checked_key
 
 
-def uniform(key: Any, shape: Shape = None, low: Any = 0.0, high: Any = 1.0, dtype: Any = float) -> Any:
+@checked("key")
+def uniform(
+    key: Any, shape: Shape | None = None, low: RealNumbers = 0.0, high: RealNumbers = 1.0, dtype: DTypeLike = float
+) -> Any:
     """Numbers spread evenly over [low, high): low + (high - low) u.
 
     Parameters
@@ -47,11 +50,22 @@ def uniform(key: Any, shape: Shape = None, low: Any = 0.0, high: Any = 1.0, dtyp
     0.0141
     """
     low, high = as_value(low), as_value(high)
+    if not isinstance(low, Traced) and not isinstance(high, Traced) and np.any(low > high):
+        raise ArgumentError(
+            message("uniform needs low and high, of which low is not above high.", got=f"low = {low}, high = {high}")
+        )
     u = _drawn(draws.standard_uniform, key, shape, dtype, low, high)
     return u if _is(low, 0.0) and _is(high, 1.0) else cast(low + (high - low) * u, np.dtype(dtype))
 
 
-def normal(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtype: Any = float) -> Any:
+@checked("key")
+def normal(
+    key: Any,
+    shape: Shape | None = None,
+    loc: RealNumbers = 0.0,
+    scale: NonNegativeNumbers = 1.0,
+    dtype: DTypeLike = float,
+) -> Any:
     """Normal numbers: loc + scale z.
 
     Parameters
@@ -84,7 +98,8 @@ def normal(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtyp
     return _located(draws.standard_normal, key, shape, loc, scale, dtype)
 
 
-def exponential(key: Any, shape: Shape = None, scale: Any = 1.0, dtype: Any = float) -> Any:
+@checked("key")
+def exponential(key: Any, shape: Shape | None = None, scale: NonNegativeNumbers = 1.0, dtype: DTypeLike = float) -> Any:
     """Waiting times of mean `scale`: -scale log(1 - u). For a rate, write `scale=1 / rate`.
 
     Parameters
@@ -112,7 +127,14 @@ def exponential(key: Any, shape: Shape = None, scale: Any = 1.0, dtype: Any = fl
     return _located(draws.standard_exponential, key, shape, 0.0, scale, dtype)
 
 
-def gumbel(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtype: Any = float) -> Any:
+@checked("key")
+def gumbel(
+    key: Any,
+    shape: Shape | None = None,
+    loc: RealNumbers = 0.0,
+    scale: NonNegativeNumbers = 1.0,
+    dtype: DTypeLike = float,
+) -> Any:
     """The largest of many: loc - scale log(-log u).
 
     Parameters
@@ -142,7 +164,14 @@ def gumbel(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtyp
     return _located(draws.standard_gumbel, key, shape, loc, scale, dtype)
 
 
-def laplace(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtype: Any = float) -> Any:
+@checked("key")
+def laplace(
+    key: Any,
+    shape: Shape | None = None,
+    loc: RealNumbers = 0.0,
+    scale: NonNegativeNumbers = 1.0,
+    dtype: DTypeLike = float,
+) -> Any:
     """Exponential on both sides of `loc`.
 
     Parameters
@@ -172,7 +201,14 @@ def laplace(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dty
     return _located(draws.standard_laplace, key, shape, loc, scale, dtype)
 
 
-def logistic(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtype: Any = float) -> Any:
+@checked("key")
+def logistic(
+    key: Any,
+    shape: Shape | None = None,
+    loc: RealNumbers = 0.0,
+    scale: NonNegativeNumbers = 1.0,
+    dtype: DTypeLike = float,
+) -> Any:
     """Logistic numbers: loc + scale log(u / (1 - u)).
 
     Parameters
@@ -202,7 +238,14 @@ def logistic(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dt
     return _located(draws.standard_logistic, key, shape, loc, scale, dtype)
 
 
-def cauchy(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtype: Any = float) -> Any:
+@checked("key")
+def cauchy(
+    key: Any,
+    shape: Shape | None = None,
+    loc: RealNumbers = 0.0,
+    scale: NonNegativeNumbers = 1.0,
+    dtype: DTypeLike = float,
+) -> Any:
     """Cauchy numbers, which have no mean: loc + scale tan(pi (u - 1/2)).
 
     Parameters
@@ -232,7 +275,14 @@ def cauchy(key: Any, shape: Shape = None, loc: Any = 0.0, scale: Any = 1.0, dtyp
     return _located(draws.standard_cauchy, key, shape, loc, scale, dtype)
 
 
-def truncated_normal(key: Any, low: Any = -np.inf, high: Any = np.inf, shape: Shape = None, dtype: Any = float) -> Any:
+@checked("key")
+def truncated_normal(
+    key: Any,
+    low: RealNumbers = -np.inf,
+    high: RealNumbers = np.inf,
+    shape: Shape | None = None,
+    dtype: DTypeLike = float,
+) -> Any:
     """Standard normal numbers between `low` and `high`: the quantile of a uniform number between their probabilities.
 
     For another mean and width write `loc + scale * truncated_normal(key, (low - loc) / scale, (high - loc) / scale)`.
@@ -291,15 +341,15 @@ def _probability(x: Any) -> Any:
     return np.where(finite, ndtr(np.where(finite, x, 0.0)), np.where(x > 0, 1.0, 0.0))
 
 
-def _located(primitive: Primitive, key: Any, shape: Shape, loc: Any, scale: Any, dtype: Any) -> Any:
+def _located(primitive: Primitive, key: Any, shape: Shape | None, loc: Any, scale: Any, dtype: Any) -> Any:
     loc, scale = as_value(loc), as_value(scale)
     z = _drawn(primitive, key, shape, dtype, loc, scale)
     z = z if _is(scale, 1.0) else scale * z
     return cast(z if _is(loc, 0.0) else loc + z, np.dtype(dtype))
 
 
-def _drawn(primitive: Primitive, key: Any, shape: Shape, dtype: Any, *parameters: Any) -> Any:
-    return primitive(checked(key), shape=shape_for(shape, *parameters), dtype=real_dtype(dtype))
+def _drawn(primitive: Primitive, key: Any, shape: Shape | None, dtype: Any, *parameters: Any) -> Any:
+    return primitive(checked_key(key), shape=shape_for(shape, *parameters), dtype=real_dtype(dtype))
 
 
 def _is(x: Any, number: float) -> bool:

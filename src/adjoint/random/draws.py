@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from ..core.arguments import Shape, checked
 from ..core.errors import message
 from ..core.primitive import Primitive
 from ..core.values import cast, describe, dtype_of, shape_of
 from ..ops.declare import CONSTANT, declare
 from ..ops.words import stream, words
-from .keys import checked, count_of
+from .keys import checked_key, count_of
 
 BLOCK = 8192
 """How many elements are made at a time, so that what is between word and number stays in the cache. Even."""
@@ -25,7 +26,8 @@ BLOCK = 8192
 FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
 
 
-def bits(key: Any, shape: Any = ()) -> Any:
+@checked("key")
+def bits(key: Any, shape: Shape = ()) -> Any:
     """Random words of 64 bits: the stream itself.
 
     Parameters
@@ -46,7 +48,7 @@ def bits(key: Any, shape: Any = ()) -> Any:
     >>> ad.random.bits(ad.random.key(0), 2)
     array([ 259491006799949737, 4754966410622352325], dtype=uint64)
     """
-    return _bits(checked(key), shape=shape_for(shape))
+    return _bits(checked_key(key), shape=shape_for(shape))
 
 
 def open_uniform(w: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.arguments import DTypeLike, NonNegativeNumbers, RealNumbers, Shape, checked
 from ..core.errors import message
 from ..core.primitive import Primitive
 from ..core.traced import Traced
@@ -22,12 +23,13 @@ from ..ops.words import words
 from ..rules.elementwise import Elementwise
 from ..rules.stacking import aligned, one_by_one
 from .draws import FLOAT64, open_uniform, paired_normal, real_dtype, shape_for, standard_exponential
-from .keys import checked, inner
-
-Shape = int | tuple[int, ...] | None
+from .keys import checked_key, inner
 
 
-def gamma(key: Any, a: Any, shape: Shape = None, scale: Any = 1.0, dtype: Any = float) -> Any:
+@checked("key")
+def gamma(
+    key: Any, a: RealNumbers, shape: Shape | None = None, scale: NonNegativeNumbers = 1.0, dtype: DTypeLike = float
+) -> Any:
     """Gamma numbers of shape `a` and mean `a * scale`.
 
     Parameters
@@ -64,12 +66,13 @@ def gamma(key: Any, a: Any, shape: Shape = None, scale: Any = 1.0, dtype: Any = 
     """
     a, scale = as_value(a), as_value(scale)
     shape, dtype = shape_for(shape, a, scale), real_dtype(dtype)
-    y, small, power = _parts(checked(key), a, shape, dtype)
+    y, small, power = _parts(checked_key(key), a, shape, dtype)
     x = y * np.where(small, np.exp(power), dtype.type(1.0))
     return cast(x if type(scale) is float and scale == 1.0 else scale * x, dtype)
 
 
-def beta(key: Any, a: Any, b: Any, shape: Shape = None, dtype: Any = float) -> Any:
+@checked("key")
+def beta(key: Any, a: RealNumbers, b: RealNumbers, shape: Shape | None = None, dtype: DTypeLike = float) -> Any:
     """Beta numbers, between 0 and 1: the part of one gamma number in the sum of two.
 
     Parameters
@@ -103,12 +106,13 @@ def beta(key: Any, a: Any, b: Any, shape: Shape = None, dtype: Any = float) -> A
     """
     a, b = as_value(a), as_value(b)
     shape, dtype = shape_for(shape, a, b), real_dtype(dtype)
-    keys = inner(checked(key), 2)
+    keys = inner(checked_key(key), 2)
     ratio = _log_gamma(keys[1], b, shape, dtype) - _log_gamma(keys[0], a, shape, dtype)
     return cast(np.exp(-np.logaddexp(dtype.type(0.0), ratio)), dtype)
 
 
-def dirichlet(key: Any, alpha: Any, shape: Shape = None, dtype: Any = float) -> Any:
+@checked("key")
+def dirichlet(key: Any, alpha: RealNumbers, shape: Shape | None = None, dtype: DTypeLike = float) -> Any:
     """Positive numbers along a last axis that sum to 1: gamma numbers of shapes `alpha`, divided by their sum.
 
     Parameters
@@ -146,7 +150,7 @@ def dirichlet(key: Any, alpha: Any, shape: Shape = None, dtype: Any = float) -> 
     *outer, last = shape_of(alpha)
     full = (*shape_for(shape, np.empty(outer)), last)
     dtype = real_dtype(dtype)
-    logs = _log_gamma(checked(key), alpha, full, dtype)
+    logs = _log_gamma(checked_key(key), alpha, full, dtype)
     return cast(np.exp(logs - reduction.logsumexp(logs, axis=(-1,), keepdims=True)), dtype)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.random import SeedSequence
 
+from ..core.arguments import Index, Size, checked
 from ..core.errors import message
 from ..core.traced import Traced
 from ..core.values import cast, describe, dtype_of, shape_of, spread
@@ -60,7 +61,8 @@ def key(seed: int) -> Any:
     return _seed(operator.index(seed))
 
 
-def split(key: Any, n: int = 2) -> Any:
+@checked("key")
+def split(key: Any, n: Size = 2) -> Any:
     """New keys whose streams are independent of each other and of the old key's draws.
 
     Key i depends on `key` and i alone, not on `n`. Use a key once: for one draw, or for one `split`.
@@ -84,10 +86,11 @@ def split(key: Any, n: int = 2) -> Any:
     >>> ad.vmap(lambda k: ad.random.normal(k, 3))(ad.random.split(noise, 5)).shape
     (5, 3)
     """
-    return _derived(checked(key), n=count_of(n, "split"), region=SPLIT)
+    return _derived(checked_key(key), n=count_of(n, "split"), region=SPLIT)
 
 
-def fold_in(key: Any, data: Any) -> Any:
+@checked("data", "key")
+def fold_in(key: Any, data: Index) -> Any:
     """A new key from a key and a number, for example that of a step: independent of those of other numbers.
 
     Parameters
@@ -124,7 +127,7 @@ def fold_in(key: Any, data: Any) -> Any:
                 fix="Write  ad.random.fold_in(key, step);  for many numbers use  ad.vmap.",
             )
         )
-    return _folded(checked(key), data)
+    return _folded(checked_key(key), data)
 
 
 def inner(key: Any, n: int) -> Any:
@@ -132,7 +135,7 @@ def inner(key: Any, n: int) -> Any:
     return _derived(key, n=n, region=INNER)
 
 
-def checked(key: Any) -> Any:
+def checked_key(key: Any) -> Any:
     """The key, or an error that says how to get one."""
     if isinstance(key, (Traced, np.ndarray)) and key.dtype == UINT64:
         shape = key.shape

@@ -11,6 +11,7 @@ from ..core.primitive import Primitive
 from ..core.reverse import INPUT, OUTPUT, Node, ReverseTrace, taken_again
 from ..core.rule import UnknownValueError
 from ..core.singular.near import is_ghost
+from ..core.singular.replaced import doubts_at, has_no_place
 from ..core.traced import Traced, is_of
 from ..core.types import Numeric, Params, Values
 from ..core.values import dtype_of, is_inexact
@@ -75,17 +76,43 @@ def _narrow(x: Any) -> Any:
     return x if usual is None else x.astype(usual)
 
 
-def expanded(trace: ReverseTrace, places: Sequence[int], run: Run) -> tuple[ReverseTrace, list[int | None]]:
+def expanded(
+    trace: ReverseTrace, places: Sequence[int], run: Run, along: Sequence[Any] | None = ()
+) -> tuple[ReverseTrace, list[int | None]]:
     """The trace with the steps inside of jitted functions and loops.
 
-    Also where some of its places have gone to; None for what does not depend on the inputs.
+    Also where some of its places have gone to; None for what does not depend on the inputs. What was replaced as it was
+    not finite is itself again, if it is finite a step `along` a direction, or any; for None it stays replaced.
     """
     found, gone = trace, list[int | None](places)
     while any([_inside(node[0]) is not None for node in found]):
         results = _once_more(found, run)
         found, before = results[0].traced_by, gone
         gone = [None if p is None else results[p].node if is_of(results[p], found) else None for p in before]
+    if found.replaced and along is not None:
+        results = _unreplaced(found, along)
+        found, before = results[0].traced_by, gone
+        gone = [None if p is None else results[p].node if is_of(results[p], found) else None for p in before]
     return found, gone
+
+
+def _unreplaced(trace: ReverseTrace, along: Sequence[Any]) -> list[Any]:
+    """The steps with what was left out because it was not finite, as it is not left out at points nearby."""
+    found = ReverseTrace()
+    found.jumps = list(trace.jumps)
+    found.asked = max([step.asked for step in trace.replaced])
+    left_out = {id(trace[place]): steps for place, steps in doubts_at(trace, along).items()}
+
+    def take(node: Node, args: list[Any]) -> Any:
+        out = node[0](*args, **node[4])
+        for step in left_out.get(id(node), ()):
+            if has_no_place(node[0]):
+                raise UnknownValueError
+            out = np.where(step.mask, args[step.argument], out)
+        return out
+
+    inputs = [found.input(out) for primitive, _, _, out, _ in trace if primitive is INPUT]
+    return taken_again(trace, inputs, take)
 
 
 def _once_more(trace: ReverseTrace, run: Run) -> list[Any]:
@@ -97,7 +124,10 @@ def _once_more(trace: ReverseTrace, run: Run) -> list[Any]:
         return node[0](*args, **node[4]) if inside is None else run(inside, args, node[4])
 
     inputs = [found.input(out) for primitive, _, _, out, _ in trace if primitive is INPUT]
-    return taken_again(trace, inputs, take)
+    results = taken_again(trace, inputs, take)
+    moved = [(step, results[step.place]) for step in trace.replaced]
+    found.replaced += [step._replace(place=r.node) for step, r in moved if is_of(r, found)]
+    return results
 
 
 def _inside(primitive: Primitive) -> Callable[..., Any] | None:

@@ -24,6 +24,7 @@ from ..core.quick.number_kinds import LOW
 from ..core.reverse import Node, ReverseTrace, Seeds
 from ..core.rule import UnknownValueError
 from ..core.singular.masks import either
+from ..core.singular.replaced import COMPARES, stripped
 from ..core.traced import Traced, is_differentiated
 from ..core.types import Mask, Numeric
 from ..core.values import cannot_branch, dtype_of, fit, is_inexact, may_hold, shape_of
@@ -56,7 +57,7 @@ def decided(
     """
     unsure = [None if g is None else _is_unsure(g, either(d, is_large)) for g, d in zip(found, doubts, strict=True)]
     asked = [u for u in unsure if u is not None]
-    if any(map(cannot_branch, asked)):
+    if any(map(cannot_branch, [*asked, *found])):
         return [_or_nan(g, d) for g, d in zip(found, doubts, strict=True)]
     if not any(map(may_hold, asked)):
         return found
@@ -107,6 +108,7 @@ class _Question:
             for primitive, parents, args, out, params in trace
         ]
         self.jumps = [(primitive, self._taken(values), params) for primitive, values, params in trace.jumps]
+        self.replaced = [step._replace(mask=self._taken(step.mask)) for step in trace.replaced]
         self.ends = [(place, self._taken(g)) for place, g in ends]
         self.inputs = [self._taken(x) for x in inputs]
         self.given = [self._taken(list(g)) for g in given]
@@ -118,6 +120,7 @@ class _Question:
         if not any([np.any(u) for u in unsure]):
             return tuple([x for g in found for x in (np.array(g), np.zeros(shape_of(g), bool))])
         trace = ReverseTrace()
+        trace.replaced = [step._replace(mask=self._put(step.mask, values)) for step in self.replaced]
         trace.jumps = [(primitive, self._put(args, values), params) for primitive, args, params in self.jumps]
         for primitive, parents, args, out, params in self.nodes:
             trace.append((primitive, parents, self._put(args, values), self._put(out, values), params))
@@ -135,7 +138,13 @@ class _Question:
             with contextlib.suppress(*FAILURES):
                 undefined = sweep.undefined()
                 every = _limits(sweep)
+                if sweep.trace.asked and sweep.is_torn():
+                    raise UnknownValueError
                 limits = [every[k] for k in self.known]
+            if sweep.trace.asked == COMPARES:  # it was the user's choice, and has a slope of its own
+                with contextlib.suppress(*FAILURES):
+                    chosen = self.sweep(trace, ends, inputs, self.run, None).at(inputs)
+                    limits = [_or_else(limit, chosen[k]) for limit, k in zip(limits, self.known, strict=True)]
         for k, limit in enumerate(limits):
             is_sure = np.isinf(found[k]) & ~np.asarray(doubts[k]) & ~np.asarray(undefined[self.known[k]])
             is_sure = is_sure & ~np.isinf(limit.value)  # which has the sign: that of 1 / sqrt(-0.0) is none
@@ -148,7 +157,7 @@ class _Question:
         """A value without the derivatives further out; one of a program or a batch becomes a leaf."""
         if isinstance(x, (tuple, list)):
             return [self._taken(v) for v in x]
-        x = _stripped(x)
+        x = stripped(x)
         if not isinstance(x, Traced):
             return x
         key = (id(x.traced_by), x.node if x.traced_by.is_capture else id(x.value))
@@ -201,6 +210,11 @@ def _limits(sweep: Sweep) -> list[Limit]:
     ]
 
 
+def _or_else(limit: Limit, chosen: Numeric) -> Limit:
+    """A limit, or where there is none the derivative of what was chosen in its place."""
+    return Limit(np.where(np.isfinite(limit.value), limit.value, chosen), limit.is_kink)
+
+
 NOTHING = Limit(np.nan, False)
 
 
@@ -211,13 +225,6 @@ class _Leaf:
 
     def __init__(self, place: int) -> None:
         self.place = place
-
-
-def _stripped(x: Any) -> Any:
-    if not isinstance(x, Traced) or x.traced_by.is_capture:
-        return x
-    inner = _stripped(x.value)
-    return Traced(inner, x.traced_by, x.node) if x.traced_by.lead else inner
 
 
 def _can_be_near(trace: Sequence[Node]) -> bool:

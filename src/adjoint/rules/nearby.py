@@ -12,10 +12,10 @@ from ..core.forward import ForwardTrace, met
 from ..core.reverse import ReverseTrace, Seeds
 from ..core.rule import UnknownValueError
 from ..core.singular.careful_sweep import pull_careful
-from ..core.singular.near import is_ghost, pull_near, push_near
+from ..core.singular.near import NearTrace, is_ghost, pull_near, push_near
 from ..core.traced import Traced, is_of
 from ..core.types import Mask, Numeric
-from ..core.values import shape_of
+from ..core.values import ieee, shape_of
 from .again import Run, expanded, taken, takes_wide, wide
 from .limit_search import Limits, directions, limits, scale
 
@@ -23,9 +23,12 @@ from .limit_search import Limits, directions, limits, scale
 class Sweep(ABC):
     """A sweep over a trace that can be taken again."""
 
-    def __init__(self, trace: ReverseTrace, ends: Seeds, inputs: Sequence[Any], run: Run) -> None:
+    def __init__(
+        self, trace: ReverseTrace, ends: Seeds, inputs: Sequence[Any], run: Run, along: Sequence[Any] | None = ()
+    ) -> None:
         self.inputs = inputs
-        self.trace, self.places = expanded(trace, [place for place, _ in ends if place >= 0], run)
+        self.trace, self.places = expanded(trace, [place for place, _ in ends if place >= 0], run, along)
+        self.values = [trace[place][3] for place, _ in ends if place >= 0]
         self.takes_wide = takes_wide(self.trace)
 
     def moved(self, distance: float, turned: int = -1) -> list[Any]:
@@ -36,6 +39,22 @@ class Sweep(ABC):
     def wide(self, x: Numeric) -> Any:
         """A number of a wider range, if all steps take such numbers."""
         return wide(x) if self.takes_wide else x
+
+    def is_torn(self) -> bool:
+        """Whether the values nearby do not go to those at the point, as something was replaced there."""
+        known = [(p, out) for p, out in zip(self.places, self.values, strict=True) if p is not None]
+        known = [(p, out) for p, out in known if not is_ghost(out)]
+        off = []
+        for distance in (FAR, CLOSER):
+            ends = [taken(self.trace, self.moved(sign * distance)) for sign in (1.0, -1.0)]
+            off.append([[np.abs(end[p] - out) for p, out in known] for end in ends])
+        return any(
+            [
+                np.any(c > np.maximum(0.75 * f, SAME))
+                for a, b in zip(*off, strict=True)
+                for f, c in zip(a, b, strict=True)
+            ]
+        )
 
     @abstractmethod
     def moves(self, distance: float, turn: float = 0.0, turned: int = -1) -> list[Any]:
@@ -62,8 +81,10 @@ class Sweep(ABC):
 class SweepBack(Sweep):
     """From cotangents of some places of a trace, its ends, to those of its inputs."""
 
-    def __init__(self, trace: ReverseTrace, ends: Seeds, inputs: Sequence[Any], run: Run) -> None:
-        super().__init__(trace, ends, inputs, run)
+    def __init__(
+        self, trace: ReverseTrace, ends: Seeds, inputs: Sequence[Any], run: Run, along: Sequence[Any] | None = ()
+    ) -> None:
+        super().__init__(trace, ends, inputs, run, along)
         self.seeds = [(p, g) for p, (_, g) in zip(self.places, ends, strict=True) if p is not None]
 
     def widely(self) -> Iterator[tuple[Any, Mask]]:
@@ -112,9 +133,11 @@ class SweepBack(Sweep):
 class SweepForward(Sweep):
     """From tangents of the inputs of a trace, which are the values at ends before its beginning, to some places."""
 
-    def __init__(self, trace: ReverseTrace, ends: Seeds, inputs: Sequence[Any], run: Run) -> None:
-        super().__init__(trace, ends, inputs, run)
+    def __init__(
+        self, trace: ReverseTrace, ends: Seeds, inputs: Sequence[Any], run: Run, along: Sequence[Any] | None = ()
+    ) -> None:
         self.tangents = [t for place, t in ends if place < 0]
+        super().__init__(trace, ends, inputs, run, None if along is None else self.tangents)
 
     def widely(self) -> Iterator[tuple[Any, Mask]]:
         """The tangents by numbers of a wider range."""
@@ -147,11 +170,19 @@ class SweepForward(Sweep):
         known = [p for p in self.places if p is not None]
 
         def near(distance: float, turn: float) -> list[Any]:
+            if self.trace.asked:  # there is no value at the point that a difference could begin with
+                return self._near([t * distance for t in self.tangents])
             pushed = push_near(self.trace, known, [t * distance for t in self.tangents])
             return [None if m is None else m / distance for m in pushed]
 
         rest = iter(limits(near, len(known), has_turns=False))
         return [None if p is None else next(rest) for p in self.places]
+
+    def _near(self, moves: Sequence[Any]) -> list[Any]:
+        """The tangents a step away from the point."""
+        near = NearTrace()
+        found = self.at([Traced(ieee(x), near, m) for x, m in zip(self.inputs, moves, strict=True)])
+        return [near.whole(t) for t, p in zip(found, self.places, strict=True) if p is not None]
 
     def moves(self, distance: float, turn: float = 0.0, turned: int = -1) -> list[Any]:
         """Along the tangents; what they leave where it is moves a little too."""
@@ -164,6 +195,8 @@ class SweepForward(Sweep):
 FAR, CLOSER, CLOSEST = 2.0**-16, 2.0**-24, 2.0**-900
 """The distances of ordinary points: not so far that the derivative is another, nor so close that digits get lost. The
 last is for inputs that are 0, to which everything else may be far: it has a veto."""
+SAME = 1e-12
+"""What two values that are the same may differ by."""
 BESIDE = 1.0 + 2.0**-50
 """The factor to a number beside another one; what changes with it by much has no digits left."""
 

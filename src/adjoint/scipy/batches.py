@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import BatchError
+from ..core.errors import BatchError, message
 from ..core.primitive import Primitive
 from ..core.traced import Traced, snapshot
 from ..core.tree import flatten
@@ -35,15 +35,19 @@ def in_batches(name: str, ours: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return ours(*args, **kwargs)
         except BatchError:
-            leaves, rebuild = flatten((args, kwargs))
-            if not any([_is_batched(x) for x in leaves]):
+            if not any([is_batched(x) for x in flatten((args, kwargs))[0]]):
                 raise
-        return _one_by_one(name, ours, leaves, rebuild)
+        return in_examples(name, ours, args, kwargs)
 
     return call
 
 
-def _is_batched(x: Any) -> bool:
+def in_examples(name: str, ours: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Call a function for one example of a batch after the other."""
+    return _one_by_one(name, ours, *flatten((args, kwargs)))
+
+
+def is_batched(x: Any) -> bool:
     """Whether a value is, under any traces, one of a batch."""
     while isinstance(x, Traced):
         if x.traced_by.lead:
@@ -65,11 +69,29 @@ def _one_by_one(name: str, ours: Callable[..., Any], leaves: Sequence[Any], rebu
         again, words = rebuild(given)
         found, restore = flatten(ours(*again, **words))
         shapes[:] = [restore, found]
+        _check_numbers(name, found)
         return tuple([f for f in found if isinstance(f, NUMBERS)])
 
     found = iter(_step(name, flat)(*[snapshot(leaves[k]) for k in places]))
     restore, example = shapes
     return restore([next(found) if isinstance(x, NUMBERS) else x for x in example])
+
+
+def _check_numbers(name: str, found: Sequence[Any]) -> None:
+    """Refuse results that are objects: those of one example would stand for all."""
+    for x in found:
+        if not isinstance(x, (*NUMBERS, *CONSTANTS)):
+            raise BatchError(
+                message(
+                    f"{name} gives objects, so a batch of its results cannot be put together.",
+                    got=type(x).__name__,
+                    fix="Map over a function that returns the numbers that are wanted, or use a loop.",
+                )
+            )
+
+
+CONSTANTS = (type(None), str, bytes, type, np.dtype)
+"""What results hold besides numbers, and examples have in common."""
 
 
 def _step(name: str, flat: Flat) -> Primitive:

@@ -17,6 +17,7 @@ from inspect import isgeneratorfunction
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
+import numpy  # not `np`, which `naming` exchanges in modules of this library: twins are made of NumPy as SciPy sees it
 import numpy as np
 
 from ..core.traced import LOCAL, Traced
@@ -113,7 +114,7 @@ def _link(names: dict[str, Any], own: str) -> None:
     """Let the names of a twin that come from elsewhere be those of other twins, and NumPy's be NumPy's for twins."""
     versions = _versions()
     for key, value in list(names.items()):
-        if value is np:
+        if value is numpy:
             names[key] = handles()
         elif isinstance(value, ModuleType):
             names[key] = TWINS.get(value.__name__) or _other(value)
@@ -158,9 +159,9 @@ def handles() -> ModuleType:
         from scipy._lib._array_api import np_compat
 
         made = ModuleType("numpy")
-        vars(made).update(vars(np_compat), **vars(np))
+        vars(made).update(vars(np_compat), **vars(numpy))
         vars(made).update(
-            {name: aware(f) for name, f in vars(np).items() if isinstance(f, np.ufunc)},
+            {name: aware(f) for name, f in vars(numpy).items() if isinstance(f, np.ufunc)},
             **MAKERS, **VERSIONS, may_share_memory=_may_share, shares_memory=_may_share,
         )  # fmt: skip
         _handles.append(made)
@@ -170,7 +171,7 @@ def handles() -> ModuleType:
 def _versions() -> dict[int, Any]:
     """NumPy's functions that a module may have imported by name, to those of `handles`."""
     if not _made:
-        _made.update({id(getattr(np, name)): vars(handles())[name] for name in (*MAKERS, *VERSIONS)})
+        _made.update({id(vars(numpy)[name]): vars(handles())[name] for name in (*MAKERS, *VERSIONS)})
     return _made
 
 

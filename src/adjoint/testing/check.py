@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from ..core.arguments import NonNegative, Seed, checked, number, whole
 from ..core.errors import GradientCheckError, InputError, message
 from ..core.tree import flatten
 from ..core.values import describe, dtype_of
-from ..transforms.interface.checking import checked_inputs
+from ..transforms.interface.checking import checked_inputs, given_leaves
 from ..transforms.jvp import jvp
 from ..transforms.vjp import vjp
 
 MODES = ("forward", "reverse")
 
 
+@checked("fun")
 def check_grads(
     fun: Callable[..., Any],
     args: Sequence[Any],
-    order: int = 1,
+    order: Annotated[int, whole(1, 20)] = 1,
     modes: Sequence[str] = MODES,
     *,
-    rtol: float | None = None,
-    atol: float | None = None,
-    step: float | None = None,
-    seed: int = 0,
+    rtol: NonNegative | None = None,
+    atol: NonNegative | None = None,
+    step: Annotated[float, number(0.0, 1.0, above=True)] | None = None,
+    seed: Seed = 0,
 ) -> None:
     """Check the derivatives of a function at a point, up to an order, in all compositions of the modes.
 
@@ -64,6 +66,8 @@ def check_grads(
     >>> check_grads(lambda x: np.sum(np.sin(x) ** 3), (np.array([0.3, 0.7]),), order=3)
     """
     unknown = set(modes) - set(MODES)
+    if not modes:
+        raise InputError(message("check_grads needs modes, at least one of them.", fix="Leave  modes=  out for all."))
     if unknown:
         raise ValueError(f"modes must be among {', '.join(MODES)}; got {', '.join(sorted(unknown))}")
     if not isinstance(args, (tuple, list)):
@@ -74,7 +78,10 @@ def check_grads(
                 fix="Write  check_grads(f, (x,)).",
             )
         )
-    inputs = checked_inputs(flatten(tuple(args))[0], tuple(args), "check_grads")
+    leaves, rebuild = flatten(tuple(args))
+    inputs = given_leaves(leaves, tuple(args))
+    args = rebuild(inputs)
+    inputs = checked_inputs(inputs, tuple(args), "check_grads")
     precision = max((float(np.finfo(dtype_of(x)).eps) for x in inputs), default=2.2e-16)
     rtol = precision**0.5 * 40 if rtol is None else rtol
     atol = precision**0.5 * 40 if atol is None else atol

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.arguments import checked
 from ..core.errors import InputError, message
 from ..core.tree import flatten
 from ..core.values import describe
@@ -222,6 +223,7 @@ LAWS: dict[str, Callable[[Case], None]] = {
 }
 
 
+@checked()
 def check_case(case: Case, laws: Sequence[str] = ()) -> None:
     """Run the laws of a case.
 

@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from ..core.arguments import Axis, checked
 from ..core.errors import InputError, OutputError, message
 from ..core.tree import flatten, same_structure
 from ..core.values import Value, describe, shape_of
-from ..transforms.interface.checking import checked_function
+from ..transforms.interface.checking import checked_function, refuse_subclass
 
 Rows = list[Value]
 """The leaves of the elements, each with the scanned axis in front."""
 
 
-def associative_scan(f: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:
+@checked("f")
+def associative_scan(f: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: Axis = 0) -> Any:
     """The running results x0, f(x0, x1), f(f(x0, x1), x2), ... of an associative operation.
 
     `np.cumsum` for any operation with f(f(a, b), c) = f(a, f(b, c)). About 2 n applications in 2 log2(n) rounds, each
@@ -70,6 +72,8 @@ def associative_scan(f: Callable[[Any, Any], Any], elems: Any, reverse: bool = F
                 got=", ".join([describe(x) for x in leaves]) or "no array",
             )
         )
+    for x in leaves:
+        refuse_subclass(x, "associative_scan does not take")
     rows = [np.moveaxis(x, axis, 0) for x in leaves]
     lengths = {shape_of(x)[0] for x in rows}
     if len(lengths) != 1:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.arguments import checked
 from ..core.errors import InputError, message
 from ..core.hints import missing
 from ..core.nans import look_for
@@ -32,6 +33,7 @@ NUMBERS = (Traced, np.ndarray, np.generic, bool, int, float, complex)
 
 
 @takes_an_effect
+@checked()
 def callback(function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """Call a function with plain values, at every run of the code around it, also under jit.
 
@@ -89,6 +91,7 @@ def callback(function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     perform(call, [x for x, _ in bare])
 
 
+@checked()
 def print(text: str, *args: Any, **kwargs: Any) -> None:
     """Print at every run, also under jit: `text.format(*args, **kwargs)`.
 

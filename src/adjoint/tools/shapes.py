@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.arguments import checked
 from ..core.batch import BatchTrace
 from ..core.errors import BatchError, InputError, message
 from ..core.traced import Traced, settled
@@ -35,6 +36,7 @@ class Shape:
         return hash((self.shape, self.dtype))
 
 
+@checked("fun")
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The shapes and dtypes of a function's results; nothing is computed and no memory is taken.
 

@@ -14,6 +14,7 @@ import numpy as np
 import optree
 
 from ..core import tree as _tree
+from ..core.arguments import checked
 from ..core.errors import InputError, message
 from ..core.hints import missing
 from ..core.values import describe, dtype_of, shape_of
@@ -46,6 +47,7 @@ def map(fun: Callable[..., Any], tree: dict[K, Any], *others: Any) -> dict[K, An
 def map(fun: Callable[..., Any], tree: list[Any], *others: Any) -> list[Any]: ...
 @overload
 def map(fun: Callable[..., Any], tree: T, *others: Any) -> T: ...
+@checked()
 def map(fun: Callable[..., Any], tree: Any, *others: Any) -> Any:
     """`fun` of each leaf, in the containers of the tree; with several trees, of their leaves at the same places.
 
@@ -88,6 +90,7 @@ def map_with_path(fun: Callable[..., Any], tree: dict[K, Any], *others: Any) -> 
 def map_with_path(fun: Callable[..., Any], tree: list[Any], *others: Any) -> list[Any]: ...
 @overload
 def map_with_path(fun: Callable[..., Any], tree: T, *others: Any) -> T: ...
+@checked()
 def map_with_path(fun: Callable[..., Any], tree: Any, *others: Any) -> Any:
     """As `map`, with the path of the leaf, as `paths` gives it, in front of the leaves.
 
@@ -115,6 +118,7 @@ def map_with_path(fun: Callable[..., Any], tree: Any, *others: Any) -> Any:
     return map(lambda *at: fun(next(names), *at), tree, *others)
 
 
+@checked()
 def leaves(tree: Any) -> list[Any]:
     """The leaves in order: dicts by their sorted keys, everything else as it stands.
 
@@ -137,6 +141,7 @@ def leaves(tree: Any) -> list[Any]:
     return _tree.flatten(tree)[0]
 
 
+@checked()
 def paths(tree: Any) -> list[str]:
     """A name for each leaf, in the order of `leaves`: keys, attributes and places, with dots between them.
 
@@ -161,6 +166,7 @@ def paths(tree: Any) -> list[str]:
     return [".".join([str(getattr(step, "field", step.entry)) for step in way]) for way in ways]
 
 
+@checked()
 def structure(tree: Any) -> Any:
     """The containers without the leaves: equal for trees of the same form, and what `unflatten` needs.
 
@@ -183,6 +189,7 @@ def structure(tree: Any) -> Any:
     return flatten(tree)[1]
 
 
+@checked()
 def flatten(tree: Any) -> tuple[list[Any], Any]:
     """The leaves in order, and the structure that `unflatten` puts leaves into.
 
@@ -210,6 +217,7 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
     return found, form
 
 
+@checked()
 def unflatten(structure: Any, leaves: Iterable[Any]) -> Any:
     """The tree of a structure with these leaves.
 
@@ -256,6 +264,7 @@ def unflatten(structure: Any, leaves: Iterable[Any]) -> Any:
     return optree.tree_unflatten(structure, given)
 
 
+@checked()
 def ravel(tree: T) -> tuple[Any, Callable[[Any], T]]:
     """All numbers of a tree as one vector, and the function that turns a vector into the tree again.
 

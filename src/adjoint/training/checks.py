@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -28,7 +29,13 @@ def check_numbers(**numbers: Any) -> None:
     """Counts have to be whole numbers above 0."""
     for name, number in numbers.items():
         if not isinstance(number, (int, np.integer)) or isinstance(number, bool) or number < 1:
-            meant = "len(X)" if number is None else max(1, round(number)) if isinstance(number, float) else 1
+            meant = (
+                "len(X)"
+                if number is None
+                else max(1, round(number))
+                if isinstance(number, float) and math.isfinite(number)
+                else 1
+            )
             raise refused(
                 f"{name} has to be a whole number, 1 or more.", f"{name}={number!r}", f"Write  {name}={meant}."
             )

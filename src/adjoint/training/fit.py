@@ -34,7 +34,7 @@ INSTEAD = {
     "params": "nn.parameters(fit.model)",
     "weights": "nn.parameters(fit.model)",
     "state": "fit.optimizer_state",
-    "save": "pickle, or checkpoint= of ad.train",
+    "save": "np.savez(path, **nn.parameters(fit.model), **nn.statistics(fit.model)), or checkpoint= of ad.train",
 }
 """What people look for in a fit, to where it is."""
 
@@ -142,11 +142,9 @@ class Fit:
         pathlib.Path
             The file.
         """
-        from .page import html
+        from .page import write
 
-        target = Path(path)
-        target.write_text(html(self.record()), encoding="utf-8")
-        return target
+        return write(self.record(), path)
 
     def record(self) -> Record:
         """What `plot` and `page` show.

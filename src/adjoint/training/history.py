@@ -83,15 +83,23 @@ class History(Mapping[str, np.ndarray]):
     def saved(self) -> dict[str, Any]:
         """As arrays, for a file."""
         return {
-            "names": np.array(list(self)),
-            "values": np.array([list(r.values()) for r in self._rows]),
+            "names": np.array(list(self), dtype=str),
+            "values": np.array([[row[name] for name in self] for row in self._rows], dtype=float),
             "norms": self.gradient_norms,
         }
 
     @classmethod
-    def loaded(cls, names: list[str], saved: Mapping[str, np.ndarray]) -> History:
-        """From what `saved` gave."""
+    def loaded(cls, names: list[str], saved: Mapping[str, np.ndarray], watched: str) -> History:
+        """From what `saved` gave; a ValueError if it did not give this."""
+        measured, values, norms = saved["names"], saved["values"], saved["norms"]
+        if measured.dtype.kind != "U" or values.dtype != np.float64 or norms.dtype.kind != "f":
+            raise ValueError("the history is not of numbers and their names")
+        if values.shape != (len(values), measured.size) or norms.shape != (len(values), len(names)):
+            raise ValueError("the history has not a number for each name and epoch")
+        needed = {"loss", "gradient_norm", "seconds", watched}
+        if not len(values) or len({*measured.tolist()}) != measured.size or not needed <= {*measured.tolist()}:
+            raise ValueError("the names of the history are not those of a run")
         history = cls(names)
-        history._rows = [dict(zip(saved["names"].tolist(), map(float, row), strict=True)) for row in saved["values"]]
-        history._norms = list(saved["norms"])
+        history._rows = [dict(zip(measured.tolist(), row, strict=True)) for row in values.tolist()]
+        history._norms = list(norms)
         return history

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import adjoint as ad
-
+from .checkpoints.files import folder_of
+from .checkpoints.state import Saved, read, write
 from .fit import Fit, shown_examples
 from .history import History
 from .interrupts import TornError
-from .saving import fingerprint, folder_of, load, name_of, packed, save, unpacked
 from .session import Session
-from .task import Arrays, Batch
+from .task import Arrays
 
 FRAMES = 24
 """So many times the parameters are kept for pictures,"""
@@ -54,7 +53,7 @@ class Run:
     checkpoint: str | os.PathLike[str] | None = None
     best: tuple[Arrays, Arrays] | None = None
     snapshots: dict[int, Arrays] = field(default_factory=dict)
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
     """What has to be the same for a run to go on from a file."""
 
     def to_the_end(self, bar: Any) -> Fit:
@@ -63,7 +62,6 @@ class Run:
         self._keep_snapshot()
         if self.checkpoint is not None:
             folder_of(self.checkpoint)
-            self.facts = self._facts()
             if Path(self.checkpoint).exists():
                 self._resume(self.checkpoint)
         session.on_piece = lambda fraction, speed: bar.update(
@@ -123,64 +121,26 @@ class Run:
         if epoch in chosen and sum([a.nbytes for a in parameters.values()]) < SMALL:
             self.snapshots[epoch] = parameters
 
-    def _facts(self) -> dict[str, Any]:
-        """What has to be the same for a run to go on, before its first step."""
-        session, schedule = self.session, self.session.schedule
-        streamed = not isinstance(session.data, Batch)
-        return {
-            "parameters": {name: f"{a.dtype}{list(a.shape)}" for name, a in session.state.parameters.items()},
-            "loss": name_of(session.task.loss),
-            "regulariser": name_of(session.task.regulariser),
-            "optimizer": repr(session.optimizer),
-            "the start of the model": fingerprint((session.state.parameters, session.state.statistics)),
-            "data": type(session.data).__name__ if streamed else fingerprint(tuple(session.data)),
-            "batch_size": schedule.size,
-            "seed": schedule.seed,
-            "shuffle": schedule.shuffle,
-            "drop_last": schedule.drop_last,
-            "accumulate": schedule.accumulate,
-        }
+    def _saved(self) -> Saved:
+        """What there is so far, for a file."""
+        session = self.session
+        return Saved(session.state, self.best, session.history, self.snapshots, session.steps_taken)
 
     def _save(self, path: str | os.PathLike[str]) -> None:
-        session, state = self.session, self.session.state
-        arrays = {
-            **packed("parameters", state.parameters),
-            **packed("statistics", state.statistics),
-            **packed("optimizer", state.optimizer),
-            **({} if self.best is None else packed("best", self.best)),
-            **{f"history.{name}": a for name, a in session.history.saved().items()},
-        }
-        for epoch, parameters in self.snapshots.items():
-            arrays |= packed(f"snapshot.{epoch}", parameters)
-        facts = {"steps": session.steps_taken, "snapshots": list(self.snapshots), "run": self.facts}
-        save(path, arrays, facts)
+        """Write the state; where that fails, as on a full disk, the run ends with what there is."""
+        try:
+            write(path, self._saved(), self.facts)
+        except OSError as error:
+            self.session.failed = True
+            after = f"after epoch {self.session.history.epochs}"
+            self.session.stopped = f"the checkpoint {os.fspath(path)!r} could not be written {after}: {error}"
 
     def _resume(self, path: str | os.PathLike[str]) -> None:
         """Go on from a file, if it is one of this run."""
-        arrays, facts = load(path)
-        mine, its = self.facts, facts.get("run", {})
-        different = [name for name in mine if mine[name] != its.get(name)]
-        if different:
-            name = different[0]
-            raise ad.errors.InputError(
-                ad.errors.message(
-                    f"The checkpoint {os.fspath(path)!r} is of another run: {name} differs.",
-                    got=f"{its.get(name)!r} in the file, {mine[name]!r} here",
-                    fix="Call  ad.train  as then, or give  checkpoint=  another name.",
-                )
-            )
-        session, state = self.session, self.session.state
-        session.state = state._replace(
-            parameters=unpacked("parameters", state.parameters, arrays),
-            statistics=unpacked("statistics", state.statistics, arrays),
-            optimizer=unpacked("optimizer", state.optimizer, arrays),
+        session = self.session
+        session.state, self.best, session.history, self.snapshots, session.steps_taken = read(
+            path, self._saved(), self.patience.watched, self.facts
         )
-        if "best.0" in arrays:
-            self.best = unpacked("best", (state.parameters, state.statistics), arrays)
-        saved = {name: arrays[f"history.{name}"] for name in ("names", "values", "norms")}
-        session.history = History.loaded(session.history.names, saved)
-        session.steps_taken = facts["steps"]
-        self.snapshots = {k: unpacked(f"snapshot.{k}", state.parameters, arrays) for k in facts["snapshots"]}
 
 
 def _shown(last: dict[str, float]) -> dict[str, float]:

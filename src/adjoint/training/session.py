@@ -181,7 +181,8 @@ class Session:
     def _parts(self, epoch: int) -> Iterator[Part]:
         """The steps of an epoch."""
         if not isinstance(self.data, Batch):
-            yield from _streamed(self.data)
+            data: Any = self.data
+            yield from _streamed(data.epoch(epoch) if isinstance(data, loading.Batches) else data)
             return
         size, n = self.schedule.examples, len(ad.tree.leaves(self.data.inputs)[0])
         order = self.schedule.of_epoch(n, epoch)

@@ -14,6 +14,8 @@ import adjoint as ad
 from adjoint import data as loading
 from adjoint import nn, optim
 
+from ..arguments import Count, Seed, Size, checked
+from .checkpoints.facts import run_facts
 from .checks import (
     check_all_targets,
     check_callables,
@@ -41,7 +43,19 @@ from .steps import State
 from .task import Arrays, Batch, Task
 
 
-@ad.errors.keywords(
+@checked(
+    "model",
+    "loss",
+    "data",
+    "optimizer",
+    "metrics",
+    "regulariser",
+    "freeze",
+    "callbacks",
+    "checkpoint",
+    "class_weight",
+    "clip_per_sample",
+    "patience",
     lr="optim.adam(1e-3): the rate belongs to the optimiser",
     learning_rate="optim.adam(1e-3): the rate belongs to the optimiser",
     num_epochs="epochs=",
@@ -70,9 +84,9 @@ def train(
     data: Any,
     optimizer: optim.Optimizer,
     *,
-    epochs: int = 10,
-    batch_size: int = 32,
-    seed: int = 0,
+    epochs: Size = 10,
+    batch_size: Count = 32,
+    seed: Seed = 0,
     validation: Any = None,
     metrics: Mapping[str, Callable[..., Any]] = {},
     regulariser: Callable[[Mapping[str, Any]], Any] | None = None,
@@ -81,7 +95,7 @@ def train(
     class_weight: Any = None,
     shuffle: bool = True,
     drop_last: bool = False,
-    accumulate: int = 1,
+    accumulate: Count = 1,
     clip_per_sample: float | None = None,
     patience: int | None = None,
     callbacks: Callable[[Fit], Any] | Sequence[Callable[[Fit], Any]] = (),
@@ -186,6 +200,12 @@ def train(
     if held_out is not None:
         check_rows(held_out, "validation")
         check_all_targets(task, tried, held_out)
+    facts = {} if checkpoint is None else run_facts(
+        model=model, loss=loss, regulariser=regulariser, optimizer=optimizer, data=given, validation=held_out,
+        metrics=dict(metrics), freeze=[name for name in nn.parameters(model) if name not in state.parameters],
+        batch_size=batch_size, seed=seed, shuffle=shuffle, drop_last=drop_last, accumulate=accumulate,
+        clip_per_sample=clip_per_sample, patience=patience,
+    )  # fmt: skip
     session = Session(
         task,
         optimizer,
@@ -203,6 +223,7 @@ def train(
         Patience(patience, "loss" if held_out is None else "validation_loss"),
         [callbacks] if callable(callbacks) else list(callbacks),
         checkpoint,
+        facts=facts,
     )
     with shown_progress(epochs, enabled=progress) as bar:
         fit = run.to_the_end(bar)

@@ -8,6 +8,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
+from ..core.arguments import checked
 from ..core.derived import derived
 from ..core.tree import flatten
 from ..core.values import Value, is_inexact, zeros_for
@@ -25,6 +26,7 @@ R = TypeVar("R")
 def checkpoint(fun: np.ufunc) -> Callable[..., Any]: ...
 @overload
 def checkpoint(fun: Callable[P, R]) -> Callable[P, R]: ...
+@checked("fun")
 def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
     """The same function, which keeps only its arguments for the sweep back and computes its inside again there.
 

@@ -8,6 +8,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 import numpy as np
 
+from ..core.arguments import checked
 from ..core.errors import TangentError, UnsupportedError, message
 from ..core.tree import flatten
 from ..core.values import Value, describe, is_inexact, shape_of, zeros_for
@@ -152,6 +153,7 @@ def custom_rule(
 def custom_rule(
     *, jvp: Callable[..., Any] | None = None, vjp: Callable[..., Any] | None = None
 ) -> Callable[[Callable[P, R]], CustomRule[P, R]]: ...
+@checked("fun")
 def custom_rule(
     fun: Callable[..., Any] | None = None,
     *,

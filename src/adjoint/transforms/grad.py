@@ -7,10 +7,11 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
+from ..core.arguments import checked
 from ..core.derived import derived
 from ..core.errors import OutputError, message
 from ..core.reverse import ReverseTrace
-from ..core.traced import Traced
+from ..core.traced import Traced, is_array
 from ..core.values import FLOATS, concrete, describe, dtype_of, numpy_number, shape_of
 from .interface.checking import checked_function, pair
 from .interface.inputs import checked_argnums, in_containers, traced_inputs
@@ -31,6 +32,7 @@ def grad(
     fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
     *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[P, Any]: ...  # fmt: skip
+@checked("fun", "argnums", "argnames")
 def grad(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -68,7 +70,8 @@ def grad(
     Raises
     ------
     InputError
-        When the gradient is called with an argument that cannot be differentiated, such as an integer.
+        When the gradient is called with an argument that cannot be differentiated, such as an array of integers. A
+        Python integer, 3, is 3.0.
     OutputError
         When `fun` returns anything but one real number.
 
@@ -84,7 +87,8 @@ def grad(
     >>> ad.grad(lambda z: z**2, holomorphic=True)(1.0 + 2.0j)
     (2+4j)
     """
-    checked_function(fun, "grad")
+    if not callable(fun):
+        checked_function(fun, "grad")
     both = _value_and_gradient(fun, argnums, has_aux, argnames, holomorphic)
     gradient = entrance(both, _gradient_and_aux if has_aux else _gradient)
     return derived(  # type: ignore[no-any-return]
@@ -107,6 +111,7 @@ def value_and_grad(
     fun: Callable[P, R], argnums: int | Sequence[int] = 0, has_aux: bool = False,
     *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[P, tuple[R, Any]]: ...  # fmt: skip
+@checked("fun", "argnums", "argnames")
 def value_and_grad(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -139,7 +144,7 @@ def value_and_grad(
     Raises
     ------
     InputError
-        When it is called with an argument that cannot be differentiated, such as an integer.
+        When it is called with an argument that cannot be differentiated, such as an array of integers.
     OutputError
         When `fun` returns anything but one real number.
 
@@ -194,7 +199,7 @@ def _value_and_seeds(out: object, trace: ReverseTrace, inputs: list[Any]) -> tup
             value = np.float64(value)
         return value, seeds
     _check_scalar(value)
-    if isinstance(value, Traced) and all([type(concrete(x)) in FLOATS for x in inputs]):
+    if isinstance(value, Traced) and not is_array(value) and all([type(concrete(x)) in FLOATS for x in inputs]):
         value = of_kind(value, 0.0)
     return value, seeds
 

@@ -7,6 +7,7 @@ from typing import Any, ParamSpec, overload
 
 import numpy as np
 
+from ..core.arguments import Count, checked
 from ..core.derived import derived
 from ..core.tree import flatten
 from ..core.values import dtype_of
@@ -28,8 +29,9 @@ def jacobian(
     fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
     *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[P, Any]: ...  # fmt: skip
+@checked("fun", "argnums", "argnames")
 def jacobian(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: Count | None = None,
     *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
     """The Jacobian, by rows or by columns, whichever are fewer.
@@ -77,8 +79,9 @@ def jacfwd(
     fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
     *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[P, Any]: ...  # fmt: skip
+@checked("fun", "argnums", "argnames")
 def jacfwd(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: Count | None = None,
     *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
     """The Jacobian by columns: one sweep forward for each input. Best for few inputs.
@@ -119,8 +122,9 @@ def jacrev(
     fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
     *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[P, Any]: ...  # fmt: skip
+@checked("fun", "argnums", "argnames")
 def jacrev(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: Count | None = None,
     *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
     """The Jacobian by rows: one sweep back for each output. Best for few outputs.
@@ -161,8 +165,9 @@ def hessian(
     fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
     *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[P, Any]: ...  # fmt: skip
+@checked("fun", "argnums", "argnames")
 def hessian(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: Count | None = None,
     *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
     """The matrix of second derivatives, forward over reverse; for a vector field of m results, (m, n, n).
@@ -199,6 +204,7 @@ def hessian(
     return jacfwd(jacrev(fun, argnums, has_aux, chunk_size, **how), argnums, has_aux, chunk_size, **how)
 
 
+@checked("fun", "primals", "tangents")
 def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     """The Hessian of a real-valued function times a vector, without the Hessian.
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, ParamSpec, TypeVar, overload
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, overload
 
 import numpy as np
 
+from ..core.arguments import checked, whole
 from ..core.derived import derived
 from ..core.forward import ForwardTrace, met
 from ..core.frames.folding import FOLDING
-from ..core.traced import Traced, is_of, settled
+from ..core.traced import Traced, is_of
 from ..core.tree import flatten
 from ..core.values import concrete, dtype_of, shape_of, unshared, zeros_for
 from .interface.checking import (
@@ -18,6 +19,7 @@ from .interface.checking import (
     checked_function,
     checked_inputs,
     checked_tangents,
+    given_leaves,
     note_one_tuple,
     output_leaves,
     pair,
@@ -77,7 +79,7 @@ def _jvp(fun: Callable[..., Any], has_aux: bool, primals: Any, tangents: Any) ->
     check_tuples(primals, tangents, "jvp")
     trace = ForwardTrace()
     leaves, rebuild = flatten(tuple(primals))
-    given = [settled(x) for x in leaves]
+    given = given_leaves(leaves, tuple(primals))
     moves = checked_tangents(tuple(primals), tuple(tangents), given, "jvp")
     inputs = [
         np.float64(x) if type(x) is float and type(g) is not float else x  # as given: arithmetic goes by the kind
@@ -109,6 +111,7 @@ def _jvp(fun: Callable[..., Any], has_aux: bool, primals: Any, tangents: Any) ->
     return (*both, aux) if has_aux else both
 
 
+@checked("fun")
 def linearize(fun: Callable[..., R], *primals: Any) -> tuple[R, Callable[..., R]]:
     """The value of a function and its linear map t -> J t, which does not evaluate the function again.
 
@@ -156,7 +159,8 @@ def _linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 def derivative(fun: np.ufunc, n: int = 1) -> Callable[..., Any]: ...
 @overload
 def derivative(fun: Callable[P, R], n: int = 1) -> Callable[P, R]: ...
-def derivative(fun: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
+@checked("fun")
+def derivative(fun: Callable[..., Any], n: Annotated[int, whole(0, 100)] = 1) -> Callable[..., Any]:
     """The n-th derivative of a function of one number, d^n f / dx^n; arrays are taken element by element.
 
     Parameters

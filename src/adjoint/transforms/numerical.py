@@ -8,17 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from ..core.arguments import Positive, checked
+from ..core.errors import ArgumentError, InputError, message
 from ..core.tree import flatten
+from ..core.values import describe
+from .interface.checking import refuse_subclass
 
 METHODS = ("central", "forward", "complex")
 
 
+@checked("method")
 def grad(
     fun: Callable[..., Any],
     argnums: int = 0,
     *,
     method: str = "central",
-    step: float | None = None,
+    step: Positive | None = None,
     error: bool = False,
 ) -> Callable[..., Any]:
     """The gradient of a real-valued function by differences.
@@ -51,12 +56,13 @@ def grad(
     return jacobian(fun, argnums, method=method, step=step, error=error)
 
 
+@checked("method")
 def jacobian(
     fun: Callable[..., Any],
     argnums: int = 0,
     *,
     method: str = "central",
-    step: float | None = None,
+    step: Positive | None = None,
     error: bool = False,
 ) -> Callable[..., Any]:
     """The Jacobian by differences.
@@ -98,10 +104,11 @@ def jacobian(
 
     @functools.wraps(fun, assigned=("__name__", "__doc__"), updated=())
     def differentiated(*args: Any, **kwargs: Any) -> Any:
-        leaves, rebuild = flatten(args[argnums])
+        at = _place(argnums, len(args))
+        leaves, rebuild = flatten(args[at])
 
         def call(parts: list[Any]) -> Any:
-            return np.asarray(fun(*args[:argnums], rebuild(parts), *args[argnums + 1 :], **kwargs))
+            return np.asarray(fun(*args[:at], rebuild(parts), *args[at + 1 :], **kwargs))
 
         pairs = [_by_leaf(call, leaves, k, method, step) for k in range(len(leaves))]
         values = rebuild([p[0] for p in pairs])
@@ -110,8 +117,24 @@ def jacobian(
     return differentiated
 
 
+def _place(argnums: int, n: int) -> int:
+    """The place of an argument, of which the last ones may be counted from the end."""
+    if not -n <= argnums < n:
+        raise ArgumentError(message("argnums is the number of an argument of the function.", got=f"{argnums} of {n}"))
+    return argnums % n
+
+
 def _by_leaf(call: Callable[[list[Any]], Any], leaves: list[Any], k: int, method: str, step: float | None) -> Any:
+    refuse_subclass(leaves[k], "Numerical differentiation does not move")
     x = np.asarray(leaves[k])
+    if x.dtype.kind not in "fciub":
+        raise InputError(
+            message(
+                "Numerical differentiation needs numbers to move.",
+                got=describe(leaves[k]),
+                fix="Pass an array of floats; of dates and durations,  (x - x[0]) / np.timedelta64(1, 's').",
+            )
+        )
     if x.dtype.kind not in "fc":
         x = x.astype(float)
     columns, errors = [], []

@@ -7,10 +7,13 @@ import weakref
 from types import TracebackType
 from typing import Any
 
+from ..core.arguments import Count, checked
+from ..core.code import versions
 from .compiler import can_compile
 
 
-def set_threads(n: int | None) -> None:
+@checked()
+def set_threads(n: Count | None) -> None:
     """Let large loops of compiled code use `n` threads.
 
     Parameters
@@ -31,14 +34,21 @@ def set_threads(n: int | None) -> None:
         use(n)
 
 
+@checked()
 def set_cache(folder: str | os.PathLike[str] | None) -> None:
     """Keep compiled code in a folder, from which later processes take it instead of compiling anew.
 
     Parameters
     ----------
     folder : str, path or None
-        Created if it is missing. What is in it is run as it is, so it must not be writable by others. None keeps code
-        in memory only, which is the default; the environment variable `ADJOINT_CACHE` sets one too (0 or off: none).
+        Created if it is missing. What is in it is run as it is, so neither it nor a folder around it may be writable by
+        others. It holds at most 256 MB; what has not been used for 90 days is removed. None keeps code in memory only,
+        which is the default; the environment variable `ADJOINT_CACHE` sets one too (0 or off: none).
+
+    Raises
+    ------
+    InputError
+        If others can write to the folder. One that cannot be made is a warning.
 
     Examples
     --------
@@ -63,7 +73,7 @@ _off = 0
 
 def is_off() -> bool:
     """Whether jitted functions are called as they are."""
-    return _off > 0
+    return _off > 0 or not versions.IS_KNOWN
 
 
 class disable_jit:  # noqa: N801  (used as a function)

@@ -7,14 +7,23 @@ from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 
+from ..core.arguments import checked
 from ..core.errors import TangentError, message
 from ..core.frames.folding import FOLDING
 from ..core.quick.number_kinds import note_kinds
 from ..core.reverse import ReverseTrace
-from ..core.traced import is_of, settled
+from ..core.traced import is_of
 from ..core.tree import flatten, same_structure
 from ..core.values import Value, dtype_of, numpy_number, shape_of
-from .interface.checking import checked_cotangent, checked_function, checked_inputs, note_one_tuple, output_leaves, pair
+from .interface.checking import (
+    checked_cotangent,
+    checked_function,
+    checked_inputs,
+    given_leaves,
+    note_one_tuple,
+    output_leaves,
+    pair,
+)
 from .interface.presenting import copied, presented, released, without_handles
 from .recording import entered, run
 from .sweeps.back import pulled_back
@@ -30,7 +39,7 @@ class TraceAtPoint:
     def __init__(self, fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, transform: str) -> None:
         trace = ReverseTrace()
         leaves, self.rebuild = flatten(primals)
-        self.given = [settled(x) for x in leaves]
+        self.given = given_leaves(leaves, primals)
         note_kinds(trace, self.given)
         self.inputs = [copied(x) for x in checked_inputs(self.given, primals, transform)]
         try:
@@ -138,6 +147,7 @@ def _pullback(fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, 
     return value, pullback, recording.aux
 
 
+@checked("fun")
 def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
     """The transpose of a linear function: for f(x) = A x the map g -> A* g.
 

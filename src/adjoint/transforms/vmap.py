@@ -8,18 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from ..core.arguments import Axes, Count, checked
 from ..core.batch import BatchTrace
 from ..core.derived import derived
 from ..core.errors import BatchError, BatchSizeError, InputError, message
 from ..core.traced import Traced, snapshot
 from ..core.tree import flatten, paths
 from ..core.values import Value, describe, shape_of, spread
-from .interface.checking import checked_function, output_leaves
+from .interface.checking import checked_function, output_leaves, refuse_subclass
 from .recording import entrance, run
 
 
+@checked("fun")
 def vmap(
-    fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, chunk_size: int | None = None
+    fun: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0, chunk_size: Count | None = None
 ) -> Callable[..., Any]:
     """A function that maps `fun` over an axis of its arguments, evaluating all examples at once.
 
@@ -107,6 +109,7 @@ def _mapped_at_once(
 def _batched(x: Any, axis: int | None, trace: BatchTrace) -> Any:
     if axis is None:
         return x
+    refuse_subclass(x, "vmap does not map over")
     moved = np.moveaxis(x, axis, 0)
     return Traced(snapshot(moved) if isinstance(moved, Traced) else moved, trace, None)
 

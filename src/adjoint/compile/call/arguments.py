@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Callable
 
 import numpy as np
 
@@ -39,6 +40,7 @@ from adjoint.compile.call.signature import (
     Tree,
     Tuple,
     TypeIs,
+    Unchanged,
     array_of,
     leaves,
 )
@@ -181,12 +183,10 @@ class ArgumentWriter(Emitter):
                 self.require(self.ask("adjoint_item_lacks", *[self.address_of(x) for x in (mapping, key)]))
             case ClassIs(kind, version, check):
                 found = self.read(I32, self.address_of(kind), VERSION)
-                same, other = self.label("same"), self.label("other")
-                self.branch(self.compare("eq", found, version), same, other)
-                self.start(other)
-                self.watch(Holds(check))
-                self.jump(same)
-                self.start(same)
+                self.require_or(self.compare("eq", found, version), check)
+            case Unchanged(header, check):
+                data = self.read(POINTER, self.address_of(header), objects.DATA)
+                self.require_or(self.compare("ne", self.ask("adjoint_unchanged", data), 0), check)
             case TypeIs(owner, kind):
                 self.require_type(self.address_of(owner), kind)
             case FieldIs(owner, offset, value):
@@ -217,6 +217,15 @@ class ArgumentWriter(Emitter):
                 self.array(array_of(array), self.address_of(array))
             case _:
                 raise TypeError(f"not a watch: {watch!r}")
+
+    def require_or(self, condition: Value, check: Callable[[], bool]) -> None:
+        """Go on only if this holds, or else a function of Python says so."""
+        same, other = self.label("same"), self.label("other")
+        self.branch(condition, same, other)
+        self.start(other)
+        self.watch(Holds(check))
+        self.jump(same)
+        self.start(same)
 
     def field(self, pointer: Value, value: object) -> None:
         """Go on only if a field of an object has this in it; a field that has nothing in it stands for None."""

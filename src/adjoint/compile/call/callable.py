@@ -144,7 +144,12 @@ def _mark(cls: type) -> None:
 @functools.cache
 def slow_entry() -> int:
     """The machine code that calls `slow`, whatever the arguments."""
-    return helpers(_slow_offset()).address("adjoint_slow") if Base is not object else 0
+    return helper("adjoint_slow") if Base is not object else 0
+
+
+def helper(name: str) -> int:
+    """The address of one of the functions that entries share."""
+    return int(helpers(_slow_offset()).address(name))
 
 
 def _slow_offset() -> int:

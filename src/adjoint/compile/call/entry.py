@@ -201,9 +201,8 @@ class _Writer(ArgumentWriter):
         """
         alone: Value = TRUE
         for pointer, depth in self.containers:
-            count = self.read(I32, pointer, 0)
-            held = self.compare("ule", count, 1 if depth else objects.HELD_ONCE)
-            alone = self.op("and", alone, held)
+            inner = self.compare("ule", self.read(I32, pointer, 0), 1) if depth else None
+            alone = self.op("and", alone, inner or self.ask("adjoint_alone", pointer))
         arrays, answers = self.room(block_of(len(self.pointers), POINTER)), self.room(block_of(len(self.pointers), I8))
         for k, pointer in enumerate(self.pointers):
             self.store(pointer, self.address(POINTER, arrays, k, flags=""))

@@ -17,6 +17,7 @@ from adjoint.compile.assembly.kinds import DOUBLE, I1, I32, I64, KINDS, POINTER,
 from adjoint.compile.assembly.module import Module
 from adjoint.compile.call import conditions
 from adjoint.compile.call.helpers import text
+from adjoint.compile.call.owning import alone
 
 VALUE = 16
 """Where a float, a NumPy scalar or a cell holds its value, and a list or tuple its length."""
@@ -36,13 +37,22 @@ NEW_FROM_DESCRIPTOR = 94
 """PyArray_NewFromDescr in the table of NumPy's C API."""
 
 
-_MANAGED_DICT, _INLINE_VALUES = 1 << 4, 1 << 2
+MANAGED_DICT, _INLINE_VALUES = 1 << 4, 1 << 2
 """Flags of classes whose objects keep values without a dict; from 3.13 on, inside the object."""
 
 
 def peek(address: int) -> int:
     """The word at an address."""
     return ctypes.c_uint64.from_address(address).value
+
+
+@functools.cache
+def comparing() -> int:
+    """The address of `memcmp`; 0 if there is none."""
+    try:
+        return ctypes.cast(ctypes.CDLL(None).memcmp, ctypes.c_void_p).value or 0
+    except (OSError, TypeError, AttributeError):  # no such library by that name here
+        return 0
 
 
 def dtype_word(dtype: np.dtype) -> int:
@@ -107,16 +117,6 @@ def _keeps_references(array: np.ndarray) -> bool:
     held, seen = [array] * 3, weakref.ref(array)
     counted = peek(id(array)) & 0xFFFFFFFF == count + len(held)
     return alone and counted and peek(id(part) + BASE) == id(array) and peek(id(array) + REFERENCES) == id(seen)
-
-
-def _held_once() -> int:
-    """The references that a function sees to an object that one variable of its caller holds."""
-    held = [object()]
-    return sys.getrefcount(held)
-
-
-HELD_ONCE = _held_once()
-"""Two, of the variable and of the call; from Python 3.14 on, calls borrow that of the variable."""
 
 
 def _dtype_layout(dtype: np.dtype) -> bool:
@@ -201,7 +201,7 @@ def values_layout() -> str:
 def keeps_values(kind: type) -> bool:
     """Whether objects of a class keep values without a dict, until one is asked for."""
     if sys.version_info < (3, 13):
-        return bool(kind.__flags__ & _MANAGED_DICT)
+        return bool(kind.__flags__ & MANAGED_DICT)
     return bool(kind.__flags__ & _INLINE_VALUES) and kind.__basicsize__ == object.__basicsize__
 
 
@@ -216,10 +216,12 @@ HELPERS = {
     "adjoint_attribute_is": (I1, POINTER, POINTER, POINTER),
     "adjoint_dict_is": (I1, POINTER, POINTER),
     "adjoint_holds": (I1, POINTER, POINTER),
+    "adjoint_unchanged": (I32, POINTER),
     "adjoint_integer": (I1, POINTER, POINTER),
     "adjoint_calm": (I1,),
     "adjoint_new_array": (POINTER, POINTER, I32, POINTER, I32),
     "adjoint_array_over": (POINTER, POINTER, I1, POINTER, I32, POINTER, I32),
+    "adjoint_alone": (I1, POINTER),
     "adjoint_own": (VOID, POINTER, I64, POINTER),
     "adjoint_new_tuple": (POINTER, POINTER, POINTER, I64),
     "adjoint_new_list": (POINTER, POINTER, POINTER, I64),
@@ -236,6 +238,7 @@ PYTHON = {
     "Py_IncRef": (VOID, POINTER),
     "Py_DecRef": (VOID, POINTER),
     "PyErr_Clear": (VOID,),
+    "PyThreadState_Get": (POINTER,),
     "PyErr_SetString": (VOID, POINTER, POINTER),
     "PyObject_Vectorcall": (POINTER, POINTER, POINTER, I64, POINTER),
     "PyObject_RichCompareBool": (I32, POINTER, POINTER, I32),
@@ -296,7 +299,7 @@ def helpers(slow_offset: int) -> Any:
         name: globals()[name]
         for name in ("DATA", "AXES", "SHAPE", "STRIDES", "BASE", "DTYPE", "FLAGS", "REFERENCES", "DTYPE_WORD")
     }
-    constants["own_flags"] = OWNED | WRITEABLE
+    constants |= {"memcmp": comparing(), "own_flags": OWNED | WRITEABLE, "alone": alone()}
     constants |= {"object_new": _slot_of(object, NEW), "nothing": id(()), "own_values": VALUES[values_layout()]}
     module = Module()
     declared = [module.declare(python_symbol(name), *kinds).written for name, kinds in PYTHON.items()]

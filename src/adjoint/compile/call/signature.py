@@ -229,6 +229,14 @@ class Holds:
 
 
 @dataclass(frozen=True, eq=False)
+class Unchanged:
+    """All rows of a table hold; if not, Python is asked."""
+
+    header: np.ndarray
+    check: Callable[[], bool]
+
+
+@dataclass(frozen=True, eq=False)
 class ListIs:
     """A list still has exactly these objects."""
 
@@ -246,7 +254,7 @@ class ArrayIs:
 # fmt: off
 Condition = (
     CellIs | DictIs | DictLacks | ClassIs | AttributeIs | TypeIs
-    | FieldIs | OwnDictIs | DictHas | Holds | ListIs | ArrayIs
+    | FieldIs | OwnDictIs | DictHas | Holds | Unchanged | ListIs | ArrayIs
 )
 # fmt: on
 """What machine code looks at before it runs."""

@@ -82,7 +82,7 @@ class Pairs:
     def _enter(self, n: int) -> None:
         """An argument, or a constant: arrays are read where they are."""
         t, value = self.old.types[n], self.old.constants.get(n)
-        if t.dtype.char not in "FD" or (value is None and t.weak):
+        if t.dtype.char not in "FD" or not t.dtype.isnative or (value is None and t.weak):
             raise NoPairsError
         if isinstance(value, np.ndarray):
             self.work.constants[n] = as_pairs(value)

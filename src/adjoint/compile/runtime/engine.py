@@ -16,6 +16,7 @@ import numpy as np
 from ...core.forking import held_at_fork
 from . import cache
 from .processor import processor
+from .room import check_room
 
 _lock = threading.RLock()
 _recent: dict[str, bytes] = {}
@@ -88,6 +89,7 @@ class Code:
         _start()
         key = _key(text, level)
         found = _known(key, keep)
+        check_room(len(text) if found is None else 0)
         if found is None:
             with contextlib.nullcontext() if alongside else _lock:
                 found = _emitted(*self._optimised(), alongside)

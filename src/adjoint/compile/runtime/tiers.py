@@ -239,15 +239,19 @@ def _names(function: Function) -> str:
 def _pause() -> None:
     """End the thread after the module under way: LLVM can neither be torn apart nor be taken down meanwhile."""
     global _pauses
-    _pauses += 1
-    thread = _thread
-    if thread is not None and thread is not threading.current_thread():
+    with _lock:  # not while another thread starts it; and it has to be let go, as the thread needs it to end
+        _pauses += 1
+        thread = _thread
+    if thread is None or thread is threading.current_thread():
+        return
+    if thread.ident is not None:  # else this very thread is about to start it, and it compiles nothing before that
         thread.join()
 
 
 def _go_on() -> None:
     global _pauses
-    _pauses -= 1
+    with _lock:
+        _pauses -= 1
     _begin()
 
 

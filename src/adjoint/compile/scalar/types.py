@@ -65,8 +65,8 @@ def converted(dtypes: Dtypes, literals: Sequence[object], params: dict[str, Any]
 
 
 def squared(dtypes: Dtypes, literals: Sequence[object], params: dict[str, Any]) -> Loop | None:
-    """`square`: those of a product."""
-    found = chosen_by(np.multiply, dtypes * 2)
+    """`square`: those of a product, but for truth values, which are small integers."""
+    found = chosen_by(np.multiply, (np.dtype(np.int8),) * 2 if dtypes == (np.dtype(bool),) else dtypes * 2)
     return found and Loop(found.operands[:1], found.dtype, found.result)
 
 

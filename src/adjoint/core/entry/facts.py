@@ -32,6 +32,9 @@ HOLDS = {"sum": SUM, "sign": SIGN, "atom": ATOM}
 Types = np.ufunc | str
 """A universal function whose types are meant, or the name of a function of `compile/scalar/types.py`."""
 
+NUMBER, AN_ARRAY, AS_FIRST = "number", "array", "as the first operand"
+"""What a result without axes is to NumPy: they are one to the numbers in it, and two to who updates it in place."""
+
 EMBEDDED = "embedded"
 """The source of what evaluates the operation, which is plain NumPy, is put beside that which uses it."""
 
@@ -107,6 +110,8 @@ class Facts(NamedTuple):
     """The second operand, or any if it is commutative, that leaves the other one as it is, sign and nan included."""
     stands_for_steps: bool = False
     """Whether it is a loop that nobody wrote, found in steps that repeat themselves: these are shown and named."""
+    axisless: str | Callable[..., str] = NUMBER
+    """What a result without axes is, a number or an array, or a function of the parameters that says so."""
     ragged: bool = False
     """Whether values decide how long its result is."""
     by_elements: Callable[..., Any] | None = None
@@ -119,6 +124,12 @@ class Facts(NamedTuple):
     sided: Callable[..., Any] | None = None
     """The same on one side of a point at which there is none for both, `(step, find) -> k -> coefficient`, with what is
     found at all other points."""
+
+    asks: int = 0
+    """1 if it compares numbers, 2 if it asks whether they are finite (`core/singular/replaced.py`)."""
+    leaves_out: Callable[..., Any] | None = None
+    """`(k, *args, **params) -> mask`: which elements of its k-th argument its result does without, as values say; those
+    of the result if they are in their places. None for an argument that it has whole."""
 
     @property
     def usual_name(self) -> str:

@@ -5,11 +5,11 @@ Whose code it is, is answered in `whose`.
 
 from __future__ import annotations
 
-import sys
-from opcode import opname
 from types import CodeType, FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+from ..code.decode import Instruction, index_at, instructions, start_of
+from ..code.versions import IN_PLACE, NULL_IS_LAST
 from .whose import OURS, is_library, is_up_to_date, kept_until_the_next_import, package_of, takes_handles
 
 if TYPE_CHECKING:
@@ -111,84 +111,45 @@ def stores_elements(code: CodeType) -> bool:
     known = _storing.get(id(code))
     if known is None:
         stores = any(
-            [s.name == "STORE_SUBSCR" or (s.name == "BINARY_OP" and s.arg >= IN_PLACE) for s in instructions(code)]
+            [s.name == "STORE_SUBSCR" or (s.name == "BINARY_OP" and s.arg in IN_PLACE) for s in instructions(code)]
         )
         known = _storing[id(code)] = code, stores
     return known[1]
 
 
-IN_PLACE = 13
-"""From here on the arguments of the instruction for operators mean those that update in place."""
-
-READS = frozenset(("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"))
+READS = frozenset(("LOAD_ATTR", "IMPORT_FROM"))
 CALLING = frozenset(("PRECALL", "CALL"))
-NEW = sys.version_info >= (3, 13)
-"""Whether the place for `self` comes after what is called, not before it."""
-
-
-class Step(NamedTuple):
-    """An instruction."""
-
-    place: int
-    name: str
-    arg: int
 
 
 def _site(code: CodeType, place: int) -> Site:
-    steps = instructions(code)
-    at = next(k for k, step in enumerate(steps) if step.place == place)
+    steps, at = instructions(code), index_at(code, place)
     if steps[at].name in READS:
         return Site(reads=True, calls=_is_called(steps, at))
     start = _start_of_getattr(code, steps, at) if steps[at].name in CALLING else None
     if start is None:
         return Site(reads=False, calls=False)
-    beside = at + 1 if NEW else start - 1
+    beside = at + 1 if NULL_IS_LAST else start - 1
     return Site(reads=True, calls=beside >= 0 and steps[beside].name == "PUSH_NULL")
 
 
-def instructions(code: CodeType) -> list[Step]:
-    """The instructions of a code; the standard library's `dis` would be noticed by who follows what Python runs."""
-    found, high = [], 0
-    for place in range(0, len(code.co_code), 2):
-        name, arg = opname[code.co_code[place]], code.co_code[place + 1] | high
-        high = arg << 8 if name == "EXTENDED_ARG" else 0
-        if name not in ("CACHE", "EXTENDED_ARG"):
-            found.append(Step(place, name, arg))
-    return found
-
-
-def _is_called(steps: list[Step], at: int) -> bool:
+def _is_called(steps: tuple[Instruction, ...], at: int) -> bool:
     """Whether what an instruction reads is called: then a place for `self` is left on the stack, before or after it."""
-    if _is_method(steps[at]) or _is_method(steps[at + 1]):
+    if steps[at].calls or (steps[at + 1].name == "LOAD_ATTR" and steps[at + 1].calls):
         return True
-    if NEW:
+    if NULL_IS_LAST:
         return steps[at + 1].name == "PUSH_NULL"
     while steps[at].name == "LOAD_ATTR":
         at -= 1
     if steps[at].name == "LOAD_GLOBAL":
-        return steps[at].arg & 1 == 1
+        return steps[at].calls
     return at > 0 and steps[at - 1].name == "PUSH_NULL"
 
 
-def _is_method(step: Step) -> bool:
-    """Whether an instruction reads a method that is called next; from Python 3.12 on an odd argument says so."""
-    if step.name == "LOAD_ATTR" and sys.version_info >= (3, 12):
-        return step.arg & 1 == 1
-    return step.name == "LOAD_METHOD"
-
-
-def _start_of_getattr(code: CodeType, steps: list[Step], at: int) -> int | None:
+def _start_of_getattr(code: CodeType, steps: tuple[Instruction, ...], at: int) -> int | None:
     """Where the name `getattr` is read, if it is what is called at an instruction: both begin at the same character."""
-    positions = list(code.co_positions())
-    here = positions[steps[at].place // 2]
+    here = start_of(code, steps[at])
     for k in range(at - 1, -1, -1):
-        there = positions[steps[k].place // 2]
-        if (there[0], there[2]) == (here[0], here[2]) and _name_read(code, steps[k]) == "getattr":
+        is_name = steps[k].name in ("LOAD_GLOBAL", "LOAD_NAME") and steps[k].value == "getattr"
+        if is_name and start_of(code, steps[k]) == here:
             return k
     return None
-
-
-def _name_read(code: CodeType, step: Step) -> str:
-    if step.name == "LOAD_GLOBAL":
-        return code.co_names[step.arg >> 1]
-    return code.co_names[step.arg] if step.name == "LOAD_NAME" else ""

@@ -35,7 +35,7 @@ def met() -> Met:
     frame = user_frame()
     if frame is None:
         return Met()
-    node = _expression(frame.f_code, frame.f_lasti)
+    node = expression_at(frame.f_code, frame.f_lasti)
     if isinstance(node, ast.Call):
         return Met(call=_full_name(node.func, frame))
     if isinstance(node, ast.Subscript):
@@ -43,7 +43,7 @@ def met() -> Met:
     return Met()
 
 
-def _expression(code: types.CodeType, place: int) -> ast.expr | None:
+def expression_at(code: types.CodeType, place: int) -> ast.expr | None:
     """The expression whose value, or to which a value, the instruction at a place of the code gives."""
     start, end, left, right = next(islice(code.co_positions(), place // 2, None), (None,) * 4)
     if start is None or end is None or left is None or right is None:

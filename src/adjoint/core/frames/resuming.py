@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
-import sys
-from bisect import bisect_right
+import functools
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
-from .callsite import instructions
-from .testing import SUSPENDING, TESTS, depths_in, is_in, jumps_in, live_in
+from ..code.decode import index_at, instructions
+from ..code.flow import depths_in, is_plain, jumps_in, live_in, loops_around, loops_over, tested
+from ..code.versions import CALL_TAKES_ARGUMENTS
 
 if TYPE_CHECKING:
     from typing import NamedTuple
@@ -18,8 +17,6 @@ else:
 
 CALLS = {"CALL": 2, "CALL_KW": 3}
 """Instructions that call a function of Python's, and how many values they take from the stack besides arguments."""
-TAKES_ARGUMENTS = sys.version_info >= (3, 12)
-"""Whether these take the arguments too; before, PRECALL is said to have done so."""
 
 
 class Resumption(NamedTuple):
@@ -37,56 +34,32 @@ def resumption_of(frame: FrameType) -> Resumption | None:
 
     None if something else does, which waits on its stack: a part of an expression, the context of a `with`.
     """
-    code = frame.f_code
-    known = _known.get(id(code))
-    if known is None:
-        known = _known[id(code)] = code, _Instructions(code)
-    return known[1].resumption(frame.f_lasti)
+    return _resumption(frame.f_code, index_at(frame.f_code, frame.f_lasti))
 
 
-class _Instructions:
-    """The instructions of a code, and what follows from them."""
-
-    def __init__(self, code: CodeType) -> None:
-        self.code = code
-        self.steps = instructions(code)
-        self.places = [step.place for step in self.steps]
-        self.targets = jumps_in(code, self.steps)
-        is_plain = code.co_flags & inspect.CO_OPTIMIZED and not code.co_flags & SUSPENDING
-        self.depths = depths_in(self.steps, self.targets) if is_plain else {}
-        self.live = live_in(code, self.steps, self.targets) if is_plain else {}
-        self.found: dict[int, Resumption | None] = {}
-
-    def resumption(self, last: int) -> Resumption | None:
-        """What decides how a frame goes on whose last instruction is here."""
-        if last not in self.found:
-            self.found[last] = self._resumption(bisect_right(self.places, last) - 1)
-        return self.found[last]
-
-    def _resumption(self, at: int) -> Resumption | None:
-        step, code = self.steps[at], self.code
-        takes = 1 if step.name.startswith("POP_JUMP") else TESTS.get(step.name)
-        if takes is None and step.name in CALLS:
-            takes = CALLS[step.name] + step.arg * TAKES_ARGUMENTS
-        depth = self.depths.get(step.place)
-        if takes is None or depth is None:
-            return None
-        around = [s.place for s in self.steps if s.name == "FOR_ITER" and is_in(s.place, step.place, self.targets)]
-        loops = {self.depths[place]: place for place in around if place in self.depths}
-        if sorted(loops) != list(range(1, depth - takes + 1)):
-            return None
-        read = self.live[step.place] if self.live else code.co_varnames
-        back = {target for place, target in self.targets.items() if target <= step.place <= place}
-        is_open = not back <= {*around} or any([self._can_be_left(place) for place in around])
-        names = frozenset((*read, *code.co_cellvars, *code.co_freevars))
-        return Resumption(names, tuple([loops[k] for k in sorted(loops)]), is_open)
-
-    def _can_be_left(self, loop: int) -> bool:
-        """Whether a `for` has a `break`, `return` or `raise`."""
-        inside = [s for s in self.steps if is_in(loop, s.place, self.targets)]
-        ends = [self.targets[s.place] >= self.targets[loop] for s in inside if s.place in self.targets]
-        return any(ends) or any([s.name.startswith(("RETURN", "RAISE", "RERAISE")) for s in inside])
+@functools.lru_cache(4096)
+def _resumption(code: CodeType, at: int) -> Resumption | None:
+    step, targets = instructions(code)[at], jumps_in(code)
+    takes = tested(step)
+    if takes is None and step.name in CALLS:
+        takes = CALLS[step.name] + step.arg * CALL_TAKES_ARGUMENTS
+    depth = depths_in(code).get(step.place) if is_plain(code) else None
+    if takes is None or depth is None:
+        return None
+    loops = loops_around(code, step.place, depth - takes)
+    if loops is None:
+        return None
+    live = live_in(code)
+    read = live[step.place] if live else code.co_varnames
+    around = loops_over(code, step.place)
+    back = {target for place, target in targets.items() if target <= step.place <= place}
+    is_open = not back <= {*around} or any([_can_be_left(code, place) for place in around])
+    return Resumption(frozenset((*read, *code.co_cellvars, *code.co_freevars)), loops, is_open)
 
 
-_known: dict[int, tuple[CodeType, _Instructions]] = {}
-"""By the address of a code, which is kept, so that no other one gets its address."""
+def _can_be_left(code: CodeType, loop: int) -> bool:
+    """Whether a `for` has a `break`, `return` or `raise`."""
+    targets = jumps_in(code)
+    inside = [s for s in instructions(code) if loop < s.place < targets[loop]]
+    ends = [targets[s.place] >= targets[loop] for s in inside if s.place in targets]
+    return any(ends) or any([s.name.startswith(("RETURN", "RAISE", "RERAISE")) for s in inside])

@@ -51,5 +51,7 @@ def behind(error: BaseException) -> AdjointError | None:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     if trace is None or (id(trace.tb_frame), trace.tb_frame.f_code, trace.tb_lasti) != place:
-        return None
+        from .compiled import refusal_of_compiled  # for errors only, so not when the library is imported
+
+        return refusal_of_compiled(error)
     return refusal

@@ -16,8 +16,8 @@ from types import BuiltinFunctionType, FrameType, ModuleType
 from typing import Any
 
 OURS = __name__.partition(".")[0]
-LIBRARIES = frozenset(("numpy", "scipy", "optree", "llvmlite"))
-"""Packages that this library looks into or is built on."""
+LIBRARIES = frozenset(("numpy", "scipy", "optree", "llvmlite", "numba"))
+"""Packages that this library looks into or is built on, and a compiler whose settings change no result."""
 BETWEEN = frozenset((OURS, "numpy", "scipy", "functools"))
 """Packages whose frames stand between the user's code and a step; cached properties are functools'."""
 

@@ -19,6 +19,8 @@ from .number_kinds import QUICK_KINDS, with_precision
 
 Operator = Callable[[Any, Any], Any]
 NUMBERS = frozenset((float, int, bool))
+COMPARES = 1
+"""See `singular/replaced.py`."""
 
 
 def binary_operators(  # noqa: C901 - two operators, each with its short ways
@@ -116,6 +118,9 @@ def comparison(python: Callable[[Any, Any], Any], general: Callable[[Any, Any], 
             trace, x = self.traced_by, self.value
             if type(x) is float and type(trace) is ReverseTrace:
                 found = python(x, other)
+                if not trace.asked:
+                    trace.asked = COMPARES
+                    trace.answers.append(found)
                 return found if trace.is_python_at(self.node) else np.bool(found)
         return general(self, other)
 

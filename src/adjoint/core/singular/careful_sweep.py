@@ -10,6 +10,7 @@ from ..traced import Traced, is_differentiated
 from ..types import Numeric
 from ..values import fit, ieee, shape_of
 from .masks import both, either, nonzero, support_of
+from .replaced import doubts_at, in_doubt
 from .structural_zeros import Cotangent
 
 
@@ -22,16 +23,20 @@ def pull_careful(
     """
     parts = [(place, Cotangent(g, support=_asked_for(g) if is_asked else None)) for place, g in seeds]
     found = pull_parts(trace, parts, count)
-    numbers = [None if g is None else fit(g.collapsed(), trace[place][3]) for place, g in enumerate(found)]
+    told = pull_parts(trace, parts, count, doubts=False) if trace.replaced else found
+    numbers = [None if g is None else fit(g.collapsed(), trace[place][3]) for place, g in enumerate(told)]
     return numbers, [None if g is None else either(g.doubt, both(g.fragile, nonzero(g.infinite))) for g in found]
 
 
-def pull_parts(trace: ReverseTrace, seeds: Sequence[tuple[int, Cotangent]], count: int) -> list[Cotangent | None]:
-    """The careful sweep from cotangents in parts to cotangents in parts."""
+def pull_parts(
+    trace: ReverseTrace, seeds: Sequence[tuple[int, Cotangent]], count: int, *, doubts: bool = True
+) -> list[Cotangent | None]:
+    """The careful sweep from cotangents in parts to cotangents in parts; with `doubts` about what was replaced."""
     cotangents: list[Any] = [None] * len(trace)
     for place, seed in seeds:
         _add(cotangents, place, seed)
     results: list[Cotangent | None] = [None] * count
+    replaced = doubts_at(trace) if doubts and trace.replaced else {}
     for place in range(max((p for p, _ in seeds), default=-1), -1, -1):
         g = cotangents[place]
         if g is None:
@@ -52,6 +57,8 @@ def pull_parts(trace: ReverseTrace, seeds: Sequence[tuple[int, Cotangent]], coun
         for parent, c, value in zip(parents, pulled(primitive, g, out, args, params, needed), args, strict=False):
             if parent is not None and c is not None:
                 _add(cotangents, parent, c.fitted(value))
+        for found in replaced.get(place, ()):
+            _add(cotangents, parents[found.argument], in_doubt(found, trace[place], g))  # type: ignore[arg-type]
     return results
 
 

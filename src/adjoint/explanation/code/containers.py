@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import re
+import tokenize
 from typing import Any
 
 WIDTH = 110
 """Lines are broken here, where they can be."""
+OPENING, CLOSING = frozenset("([{"), frozenset(")]}")
 
 
 class Leaf:
@@ -41,24 +44,23 @@ def shown(part: Any) -> str:
 def wrapped(line: str) -> list[str]:
     """A line, broken after commas inside brackets if it is too long."""
     indent = line[: len(line) - len(line.lstrip())]
-    found = [line]
-    while len(found[-1]) > WIDTH:
-        last = found[-1]
-        cut = _last_comma(last, WIDTH)
-        if cut is None:
-            break
-        found[-1:] = [last[:cut], f"{indent}    {last[cut:].lstrip()}"]
+    found, start = [], 0
+    commas = _commas(line) if len(line) > WIDTH else []
+    for k, cut in enumerate(commas):
+        end = commas[k + 1] if k + 1 < len(commas) else len(line)
+        if end - start + (len(indent) + 4 if start else 0) > WIDTH and line[cut:].strip(" )]}"):
+            found.append(line[start:cut])
+            start = cut
+    found.append(line[start:])
+    return [found[0], *[f"{indent}    {part.strip()}" for part in found[1:]]]
+
+
+def _commas(line: str) -> list[int]:
+    """Where a line may go on in the next: behind commas inside brackets, as Python itself reads it."""
+    depth, found = 0, []
+    for token in tokenize.generate_tokens(io.StringIO(line.strip()).readline):
+        if token.type == tokenize.OP:
+            depth += (token.string in OPENING) - (token.string in CLOSING)
+            if token.string == "," and depth:
+                found.append(token.end[1] + len(line) - len(line.lstrip()))
     return found
-
-
-def _last_comma(line: str, limit: int) -> int | None:
-    """Where to break: behind the last comma before the limit, outside of text."""
-    quote, found = "", None
-    for k, c in enumerate(line[:limit]):
-        if quote:
-            quote = "" if c == quote and line[k - 1] != "\\" else quote
-        elif c in "'\"":
-            quote = c
-        elif c == "," and k > 8 and line[k + 1 : k + 2] == " ":
-            found = k + 1
-    return found if found and line[found:].strip() else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -127,11 +128,12 @@ class _Writer:
 
     def _number_name(self, number: int) -> str:
         symbol = self.flow.symbols.get(number)
-        if symbol is None:
-            self.count += 1
-            return self.names.free(f"t{self.count}")
-        name = self._place_name(symbol.place)
-        return name if symbol.kind == "value" else self.names.free(f"d_{name}")
+        if symbol is not None and symbol.kind == "value":
+            return self._place_name(symbol.place)
+        if symbol is not None and (symbol.place in self.places or symbol.place < len(self.recorded.inputs)):
+            return self.names.free(f"d_{self._place_name(symbol.place)}")  # of a value that has a name in the source
+        self.count += 1
+        return self.names.free(f"t{self.count}")
 
     # arguments
 
@@ -361,7 +363,8 @@ class _Writer:
                 "and nan for all others.",
             ]
         if self.unchecked:
-            more += wrapped(f"These have to be what they were, which is not checked: {', '.join(self.unchecked)}.")
+            told = f"These have to be what they were, which is not checked: {', '.join(self.unchecked)}."
+            more += textwrap.wrap(told, WIDTH, break_long_words=False)
         lines = [line.replace("\\", "\\\\").replace('"', "'") for line in (text, *more)]
         return [f'"""{lines[0]}', "", *lines[1:], '"""'] if more else [f'"""{lines[0]}"""']
 

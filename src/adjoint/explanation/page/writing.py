@@ -23,6 +23,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ...core.files.replacing import write_text
 from .layout import lay_out
 
 SCRIPTS = ("story.js", "view.js", "page.js")
@@ -53,9 +54,7 @@ CONSTANT = re.compile(r"-?[\d.]+")
 
 def write_page(data: Mapping[str, Any], path: str | PathLike[str]) -> Path:
     """Write the page for a trace and return its path."""
-    file = Path(path)
-    file.write_text(page_html(data), encoding="utf-8")
-    return file
+    return write_text(path, page_html(data))
 
 
 def show_page(write: Callable[[str], Any]) -> Any:

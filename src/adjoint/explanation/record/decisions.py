@@ -62,7 +62,10 @@ def _decision(view: TraceView, k: int, step: Step) -> Decision | None:
     condition = expression_of(view.recorded.notebook, step.args[0], view.symbols)
     if condition.head == CONSTANT:
         return None
-    word = asked["word"] or "if"
+    word = view.recorded.notebook.words.get(k)
+    if word == "":
+        return None
+    word = word or asked["word"] or "if"
     return Decision(k, "if" if word == "elif" else word, condition, bool(step.params["expected"]), where["line"])
 
 

@@ -18,7 +18,7 @@ from ...core.traced import Traced
 from ...core.tree import flatten, ways
 from ...core.values import Value, concrete, describe, dtype_of, shape_of
 from ...ir.capture import ForeignValueError
-from ...transforms.interface.checking import checked_input, output_leaves
+from ...transforms.interface.checking import checked_input, given_leaves, output_leaves
 from ...transforms.interface.inputs import check_places
 from ...transforms.interface.presenting import copied, finished, presented
 from ...transforms.recording import run
@@ -199,6 +199,9 @@ def _moving(
     """The leaves that are differentiated with respect to."""
     chosen = _chosen(args, argnums)
     found = [k for k, way in enumerate(ways(args)) if _is_real(leaves[k]) and way[0] in chosen]
+    if not found:  # of a real function, 3 is 3.0
+        leaves[:] = given_leaves(leaves, args)
+        found = [k for k, way in enumerate(ways(args)) if _is_real(leaves[k]) and way[0] in chosen]
     if not found:
         raise InputError(_nothing_to_move(leaves, kwargs))
     return found
@@ -229,7 +232,7 @@ def _nothing_to_move(leaves: list[Any], kwargs: dict[str, Any]) -> str:
     return message(
         "explain needs at least one real or complex number to differentiate with respect to.",
         got=", ".join(describe(leaf) for leaf in leaves) or "no argument",
-        fix="Pass a float (3.0, not 3) or  x.astype(float).",
+        fix="Pass a float or  x.astype(float).",
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.errors import user_frames
+from ...core.errors import user_frame, user_frames
 from ...core.primitive import Primitive
 from ...core.reverse import INPUT, OUTPUT, Node, ReverseTrace
 from ...core.traced import Ended, Traced, snapshot
@@ -24,6 +24,7 @@ from ...rules.constant import Constant
 from ...rules.opaque import Opaque
 from ...rules.stacking import aligned, leading
 from ..block import Blocks, blocks_now
+from .asking import word_at
 
 
 class Place(NamedTuple):
@@ -71,6 +72,17 @@ class Notebook(CaptureTrace):
         self.values: dict[int, Any] = {}
         self.producers: dict[int, Step] = {}
         """The step that computes a number."""
+        self.words: dict[int, str | None] = {}
+        """The word of the user's code that asked for a guard, by the place of the guard among the steps."""
+
+    def decided(self, x: Traced, why: str = "", likely: bool | None = None) -> Any:
+        """The plain value of a handle, and with the guard the word that asked for it."""
+        count = len(self.program.steps)
+        found = super().decided(x, why, likely)
+        frame = None if why else user_frame()
+        if frame is not None and len(self.program.steps) > count:
+            self.words[len(self.program.steps) - 1] = word_at(frame)
+        return found
 
     def input(self, value: Any) -> Traced:
         """A fresh argument of the program."""
@@ -103,7 +115,7 @@ class Notebook(CaptureTrace):
         """A notebook that goes on where this one stops."""
         new = Notebook()
         new.program, new.foreign, new.arrays, new.numbers = self.program, self.foreign, self.arrays, self.numbers
-        new.values, new.producers = self.values, self.producers
+        new.values, new.producers, new.words = self.values, self.producers, self.words
         return new
 
     def value(self, number: int) -> Any:

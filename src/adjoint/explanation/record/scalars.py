@@ -36,10 +36,10 @@ def unrolled(whole: Recorded) -> Recorded:
         values[number] = _each(x, lambda element: trace.input(notebook.input(_python(element))))
         names += [name + index for index in _indices(shape_of(x))]
     notes, variables, moving = _notes(whole), _variables(whole), _moving(whole)
-    for step in program.steps[: whole.steps]:
+    for k, step in enumerate(program.steps[: whole.steps]):
         args = [values[a] for a in step.args]
         if step.primitive is GUARD:
-            _guard(notebook, args[0], step)
+            _guard(notebook, args[0], step, whole.notebook.words.get(k))
             continue
         trace.note = next((notes[o] for o in step.outs if o in notes), trace.note)
         moves = moving.get(step.outs[0]) or [False] * len(args)
@@ -238,12 +238,14 @@ def _has_handles(x: Any) -> bool:
     return isinstance(x, Traced) or (type(x) is np.ndarray and x.dtype == object)
 
 
-def _guard(notebook: Notebook, x: Any, step: Step) -> None:
+def _guard(notebook: Notebook, x: Any, step: Step, word: str | None) -> None:
     """The decisions of the function hold for its numbers."""
     for element in np.ravel(x) if type(x) is np.ndarray else [x]:
         handle = element.value if isinstance(element, Traced) and element.traced_by is not notebook else element
         if isinstance(handle, Traced):
+            count = len(notebook.program.steps)
             notebook.decided(handle, step.line)
+            notebook.words |= dict.fromkeys(range(count, len(notebook.program.steps)), word)
 
 
 def _notes(whole: Recorded) -> dict[int, Note]:

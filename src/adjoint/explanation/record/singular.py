@@ -23,6 +23,8 @@ from .record import Recorded
 
 MOST_WORK = 4000
 """So many steps of rests of a program are taken at most for the values in between; those left over are nan."""
+MOST_IN_VAIN = 4
+"""After so many rests without a limit no other is looked at: once numbers overflow, none of those before has one."""
 
 Seeds = list[tuple[int, Value]]
 
@@ -51,6 +53,7 @@ class Settling:
         self.gradient = gradient
         self.seeds = [(place, concrete(g)) for place, g in given.items()]
         self.left = MOST_WORK
+        self.in_vain = 0
         self.places: set[int] = set()
         """Those whose adjoint is a limit, or nan as there is none."""
 
@@ -71,9 +74,11 @@ class Settling:
     def _limit(self, place: int) -> Value:
         rest, seeds = rest_after(self.trace, place, self.seeds)
         self.left -= len(rest)
-        if self.left < 0:
+        if self.left < 0 or self.in_vain >= MOST_IN_VAIN:
             return zeros_for(self.trace[place][3]) * np.nan
-        return pulled_back(rest, seeds, [self.trace[place][3]])[0]
+        found = pulled_back(rest, seeds, [self.trace[place][3]])[0]
+        self.in_vain += bool(np.all(np.isnan(found)))
+        return found
 
 
 class ForAll(Settling):

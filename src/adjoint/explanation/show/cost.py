@@ -52,6 +52,8 @@ class Cost:
     """Operations that the table of counts does not know: one for each number they give."""
     guessed: tuple[str, ...] = ()
     """Sentences on loops and choices inside others, of which it is not known how often they turn or what they take."""
+    uncounted: tuple[str, ...] = ()
+    """Arrays that NumPy computed from others before they met an input: what that took is not in the counts."""
 
     @property
     def forward_total(self) -> int:
@@ -71,8 +73,10 @@ class Cost:
         forward = f"{self.forward_total:,} operations with {_several(self.inputs, 'tangent', 'one for each input')}"
         reverse = f"{self.reverse_total:,} with {_several(self.outputs, 'sweep', 'one for each output')}"
         low, high = sorted((self.forward_total, self.reverse_total))
-        # with one input and one output both multiply the same partials: what differs is how they begin and end
-        if high <= (1.5 if self.inputs == self.outputs == 1 else 1.05) * low:
+        # with one input and one output both multiply the same partials, and differ in how they begin and end; forward
+        # mode is the cheaper one only where reverse mode computes values again
+        alike = self.inputs == self.outputs == 1 and (low == self.reverse_total or high <= 1.5 * low)
+        if alike or high <= 1.05 * low:
             winner = "It makes no difference"
         else:
             name = "Reverse" if self.reverse_total == low else "Forward"
@@ -118,6 +122,9 @@ class Cost:
             yield f"Evaluations of functions, one operation each: {_listed(self.function.functions)}."
         if self.estimated:
             yield f"Not in the table of counts, so one operation for each number: {', '.join(self.estimated)}."
+        if self.uncounted:
+            before = ", ".join(self.uncounted)
+            yield f"Not counted: what it took to compute {before} from arrays that do not depend on the inputs."
         yield from self.guessed
 
 
@@ -147,8 +154,19 @@ def cost_of(view: TraceView, called: Callable[[int], str] | None = None) -> Cost
         estimated=tuple(
             sorted({p.name for p in primitives_of(program, [*own, *forward, *keeping.steps]) if is_estimated(p)})
         ),
+        uncounted=_computed_before(view, own),
         guessed=tuple([sentence for name, sentence in GUESSES.items() if name in guessed]),  # the counts above fill it
     )
+
+
+def _computed_before(view: TraceView, own: list[Step]) -> tuple[str, ...]:
+    """Arrays among the constants with numbers that no variable holds, as the first product of (A B) w."""
+    constants = view.recorded.notebook.program.constants
+    named = [np.sort(array, axis=None) for array, _ in view.arrays]  # in another order it is a view
+    read = dict.fromkeys([a for step in own for a in step.args if a in constants])
+    arrays = [x for a in read if isinstance(x := constants[a], np.ndarray) and x.size > 1]
+    found = [x for x in arrays if not any([np.array_equal(np.sort(x, axis=None), array) for array in named])]
+    return tuple([f"{x.dtype}[{','.join(map(str, x.shape))}]" for x in found])
 
 
 def needed(steps: list[Step], ends: list[int]) -> list[Step]:

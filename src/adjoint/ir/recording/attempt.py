@@ -19,6 +19,7 @@ from ..capture import CaptureTrace, Tests
 from ..counts import LooksAtNumbersError, tells_handles_apart
 from ..effects import Effect, Performance, noted
 from ..passes import observe
+from ..surroundings.audit import audited
 from ..surroundings.clone import Clones, looks_at_types
 from ..surroundings.copying import asks_which
 from ..surroundings.looking import look
@@ -34,6 +35,7 @@ from ..surroundings.varying import (
     still_read,
 )
 from ..surroundings.watch import Watch
+from ..surroundings.world import clock_in
 from .executed import Tracking, users_code
 from .home import home
 from .recording import Computed, Fixed, Leaf, Recording, is_dynamic
@@ -105,6 +107,12 @@ class Attempt(NamedTuple):
     """A source of random numbers that was drawn from without an argument saying so."""
     stirred: str
     """An object of a package that changed meanwhile."""
+    read: ImpureError | None
+    """For a file that was read meanwhile, should it be read each time."""
+    clock: str
+    """What code mentions that gives something else each time."""
+    is_exact: bool
+    """Whether the recording relies on what has been used alone."""
 
 
 class Stage(NamedTuple):
@@ -139,12 +147,15 @@ def attempted(capture: CaptureTrace, request: Request) -> Attempt:
     watch, fun = stage.watch, stage.fun
     args, kwargs = stage.arguments()
     given, _ = flatten((args, kwargs))
-    tracking = Tracking() if request.exactly or watch.meets_packages or stage.may_ask else None
+    wants_tracking = request.exactly or watch.meets_packages or stage.may_ask or watch.unwatchable
+    tracking = Tracking() if wants_tracking else None
     if tracking is not None and request.loops is not None:
         request.loops.alone()
     with Chance() as chance, noted(capture, stage.clones.back()) as effects:
-        with tracking or contextlib.nullcontext():
+        with audited() as seen, tracking or contextlib.nullcontext():  # which sees the function's code alone
             result = request.run(fun, args, kwargs)
+        if seen.refused is not None:  # and the function went on
+            raise seen.refused
         drawn = chance.drawn()
     if stage.may_ask and (tracking is None or tracking.executed is None or asks_which(users_code(tracking.executed))):
         raise AsksWhichError
@@ -160,7 +171,9 @@ def attempted(capture: CaptureTrace, request: Request) -> Attempt:
         watch = _watched_again(stage, tracking)
     _check_arguments(stage, given, (args, kwargs))
     recording, values = _finished(stage, watch, result, effects)
-    return Attempt(recording, values, drawn, stirred)
+    executed = tracking.executed if tracking is not None else None
+    clock = clock_in(executed if executed is not None else {f.__code__: f.__globals__ for f in watch.functions()})
+    return Attempt(recording, values, drawn, stirred, seen.read, clock, executed is not None)
 
 
 def _prepared(capture: CaptureTrace, request: Request) -> Stage:

@@ -64,7 +64,9 @@ def _checked(request: Request) -> tuple[Recording, Any]:
     if looks_at_types(functions_behind(request.fun)):
         request = request._replace(lift=Lift.NOTHING)
     request, found = _lifted(request)
-    if not request.exactly and found.recording.watch.unwatchable:  # perhaps something that is not used
+    if (
+        not request.exactly and not found.is_exact and found.recording.watch.unwatchable
+    ):  # perhaps something that is not used
         put_back()
         found = _settled(request._replace(exactly=True))
     drawn, recording = found.drawn, found.recording
@@ -80,9 +82,26 @@ def _checked(request: Request) -> tuple[Recording, Any]:
                 "or draw outside and pass the numbers.",
             )
         )
+    _check_clock(request, found)
     if found.values is None:
         return recording, NOT_YET
     return recording, recording.result(unshared(found.values, [*request.leaves, *recording.program.constants.values()]))
+
+
+def _check_clock(request: Request, found: Attempt) -> None:
+    """Record once more where code mentions a clock: if what it computes with is another number, it is refused."""
+    if not found.clock or found.recording.watch.unwatchable:
+        return
+    put_back()
+    one, other = found.recording.program, _settled(request).recording.program
+    if not _same_constants(one, other) or len(one.steps) != len(other.steps):
+        raise ImpureError(
+            message(
+                f"The function computes with {found.clock}(), so a recording would repeat what it gave.",
+                got=home(request.fun),
+                fix="Call it outside, and pass what it gives.",
+            )
+        )
 
 
 def _lifted(request: Request) -> tuple[Request, Attempt]:
@@ -114,10 +133,10 @@ def _settled(request: Request) -> Attempt:
     """A recording during which objects of packages were as they are: those that fill their caches have done so."""
     for _ in range(SETTLING):
         found = _recorded(request)
-        if not found.stirred:
+        if not found.stirred and found.read is None:
             return found
         put_back()
-    raise impure(found.stirred, request.fun)
+    raise found.read or impure(found.stirred, request.fun)
 
 
 def _recorded(request: Request) -> Attempt:

@@ -87,7 +87,7 @@ class Recording:
         for array, form in self.forms:
             if _form(array) != form:  # resized, or given another shape or dtype in place
                 return False
-        return not self.watch.changed() and not self.watch.rewritten()
+        return self.watch.is_as_it_was()
 
     def result(self, found: Sequence[object]) -> Any:
         """The function's result, from the program's outputs."""

@@ -8,105 +8,103 @@ the copy of a function that is recorded, such calls go to versions that take han
 from __future__ import annotations
 
 import builtins
-import dis
 import functools
-import sys
+import itertools
 import types
 from collections.abc import Callable
+from opcode import EXTENDED_ARG
 from typing import Any
 
-VERSIONS: dict[str, list[tuple[Any, Callable[..., Any]]]] = {}
-"""By name: the functions that go by it, and what is called instead. `adjoint.numpy` fills it."""
+from ...core.code.decode import Instruction, instructions
+from ...core.code.versions import NULL_IS_LAST
 
-RANGE = "range for handles"
+Versions = dict[str, list[tuple[Any, Callable[..., Any]]]]
+"""By name: the functions that go by it, and what is called instead."""
+VERSIONS: Versions = {}
+"""Those of recordings. `adjoint.numpy` fills it."""
+
+RANGE = "_range for handles"
 """What the version of `range` is called: it is the same where no loops are looked for."""
-SUPPORTED = sys.implementation.name == "cpython" and (3, 11) <= sys.version_info < (3, 14)
-"""Interpreters whose code is known."""
 
 
 def has_versions(f: types.FunctionType, loops: bool = False) -> bool:
     """Whether a function calls something that has a version for handles; `range` if loops are looked for."""
-    found = _found(f.__code__, f.__globals__) if SUPPORTED else []
+    found = _found(f.__code__, f.__globals__, VERSIONS)
     return bool(found) and (loops or any([name != RANGE for _, name, _ in found]))
 
 
-def redirected(f: types.FunctionType) -> tuple[types.CodeType, dict[str, Any]]:
+def redirected(f: types.FunctionType, versions: Versions = VERSIONS) -> tuple[types.CodeType, dict[str, Any]]:
     """The code of a function with such calls led elsewhere, and the globals that it needs for that."""
-    if not SUPPORTED:
-        return f.__code__, {}
     needed: dict[str, Any] = {}
-    return _changed(f.__code__, f.__globals__, needed), needed
+    return _changed(f.__code__, f.__globals__, needed, versions), needed
 
 
-def _changed(code: types.CodeType, module: dict[str, Any], needed: dict[str, Any]) -> types.CodeType:
-    constants = tuple([_changed(c, module, needed) if type(c) is types.CodeType else c for c in code.co_consts])
-    names, text = list(code.co_names), bytearray(code.co_code)
-    for step, name, value in _sites(code, module):
+def _changed(
+    code: types.CodeType, module: dict[str, Any], needed: dict[str, Any], versions: Versions
+) -> types.CodeType:
+    inner = [_changed(c, module, needed, versions) if type(c) is types.CodeType else c for c in code.co_consts]
+    constants, names, text = tuple(inner), list(code.co_names), bytearray(code.co_code)
+    for step, name, value in _sites(code, module, versions):
         if name not in names:
             names.append(name)
-        number = names.index(name) << 1 | step.arg & 1
-        wide = step.offset >= 2 and text[step.offset - 2] == dis.EXTENDED_ARG
+        number = names.index(name) << 1 | step.calls
+        wide = step.place >= 2 and text[step.place - 2] == EXTENDED_ARG
         if number > (0xFFFF if wide else 0xFF):
             continue  # there is no room: the handle gives up its value there
-        text[step.offset + 1] = number & 0xFF
+        text[step.place + 1] = number & 0xFF
         if wide:
-            text[step.offset - 1] = number >> 8
+            text[step.place - 1] = number >> 8
         needed[name] = value
     if bytes(text) == code.co_code and all([a is b for a, b in zip(constants, code.co_consts, strict=True)]):
         return code
     return code.replace(co_code=bytes(text), co_names=tuple(names), co_consts=constants)
 
 
-def _found(code: types.CodeType, module: dict[str, Any]) -> list[Any]:
-    inner = [site for c in code.co_consts if type(c) is types.CodeType for site in _found(c, module)]
-    return [*_sites(code, module), *inner]
+def _found(code: types.CodeType, module: dict[str, Any], versions: Versions) -> list[Any]:
+    inner = [site for c in code.co_consts if type(c) is types.CodeType for site in _found(c, module, versions)]
+    return [*_sites(code, module, versions), *inner]
 
 
-def _sites(code: types.CodeType, module: dict[str, Any]) -> list[tuple[Any, str, Any]]:
+def _sites(code: types.CodeType, module: dict[str, Any], versions: Versions) -> list[tuple[Instruction, str, Any]]:
     """The instructions that load what is then called: each with the name and the object to load instead."""
-    found: list[tuple[Any, str, Any]] = []
+    found: list[tuple[Instruction, str, Any]] = []
     for step, attribute in _called(code):
-        name = step.argval
+        name = step.value
         held = module.get(name, getattr(builtins, name, None))
         if not attribute:
-            version = _version(getattr(held, "__name__", ""), held)
+            version = version_of(getattr(held, "__name__", ""), held, versions)
             if version is not None:
-                found.append((step, f"{name} for handles", version))
+                found.append((step, f"_{name} for handles", version))
         elif isinstance(held, types.ModuleType):
-            version = _version(attribute, getattr(held, attribute, None))
+            version = version_of(attribute, getattr(held, attribute, None), versions)
             if version is not None:
-                found.append((step, f"{name}.{attribute} for handles", types.SimpleNamespace(**{attribute: version})))
+                found.append((step, f"_{name}.{attribute} for handles", types.SimpleNamespace(**{attribute: version})))
     return found
 
 
 @functools.lru_cache(4096)
-def _called(code: types.CodeType) -> list[tuple[Any, str]]:
+def _called(code: types.CodeType) -> list[tuple[Instruction, str]]:
     """The instructions that load a global which is called, or whose attribute is, with the name of that attribute.
 
-    `NULL` is loaded together with what is called; for an attribute this may also be left to the next instruction.
+    `NULL` is loaded together with what is called, or by an instruction of its own.
     """
-    steps = list(dis.get_instructions(code))
-    found: list[tuple[Any, str]] = []
+    steps = instructions(code)
+    found: list[tuple[Instruction, str]] = []
+    mapped = {b.place for a, b in itertools.pairwise(steps) if a.calls and a.value == "map"}
     for step, following, third in zip(steps, steps[1:], steps[2:], strict=False):
-        if step.opname != "LOAD_GLOBAL":
+        if step.name != "LOAD_GLOBAL":
             continue
-        is_called = bool(step.arg is not None and step.arg & 1)
-        if following.opname not in ATTRIBUTES:
+        is_called = step.calls or step.place in mapped
+        if following.name != "LOAD_ATTR":
             found += [(step, "")] if is_called else []
-        elif third.opname not in ATTRIBUTES and (is_called or _is_method(following, third)):
-            found.append((step, following.argval))
+        elif third.name != "LOAD_ATTR":
+            is_called = is_called or following.calls or (NULL_IS_LAST and third.name == "PUSH_NULL")
+            found += [(step, following.value)] if is_called else []
     return found
 
 
-ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
-
-
-def _is_method(step: Any, following: object) -> bool:
-    """Whether an instruction loads an attribute to be called: how that is said has changed with every version."""
-    if sys.version_info >= (3, 13) and following.opname == "PUSH_NULL":
-        return True
-    return step.opname == "LOAD_METHOD" or (sys.version_info >= (3, 12) and bool(step.arg & 1))
-
-
-def _version(name: str, function: object) -> Callable[..., Any] | None:
-    return next((version for known, version in VERSIONS.get(name, ()) if known is function), None)
+def version_of(name: str, function: object, versions: Versions) -> Callable[..., Any] | None:
+    """What is called instead of a function, if anything is."""
+    is_class = isinstance(function, type)  # `type` itself may have a stand-in, which is equal to it
+    known = [pair for pair in versions.get(name, ()) if pair[0] is function or (is_class and pair[0] == function)]
+    return known[0][1] if known else None

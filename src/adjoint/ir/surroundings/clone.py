@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.frames.whose import Owner
 from ...core.traced import Traced
 from ..capture import CaptureTrace
 from ..program import KINDS
@@ -21,7 +22,7 @@ from ..recording.executed import Executed
 from .calls import has_versions, redirected
 from .copying import attributes_of, behind, can_be_copied, copied, is_container
 from .holding import MISSING, same
-from .reach import codes_in, is_users_function, names_of
+from .reach import codes_in, is_users_function, names_of, owner_of_class
 from .restore import Restore
 from .varying import CONTENT, numbers_in
 
@@ -120,7 +121,8 @@ class Clones:
                 return f"the attribute {name!r} of a {type(x).__name__}"
         for _, overlay, start in self._globals.values():
             for name in (overlay.keys() | start.keys()) - {WARNED}:
-                if overlay.get(name, self) is not start.get(name, self):
+                now, was = overlay.get(name, self), start.get(name, self)
+                if now is not was and not _is_version(now, was):
                     return f"the global variable {name!r}"
         return ""
 
@@ -219,6 +221,12 @@ def _changed_name(now: dict[str, Any], held: dict[str, Any]) -> str:
     """The first attribute that is not what it was; empty if all are."""
     names = sorted(now.keys() | held.keys())
     return next((name for name in names if not same(now.get(name, MISSING), held.get(name, MISSING))), "")
+
+
+def _is_version(now: object, was: object) -> bool:
+    """Whether this library has put its version of a function of NumPy in the place of the function."""
+    is_ours = isinstance(now, functools.partial) and owner_of_class(type(now)) is Owner.OURS
+    return is_ours and getattr(now, "__wrapped__", None) is was
 
 
 def _pairs(copy: Any, f: Any) -> list[tuple[types.CodeType, types.CodeType]]:

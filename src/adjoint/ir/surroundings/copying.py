@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-import dis
 import functools
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from ...core.code.decode import Instruction, instructions
 from ...core.frames.whose import Owner
 from .holding import MISSING, dict_of, is_among, is_compiled, places_of
 from .reach import is_users_function, names_of, owner_of_class
@@ -75,17 +75,17 @@ def _asks_which(code: types.CodeType) -> bool:
     if _is_dataclasses_eq(code):
         return False
     before = None
-    for step in dis.get_instructions(code):
-        if step.opname == "IS_OP" and not (before is not None and _is_harmless(before)):
+    for step in instructions(code):
+        if step.name == "IS_OP" and not (before is not None and _is_harmless(before)):
             return True
         before = step
     return any([_asks_which(c) for c in code.co_consts if isinstance(c, types.CodeType)])
 
 
-def _is_harmless(step: dis.Instruction) -> bool:
+def _is_harmless(step: Instruction) -> bool:
     """Whether an instruction gives what no copy is made of: None, the class of an object."""
-    is_none = step.argval is None and step.opname == "LOAD_CONST"
-    return is_none or (step.argval == "__class__" and step.opname == "LOAD_ATTR")
+    is_none = step.value is None and step.name == "LOAD_CONST"
+    return is_none or (step.value == "__class__" and step.name == "LOAD_ATTR")
 
 
 def _is_dataclasses_eq(code: types.CodeType) -> bool:

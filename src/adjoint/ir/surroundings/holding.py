@@ -9,10 +9,12 @@ from __future__ import annotations
 import array
 import collections
 import contextvars
+import copyreg
 import ctypes
 import functools
 import gc
 import io
+import itertools
 import mmap
 import pickle
 import types
@@ -221,12 +223,36 @@ class Digest:
 
     def _dumped(self, x: object, found: list[Any] | None = None) -> bytes:
         out = io.BytesIO()
-        pickler = _Pickler(out, 5)
+        pickler: Any = _Pickler(out, 5)
+        pickler.dispatch_table = collections.ChainMap(UNPICKLED, dict[Any, Any](copyreg.dispatch_table))
         pickler.found, pickler.known = found, set() if found is not None else self._known
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             pickler.dump(x)
         return out.getvalue()
+
+
+def _said(x: object) -> Any:
+    """An iterator that says all that it holds."""
+    return str, (repr(x),)
+
+
+def _moving(x: object) -> Any:
+    """An iterator that takes its items from others, which move on with it."""
+    held = [part for part in gc.get_referents(x) if part is not type(x)]
+    if type(x) is itertools.cycle and len(held) < 2:
+        raise pickle.PicklingError("it counts by itself in its second round")
+    return tuple, (held,)
+
+
+MOVING = (
+    "accumulate", "batched", "chain", "compress", "cycle", "dropwhile", "filterfalse", "groupby", "islice", "pairwise",
+    "starmap", "takewhile", "zip_longest",
+)  # fmt: skip
+ITERATORS = {getattr(itertools, name): _moving for name in MOVING if hasattr(itertools, name)}
+ITERATORS |= {itertools.count: _said, itertools.repeat: _said}
+UNPICKLED: dict[Any, Any] = {kind: how for kind, how in ITERATORS.items() if kind.__reduce__ is object.__reduce__}
+"""Iterators that cannot be pickled, from Python 3.14 on, and what they hold; of others it cannot be seen."""
 
 
 class _Pickler(pickle.Pickler):
@@ -254,9 +280,22 @@ def is_immutable(x: object) -> bool:
     return is_among(type(x), IMMUTABLE) or (type(x) is np.ufunc and getattr(np, x.__name__, None) is x)
 
 
+def is_by_name(x: Any) -> bool:
+    """Whether an object is pickled by the name of a variable that holds it: as a function, it is nothing but itself."""
+    try:
+        return isinstance(x.__reduce__(), str)
+    except Exception:  # whatever an object's own methods raise
+        return False
+
+
 def is_structure(kind: type) -> bool:
     """Whether objects of a class are optree's structures: these never change, though what they refer to may."""
     return kind.__name__ == "PyTreeSpec" and kind.__module__.partition(".")[0] == "optree"
+
+
+def is_compiled_function(kind: type) -> bool:
+    """Whether objects of a class are functions that numba compiles: globals are constants of the code by then."""
+    return str(kind.__module__).partition(".")[0] == "numba"
 
 
 def is_number(x: object) -> bool:
@@ -283,9 +322,9 @@ def alike(now: tuple[object, ...], was: tuple[object, ...]) -> bool:
 
 
 def still_has(x: dict[Any, Any], was: tuple[object, ...]) -> bool:
-    """Whether a dict has all that it had: more of it is no change of a cache."""
-    half = len(was) // 2
-    return all([same(x.get(key, MISSING), value) for key, value in zip(was[:half], was[half:], strict=True)])
+    """Whether a dict has all that it had: more of it is no change of a cache. Keys may be handles that traces left."""
+    half, now = len(was) // 2, {id(key): value for key, value in x.items()}
+    return all([same(now.get(id(key), MISSING), value) for key, value in zip(was[:half], was[half:], strict=True)])
 
 
 READERS: tuple[tuple[Any, Reader], ...] = (

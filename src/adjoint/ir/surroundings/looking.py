@@ -36,7 +36,9 @@ from .holding import (
     decimals_of,
     dict_of,
     is_among,
+    is_by_name,
     is_compiled,
+    is_compiled_function,
     is_immutable,
     is_number,
     is_structure,
@@ -49,6 +51,7 @@ from .holding import (
 from .reach import PACKAGES, SILENT, own_names, owner_of_class, owner_of_function, version_of
 from .variables import Found, Holder, Variables, is_setting
 from .watch import State, Watch, content_of, placed, state_of
+from .world import functions_of, is_of_talker, is_talker, talk_of
 
 MOST = 20_000
 """Objects that are looked at; a function that can reach more is not recorded."""
@@ -92,6 +95,8 @@ class _Looking:
         self._digested: set[int] = set()
         self._objects: list[tuple[Any, dict[str, Any]]] = []
         self._described: list[Any] = []
+        self._talkers: list[Any] = []
+        """Objects of compiled types that may talk to the world."""
         self._settable: list[tuple[Any, dict[str, Any]]] = []
         """Objects of this library on which the user may set attributes."""
 
@@ -111,7 +116,20 @@ class _Looking:
             if not later:  # modules last, as all names have been seen by then
                 stack += self._variables.of_modules()
         self._note_absent()
+        self._note_talk()
         return self.watch
+
+    def _note_talk(self) -> None:
+        """Calls by which others are reached: they are made anew each time, so nothing is recorded."""
+        names = self._variables.mentioned
+        found = [talk_of(x, names) for x in self._talkers] + [
+            functions_of(module, names) for module in self._variables.modules() if is_talker(module)
+        ]
+        for what in found:
+            if what and not self.watch.unwatchable:
+                self.watch.unwatchable = (
+                    f"it calls {what}, which may talk to the world: a recording would not repeat it"
+                )
 
     def _visit(self, found: Found, stack: list[Found]) -> None:
         x, watch = found.x, self.watch
@@ -120,6 +138,9 @@ class _Looking:
         watch.seen[id(x)] = x
         if len(watch.seen) > MOST:
             watch.unwatchable = f"more than {MOST:,} objects are behind the captured {type(x).__name__}{found.name}"
+            return
+        if is_of_talker(x):
+            self._talkers.append(x)
             return
         stack.extend(self._inside(*found))
 
@@ -208,12 +229,16 @@ class _Looking:
                     yield from [Found(x, f" among the fields of {kind.__name__}", holder) for x in parts]
                 elif users or (type(value) in (dict, list) and is_setting(value)):
                     yield Found(value, f" {kind.__name__}.{key}", holder)
-            if not users and key not in written:  # code that may have run
+            if not users and key not in written:  # code that may have run, or may have been asked for something
                 value = getattr(value, "__func__", getattr(value, "fget", value))
-                yield from [Found(value, "", holder)] if type(value) is types.FunctionType else []
+                if type(value) is types.FunctionType and (self._has_run(value) or self._variables.may_be_read(key)):
+                    yield Found(value, "", holder)
         if users or installed:
             self.watch.classes.append((kind, version_of(kind), kind.__bases__, held))
         yield from [Found(base, "", holder) for base in (*kind.__bases__, type(kind))]
+
+    def _has_run(self, f: types.FunctionType) -> bool:
+        return self._executed is not None and f.__code__ in self._executed
 
     def _object(self, x: object, name: str, holder: Holder | None) -> Iterator[Found]:
         """Whatever is not code: its items, what it refers to, its attributes."""
@@ -221,7 +246,7 @@ class _Looking:
         if owner_of_class(kind) is Owner.OURS:
             yield from self._transformed(x)
             return
-        if is_immutable(x):
+        if is_immutable(x) or is_compiled_function(kind):
             return
         if is_among(kind, GETTERS):
             self._variables.mention(names_in_getter(x))
@@ -267,6 +292,8 @@ class _Looking:
                 self.watch.states.append(State(results, items_of, items_of(results), name, False, growing=True))
                 found = [part for item in results.values() for part in (item, *gc.get_referents(item))]
                 yield from [Found(item, name, holder) for item in found if not type(item).__name__.startswith("_lru")]
+        elif is_by_name(x) or (kind is np.ufunc and not referents_of(x)):
+            return
         elif issubclass(kind, TRANSPARENT):
             self._state(x, referents_of, name, holder)
             yield from [Found(item, name, holder) for item in referents_of(x)]

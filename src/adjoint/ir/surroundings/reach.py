@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import dis
 import functools
 import sys
 import types
 from collections.abc import Container
 from typing import Any
 
+from ...core.code.decode import instructions
 from ...core.frames.whose import Owner, owner_of, owner_of_module
 
 VERSION = 384
@@ -70,7 +70,7 @@ def own_names(kind: type) -> frozenset[str]:
 
 @functools.lru_cache(4096)
 def _globals_of(code: types.CodeType) -> frozenset[str]:
-    return frozenset([i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")])
+    return frozenset([i.value for i in instructions(code) if i.name in ("LOAD_GLOBAL", "LOAD_NAME")])
 
 
 def codes_in(code: types.CodeType, run: Container[Any] | None = None) -> list[types.CodeType]:
@@ -86,8 +86,8 @@ def globals_of(code: types.CodeType, run: Container[Any] | None = None) -> set[s
 
 @functools.lru_cache(4096)
 def _attributes_of(code: types.CodeType) -> frozenset[str]:
-    kinds = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR")
-    return frozenset([i.argval for i in dis.get_instructions(code) if i.opname in kinds])
+    kinds = ("LOAD_ATTR", "STORE_ATTR", "DELETE_ATTR")
+    return frozenset([i.value for i in instructions(code) if i.name in kinds])
 
 
 def attributes_of(code: types.CodeType, run: Container[Any] | None = None) -> set[str]:

@@ -70,6 +70,8 @@ class Variables:
         """Attributes that are mentioned anywhere, by name or as text."""
         self.attributes: set[str] = set()
         """Attributes that may be a function's or the user's module's: `f.calls`, `getattr(settings, "gain", 1.0)`."""
+        self.mentioned: set[str] = set()
+        """All attributes that code mentions which is not Python's own."""
         self._handed: set[str] = set()
         """Names that code which has run reads for calls that are made for their effect."""
         self._asked: set[str] = set()
@@ -82,12 +84,17 @@ class Variables:
         """Look at a module later, when all names have been seen."""
         self._modules.setdefault(id(module), (module, set()))
 
+    def modules(self) -> list[types.ModuleType]:
+        """Those that have been noted."""
+        return [module for module, _ in self._modules.values()]
+
     def of_code(self, code: types.CodeType, variables: dict[str, Any]) -> Iterator[Found]:
         """The globals that code looks up, and the modules that it imports or names as a text."""
         run = self._executed
         handed = set() if run is None else self._handed_in(code, variables, run)
         mentioned, texts = names_of(code, run) - handed, texts_of(code, run)
         self.mention(mentioned | texts)
+        self.mentioned |= attributes_of(code, run) | (texts if mentioned & ANY_ATTRIBUTE else set())
         self.attributes |= attributes_of(code, run) - USUAL_ATTRIBUTES
         self.attributes |= texts if mentioned & {"getattr", "hasattr", "setattr"} else set()
         looked_up = globals_of(code, run)

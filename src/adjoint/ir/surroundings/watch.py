@@ -7,7 +7,7 @@ changed. What belongs there is found in `looking.py`.
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,9 @@ import numpy as np
 from ..bits import Copy
 from .holding import MISSING, Reader, alike, getattr_static, same, still_has
 from .reach import is_users_function, version_of
+
+QUICK: list[Callable[[Watch], Callable[[], bool]]] = []
+"""What looks at everything faster than Python does, if there is such: a compiler enters it."""
 
 
 class State(NamedTuple):
@@ -60,14 +63,22 @@ class Watch:
         """Whether the state of a generator may be read without drawing from it: then it counts between calls too."""
         self.unwatchable = ""
         """What cannot be watched, in words; empty if everything can."""
+        self.fix = "Pass what it needs as arguments."
         self.meets_packages = False
         """Whether code of installed packages can be reached, which is looked at only where it has run."""
         self.seen: dict[int, Any] = {}
+        self._quick: Callable[[], bool] | None = None
 
     def keep_arrays(self, arrays: list[tuple[np.ndarray, str]], known: Watch | None = None) -> None:
         """From now on these arrays have to hold what they hold; `known` watches some of them already."""
         copies = {id(x): copy for x, copy, _ in known.arrays} if known else {}
         self.arrays = [(x, copies.get(id(x)) or Copy(x), name) for x, name in arrays]
+
+    def is_as_it_was(self) -> bool:
+        """Whether nothing has changed, of what is watched now: nothing may be added from then on."""
+        if self._quick is None:
+            self._quick = QUICK[0](self) if QUICK else lambda: not self.changed() and not self.rewritten()
+        return self._quick()
 
     def changed(self) -> str:
         """What is no longer as it was before a call, in words; empty if everything is."""
@@ -79,7 +90,7 @@ class Watch:
             if not same(content_of(cell), was):
                 return f"the captured variable {name!r}"
         for x, attribute, value, name in self.attributes:
-            if getattr_static(x, attribute) is not value:
+            if not same(getattr_static(x, attribute), value):  # texts may be made anew, as names of compiled classes
                 return name
         for x, kind in self.kinds:
             if type(x) is not kind:
@@ -103,7 +114,7 @@ class Watch:
             if belongs is loose and not same(placed(place, x), was):
                 return name
         for state in self.states:
-            if state.loose is loose and not _is_as_it_was(state):
+            if state.loose is loose and not holds_what_it_held(state):
                 return f"the captured {type(state.x).__name__}{state.name}"
         return ""
 
@@ -131,7 +142,8 @@ class Watch:
         return self.seen.get(id(x)) is x
 
 
-def _is_as_it_was(state: State) -> bool:
+def holds_what_it_held(state: State) -> bool:
+    """Whether an object is read as it was."""
     try:
         now = state.reader(state.x)
     except Exception:  # whatever an object raises that can no longer be read

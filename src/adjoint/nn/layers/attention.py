@@ -8,6 +8,7 @@ import numpy as np
 
 import adjoint as ad
 
+from ...arguments import Array, Numbers, checked
 from .. import checks
 from ..activations import softmax
 from ..init import as_key
@@ -18,7 +19,15 @@ FAR = -1e30
 """What stands for minus infinity in the logits: its exponential is 0, and differences of it are not nan."""
 
 
-def attention(query: Any, key: Any, value: Any, *, mask: Any = None, causal: bool = False) -> Any:
+@checked()
+def attention(
+    query: Numbers,
+    key: Numbers,
+    value: Numbers,
+    *,
+    mask: Array | None = None,
+    causal: bool = False,
+) -> Any:
     """Scaled dot-product attention: softmax(Q K^T / sqrt(d)) V.
 
     Parameters
@@ -58,7 +67,7 @@ def attention(query: Any, key: Any, value: Any, *, mask: Any = None, causal: boo
     logits = (query * d**-0.5) @ np.swapaxes(key, -1, -2)
     allowed = np.tri(t, s, dtype=bool) if causal else None
     if mask is not None:
-        if mask.dtype != bool:
+        if getattr(mask, "dtype", None) != np.dtype(bool):
             raise checks.refuse(
                 "The mask has to be boolean, True where a query may look at a key.", described(mask), "Write  mask > 0."
             )

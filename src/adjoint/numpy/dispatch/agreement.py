@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...core.traced import Traced
+from ...core.traced import Traced, is_array
 from ...core.tree import flatten
 from ...core.values import contents, dtype_of, shape_of
 from .registry import FUNCTIONS, behaviour_of
@@ -54,6 +54,31 @@ def _first_asked(function: Any) -> int:
     names = code.co_varnames[: code.co_argcount] if code else ()
     found = _first[function] = next((k for k, name in enumerate(names) if name in ASKED), 1000)
     return found
+
+
+def holds_no_reals(args: Any, kwargs: Any) -> bool:
+    """Whether all that is traced are integers and truth values, which carry no derivative: NumPy's function is enough.
+
+    Ours would do other arithmetic on the way, in which they wrap around elsewhere.
+    """
+    leaves = flatten((args, kwargs))[0]
+    if any([callable(x) and not isinstance(x, type) for x in leaves]) or isinstance(kwargs.get("out"), (Traced, tuple)):
+        return False
+    return all([dtype_of(x).kind not in "fc" for x in leaves if isinstance(x, Traced)])
+
+
+def is_numpys_own(function: Any) -> bool:
+    """Whether ours is right for integers and truth values too, or does something else than to give numbers."""
+    known = behaviour_of(function)
+    return known.exact or known.formal or known.in_place or known.to_file
+
+
+def is_exact_reduction(ufunc: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether a method of a universal function is one that adds up or compares, of all elements."""
+    return ufunc in REDUCED and PLAIN.issuperset(kwargs)
+
+
+PLAIN = frozenset(("axis", "keepdims"))
 
 
 def asked(function: Any, ours: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -108,4 +133,5 @@ def _example(x: Any) -> Any:
     lead = np.ndim(whole) - len(x.shape)
     if not lead:
         return whole.copy() if isinstance(whole, np.ndarray) else np.asarray(whole)[()]  # traces keep Python floats
-    return whole[(0,) * lead + (...,)] if whole.size else np.empty(x.shape, x.dtype)
+    first = np.array(whole[(0,) * lead]) if whole.size else np.empty(x.shape, x.dtype)
+    return first if is_array(x) else first[()]

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.traced import ARRAY, Traced, is_differentiated
+from ...core.traced import ARRAY, Traced, is_array, is_differentiated
 from ...core.types import Params
-from ...core.values import concrete, dtype_of, shape_of
+from ...core.values import dtype_of, shape_of
 from ...ops.shape import stack
 
 NO_VALUE: Any = np._NoValue
@@ -140,7 +140,7 @@ def is_plain_number(x: Any) -> bool:
 
 def number(x: Any) -> Any:
     """An array without axes as the number that NumPy's function gives."""
-    return x[()] if shape_of(x) == () and isinstance(concrete(x), np.ndarray) else x
+    return x[()] if (is_array(x) if isinstance(x, Traced) else type(x) is ARRAY) and shape_of(x) == () else x
 
 
 def same_dtype(a: Any, dtype: Any) -> Any:

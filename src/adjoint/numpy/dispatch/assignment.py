@@ -11,7 +11,7 @@ import numpy as np
 from ...core.errors import AssignmentError, DerivativeDroppedError, message
 from ...core.primitive import Primitive
 from ...core.reverse import ReverseTrace
-from ...core.traced import ARRAY, CONSTANTS, Traced, as_buffer, is_kept, released, snapshot
+from ...core.traced import ARRAY, CONSTANTS, Traced, as_buffer, is_array, is_kept, kind_of, released, snapshot
 from ...core.types import Params
 from ...core.values import LARGE, concrete, describe, dtype_of, shape_of, spread, spreads
 from ...ir.counts import Count
@@ -20,7 +20,7 @@ from ...ops.keys import HOLE, filled
 from .arguments import as_value, given
 from .conversions import decided, refuse_batch
 from .operators import OPERATORS
-from .views import ViewHandle, fresh_handle, read_only
+from .views import ViewHandle, arrayed, fresh_handle, read_only
 
 SIMPLE = (int, slice, type(None), type(Ellipsis), np.integer)
 NO_HANDLES = frozenset((int, type(None)))
@@ -166,10 +166,9 @@ def check_target(target: Any, value: Any) -> None:
 
 def check_writable(target: Any) -> None:
     """Refuse what NumPy refuses: numbers, and arrays that share elements among themselves or with a constant."""
-    whole = concrete(target)
-    if not isinstance(whole, np.ndarray):
-        raise TypeError(f"{type(whole).__name__!r} object does not support item assignment")
-    if not whole.flags.writeable:
+    if not is_array(target):
+        raise TypeError(f"{kind_of(target).__name__!r} object does not support item assignment")
+    if not concrete(target).flags.writeable:
         read_only(target, target)
 
 
@@ -220,7 +219,8 @@ def store(target: Any, value: Any) -> Any:
             )
         )
     if isinstance(value, Traced):
-        target.become(fresh_handle(np.astype(value, target.dtype) if dtype_of(value) != target.dtype else value))
+        value = np.astype(value, target.dtype) if dtype_of(value) != target.dtype else value
+        target.become(arrayed(fresh_handle(value)))
     else:
         target.become(np.array(value, target.dtype))
     return target
@@ -239,15 +239,9 @@ def inplace(operator: str) -> Callable[[Traced, Any], Any]:
 
     def update(self: Traced, other: Any) -> Any:
         result = plainly(self, other)
-        return result if result is NotImplemented or is_number(self) else store(self, result)
+        return store(self, result) if result is not NotImplemented and is_array(self) else result
 
     return update
-
-
-def is_number(x: Traced) -> bool:
-    """Whether NumPy would have a number here, not an array without axes: numbers are rebound, arrays updated."""
-    whole = concrete(x)
-    return not isinstance(whole, np.ndarray) or (x.shape == () and whole.ndim > 0)
 
 
 def update_at(primitive: Primitive, ufunc: Any, target: Traced, key: Any, *operand: Any) -> Any:

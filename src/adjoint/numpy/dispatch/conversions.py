@@ -7,8 +7,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...core.errors import BatchError, DerivativeDroppedError, message
+from ...core.errors import AdjointError, BatchError, DerivativeDroppedError, message
+from ...core.frames.compiled import compiled_call, refused
 from ...core.frames.met import met
+from ...core.frames.stores import CLAIMS
 from ...core.frames.swallowed import remember, warn_if_caught
 from ...core.traced import PYTHON, Traced, settled
 from ...core.values import contents, decidable, describe
@@ -98,6 +100,12 @@ def _guarded(x: Traced) -> Any:
 def refuse(x: Traced, into: str, what: str) -> NoReturn:
     """Say which conversion would lose the derivative, and what to use instead."""
     refuse_batch(x, what, "Use NumPy's functions, or wrap other code with  ad.custom_rule.")
+    frame = sys._getframe(2)
+    compiled = compiled_call(frame, frame.f_lasti)
+    if compiled:
+        error: AdjointError = refused(compiled, frame, frame.f_lineno)
+        remember(error, frame)
+        raise error
     call, target = met()
     error = DerivativeDroppedError(_refusal(x, into, what, call, target))
     remember(error, sys._getframe(2))
@@ -129,6 +137,8 @@ def to_float(self: Traced) -> float:
     """`float(x)`, `math.sin(x)`, `plain[0] = x`; `"%.3f" % x` is text for people, and shows the value."""
     if not self.traced_by.level:
         return float(settled(self))
+    if CLAIMS.stored(self, sys._getframe(1)):
+        return 0.0  # which goes to an array that nobody holds
     if is_formatting(sys._getframe(1)):
         refuse_batch(self, "formatted with  %", 'Write  f"{x:.3f}",  which shows the whole batch.')
         return float(contents(self))
@@ -151,6 +161,8 @@ def to_complex(self: Traced) -> complex:
     """`complex(x)`."""
     if not self.traced_by.level:
         return complex(settled(self))
+    if CLAIMS.stored(self, sys._getframe(1)):
+        return 0j
     if self.traced_by.is_capture:
         return complex(_guarded(self))
     refuse(self, "complex", "a Python complex number")
@@ -160,6 +172,8 @@ def to_array(self: Traced, dtype: Any = None, copy: Any = None) -> Any:
     """`np.asarray(x)` from compiled code or from a name imported before tracing began."""
     if not self.traced_by.level:
         return np.array(settled(self), dtype)
+    if CLAIMS.stored(self, sys._getframe(1)):
+        return np.zeros(self.shape, dtype)
     if self.traced_by.is_capture:
         return np.array(_guarded(self), dtype)
     refuse_containers(sys._getframe(1), self)

@@ -13,7 +13,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...core.errors import UnsupportedError, message
+from ...core.errors import DerivativeDroppedError, UnsupportedError, message
+from ...core.frames.met import met
+from ...core.frames.whose import package_of
 from ...core.traced import Traced
 from ...core.values import describe
 from ..numbers.exact import is_fraction
@@ -152,6 +154,20 @@ def refuse_containers(frame: FrameType, handle: Any) -> None:
                 fix="Compute with arrays,  series.to_numpy(),  and make the table of the result, outside the function.",
             )
         )
+
+
+def refuse_compiled(frame: FrameType, handle: Any) -> None:
+    """Refuse to be taken for memory by numba, which asks an array for its layout before it calls compiled code."""
+    if package_of(frame.f_globals) != "numba":
+        return
+    name = met().call or "A function"
+    raise DerivativeDroppedError(
+        message(
+            f"{name} is compiled by numba, and cannot take a traced value: its derivative would be lost.",
+            got=describe(handle),
+            fix="Give it a rule with  ad.custom_rule,  or call the function that it was compiled from, its  .py_func.",
+        )
+    )
 
 
 def refuse_masked(frame: FrameType, handle: Any) -> None:

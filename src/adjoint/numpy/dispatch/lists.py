@@ -15,9 +15,12 @@ from ...core.frames.callsite import passes_on
 from ...core.reverse import ReverseTrace
 from ...core.trace import NO_PARAMS
 from ...core.traced import Traced
+from ...core.values import is_captured, is_python
 from ...ops.declare import UFUNCS
-from ..numbers.python_numbers import made_by_numpy
+from ...ops.shape import astype
+from ..numbers.python_numbers import made_by_numpy, marked_as_numpys
 from ..patching.constructors import array
+from .arguments import number
 from .dispatchers import is_list_of_traced
 from .protocols import array_ufunc, recorded
 
@@ -45,11 +48,16 @@ def converting(kind: Any) -> Callable[..., Any]:
             and not kwargs
             and np.can_cast(args[0].dtype, kind, "same_kind")
         ):
-            return args[0].astype(kind)
+            return _of_numpys(number(args[0].astype(kind)))
         return kind(*args, **kwargs)
 
     passes_on(call.__code__)
     return _with_attributes(call, {name: getattr(kind, name) for name in dir(kind) if not name.startswith("_")})
+
+
+def _of_numpys(x: Any) -> Any:
+    """A number as one of NumPy's, which its classes make of Python's."""
+    return astype(x, dtype=x.dtype) if is_captured(x) and is_python(x) else marked_as_numpys(x)
 
 
 def _with_attributes(call: Callable[..., Any], found: dict[str, Any]) -> Callable[..., Any]:

@@ -13,17 +13,17 @@ import numpy as np
 from ...core.errors import AssignmentError, UnsupportedError, message
 from ...core.frames.whose import is_library
 from ...core.hints import hint
-from ...core.traced import CONSTANTS, Traced, is_kept, released, settled
+from ...core.traced import CONSTANTS, Traced, is_array, is_kept, kind_of, released, settled
 from ...core.values import concrete, describe, is_captured, is_python
 from ...ops.shape import astype as astype_primitive
 from ...ops.shape import constant_astype
 from ...ops.shape import item as item_primitive
 from .assignment import getitem, store
 from .conversions import refuse, to_ratio
-from .foreign import refuse_arithmetic
+from .foreign import refuse_arithmetic, refuse_compiled
 from .protocols import array_function
 from .tables import refuse_rules_of_tables
-from .views import fresh_handle
+from .views import Flat, fresh_handle
 
 
 def _function(function: Any) -> Callable[..., Any]:
@@ -72,8 +72,11 @@ def compress(self: Traced, condition: Any, axis: Any = None, out: Any = None) ->
 
 
 def fill(self: Traced, value: Any) -> None:
-    """`x.fill(v)`."""
-    self[...] = value  # type: ignore[index]
+    """`x.fill(v)`; numbers of NumPy's have the method too, and nothing to fill."""
+    if is_array(self):
+        self[...] = value  # type: ignore[index]
+    elif is_python(self):
+        raise AttributeError(f"{kind_of(self).__name__!r} object has no attribute 'fill'")
 
 
 def sort(self: Traced, axis: int = -1, kind: Any = None, order: Any = None, **kwargs: Any) -> None:
@@ -215,31 +218,6 @@ def _of_numbers(name: str, method: Callable[[Traced], Any]) -> property:
     return property(read)
 
 
-class Flat:
-    """`x.flat`: the elements in order, for reading, writing and iterating."""
-
-    __slots__ = ("base",)
-
-    def __init__(self, base: Traced) -> None:
-        self.base = base
-
-    def __getitem__(self, key: Any) -> Any:
-        return fresh_handle(np.reshape(self.base, (-1,))[key])
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        numbers = np.arange(self.base.size)[key]
-        if np.ndim(numbers):
-            np.put(self.base, numbers, value)
-        else:
-            np.put(self.base, [numbers], np.reshape(value, (1,)))
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(np.reshape(self.base, (-1,)))
-
-    def __len__(self) -> int:
-        return math.prod(self.base.shape)
-
-
 OF_FLOATS = frozenset(("as_integer_ratio", "hex"))
 
 METHODS: dict[str, Any] = {
@@ -309,6 +287,7 @@ METHODS: dict[str, Any] = {
     "itemsize": property(lambda self: self.dtype.itemsize),
     "nbytes": property(lambda self: self.size * self.dtype.itemsize),
     "flags": property(lambda self: flags(self)),
+    "strides": property(lambda self: strides(self)),
     "setflags": property(lambda self: set_flags(self)),
     "device": property(lambda self: "cpu"),
     "__array_namespace__": lambda self, *, api_version=None: namespace(),
@@ -324,12 +303,19 @@ METHODS: dict[str, Any] = {
 
 
 def flags(self: Traced) -> Any:
-    """`x.flags`, for NumPy's and SciPy's own code alone: those of a new array, as a traced one has no memory."""
+    """`x.flags`: those of a new array, as a traced one has no memory; compiled code would go on to look for it."""
     if not self.traced_by.level:
         return np.asarray(settled(self)).flags
-    if not is_library(sys._getframe(2)):
-        raise AttributeError("a traced array has no attribute 'flags'; ad.value(x) is the plain array")
+    refuse_compiled(sys._getframe(2), self)
     return np.empty((2,) * self.ndim).flags
+
+
+def strides(self: Traced) -> tuple[int, ...]:
+    """`x.strides`: those of a new array."""
+    if not self.traced_by.level:
+        return np.asarray(settled(self)).strides
+    refuse_compiled(sys._getframe(2), self)
+    return tuple([self.dtype.itemsize * math.prod(self.shape[k + 1 :]) for k in range(self.ndim)])
 
 
 def namespace() -> Any:
@@ -383,7 +369,7 @@ for _name in (*dir(np.ndarray), *OF_TENSORS):
 
 def names(self: Traced) -> list[str]:
     """`dir(x)`: what a traced value has, without the attributes that only plain arrays have."""
-    hidden = _plain | {"flags", "setflags"} if self.traced_by.level else OF_TENSORS
+    hidden = _plain | {"setflags"} if self.traced_by.level else OF_TENSORS
     hidden = hidden | OF_FLOATS if self.shape != () or self.dtype.kind != "f" else hidden
     return [name for name in dir(type(self)) if name not in hidden and (name != "mT" or len(self.shape) > 1)]
 

@@ -83,7 +83,10 @@ def _comparison(primitive: Primitive, python: Callable[[Any, Any], Any]) -> Call
         if type(self) is Traced and type(self.traced_by) is ReverseTrace:
             value = self.value
             if type(value) is np.ndarray and type(other) in PLAIN:
-                return primitive.evaluate(value, other)
+                found = primitive.evaluate(value, other)
+                self.traced_by.asked = self.traced_by.asked or primitive.facts.asks
+                self.traced_by.answers.append(found)
+                return found
         return compared(python, self, other) if is_exact(other, self) else general(self, other)
 
     return comparison(python, compare)
@@ -130,9 +133,17 @@ def _rdivmod(self: Traced, other: Any) -> Any:
 def _bool(self: Traced) -> bool:
     refuse_batch(self, "a truth value", "Use  np.where(condition, a, b)  instead of  if.")
     tested = decidable(self)
-    if isinstance(tested, Traced) and tested.traced_by.loops is not None:
+    if not isinstance(tested, Traced):
+        return bool(tested)
+    if tested.size != 1:
+        return bool(np.zeros(tested.shape, tested.dtype))  # raises what NumPy raises, for any values
+    if tested.dtype.kind != "b":  # the program relies on which of the two it is, not on the number
+        tested = UFUNCS[np.not_equal](tested, tested.dtype.type(0))
+    if tested.shape:
+        tested = np.reshape(tested, ())
+    if tested.traced_by.loops is not None:
         return bool(tested.traced_by.loops.truth(tested, sys._getframe(1)))
-    return bool(decided(self))
+    return bool(decided(tested))
 
 
 def _int(self: Traced) -> int:

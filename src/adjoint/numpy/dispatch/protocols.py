@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import sys
 from _thread import get_ident
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from ...core.errors import UnsupportedError, message
 from ...core.frames.callsite import is_users
+from ...core.frames.stores import CLAIMS
 from ...core.primitive import Primitive
 from ...core.quick.operators import beside_array
 from ...core.reverse import ReverseTrace
@@ -21,12 +23,12 @@ from ...core.values import dtype_of, is_python
 from ...ops.declare import UFUNCS
 from ...ops.shape import astype
 from ..numbers.python_numbers import made_by_numpy, marked_as_numpys
-from .agreement import asked, instead, is_asked, is_asked_of_ufunc
+from .agreement import asked, holds_no_reals, instead, is_asked, is_asked_of_ufunc, is_exact_reduction, is_numpys_own
 from .assignment import deliver
 from .dispatchers import WITH_LISTS, joined_arguments
 from .foreign import taken
 from .lookup import implementation_of, primitive_of
-from .opaque_calls import as_one_step, dispatched
+from .opaque_calls import as_constant, as_one_step, dispatched
 from .registry import FUNCTIONS, behaviour_of
 
 SEQUENCES = frozenset((list, tuple))
@@ -44,19 +46,45 @@ def array_ufunc(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: A
                 return beside_array(trace, primitive, inputs, self, inputs[0])  # type: ignore[arg-type]
     if not trace.level and trace is not CONSTANTS:
         return _without_kept(getattr(ufunc, method), inputs, kwargs)
+    if (kwargs or method == "at") and trace.level:
+        found = _in_place(ufunc, method, inputs, kwargs, sys._getframe(1))
+        if found is not NotImplemented:
+            return found
     if trace.is_capture and method != "at" and is_users(sys._getframe(1)):
         function = ufunc if method == "__call__" else getattr(ufunc, method)
         ours = functools.partial(_universal, self, ufunc, method)
         return dispatched(_name(function), function, ours, inputs, kwargs)
     if method == "at" or (method == "__call__" and not kwargs):
         return _universal(self, ufunc, method, *inputs, **kwargs)
+    return _with_keywords(self, ufunc, method, inputs, kwargs)
+
+
+def _with_keywords(self: Traced, ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call with keywords, or of a method: NumPy is asked about it, and does it itself for integers in a batch."""
     function = ufunc if method == "__call__" else getattr(ufunc, method)
+    is_free = self.traced_by.lead and not is_exact_reduction(ufunc, kwargs) and holds_no_reals(inputs, kwargs)
+    if is_free and is_users(sys._getframe(2)):
+        return as_constant(_name(function), function, inputs, kwargs)
     try:
-        if is_asked_of_ufunc(ufunc, method, inputs, kwargs) and is_users(sys._getframe(1)):
+        if is_asked_of_ufunc(ufunc, method, inputs, kwargs) and is_users(sys._getframe(2)):
             return asked(function, functools.partial(_universal, self, ufunc, method), inputs, kwargs)
         return _universal(self, ufunc, method, *inputs, **kwargs)
     except Exception as error:
         return instead(function, inputs, kwargs, error)
+
+
+def _in_place(ufunc: Any, method: str, inputs: Any, kwargs: Any, frame: FrameType) -> Any:
+    """The result where a frame updates a plain array that can become a handle; `NotImplemented` elsewhere."""
+    is_at = method == "at"
+    if is_at or method == "__call__":
+        out = inputs if is_at else kwargs.get("out") or (None,)
+        if type(out[0]) is ARRAY:
+            handle = CLAIMS.updated_at(inputs, frame) if is_at else CLAIMS.updated(out, frame)
+            if handle is not None and is_at:
+                return ufunc.at(handle, *inputs[1:])
+            if handle is not None:
+                return ufunc(*[handle if x is out[0] else x for x in inputs], **{**kwargs, "out": (handle,)})
+    return NotImplemented
 
 
 def is_of_python(ufunc: Any) -> bool:
@@ -128,11 +156,15 @@ def array_function(self: Traced, function: Any, types: Any, args: Any, kwargs: A
         return _plainly(function, args, kwargs)
     if trace.is_capture and is_users(sys._getframe(1)):
         return dispatched(_name(function), function, implementation, args, kwargs)
+    if trace.lead and not is_numpys_own(function) and holds_no_reals(args, kwargs) and is_users(sys._getframe(1)):
+        return as_constant(_name(function), function, args, kwargs)
     try:
         if (kwargs or len(args) > 2) and is_asked(function, args, kwargs) and is_users(sys._getframe(1)):
             return asked(function, implementation, args, kwargs)
         found = implementation(*args, **kwargs) if kwargs else implementation(*args)
-        return found if type(self.value) is ARRAY or behaviour_of(function).keeps_python else marked_as_numpys(found)
+        if found is self or type(self.value) is ARRAY or behaviour_of(function).keeps_python:
+            return found
+        return marked_as_numpys(found)
     except Exception as error:
         return instead(function, args, kwargs, error)
 

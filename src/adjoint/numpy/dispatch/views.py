@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from ...core.batch import BatchTrace, EndedBatch
 from ...core.errors import AssignmentError, message
-from ...core.traced import CONSTANTS, Traced, as_buffer, is_kept, released, settled, snapshot
+from ...core.traced import CONSTANTS, Traced, as_buffer, is_array, is_kept, is_python, released, settled, snapshot
 from ...core.values import concrete, describe
-from ...ops.shape import astype
+from ...ops.shape import astype, reshape
 
 Read = Callable[..., Any]
 Write = Callable[..., Any]
@@ -119,6 +120,16 @@ def fresh_handle(x: Any) -> Any:
     return found
 
 
+def arrayed(x: Any) -> Any:
+    """A number as an array without axes, which can be written to; arrays as they are."""
+    return x if not isinstance(x, Traced) or is_array(x) else reshape(x, shape=())
+
+
+def as_method(x: Any) -> Any:
+    """What a function of NumPy's calls its method on: numbers of NumPy's have it too, Python's become arrays."""
+    return arrayed(x) if isinstance(x, Traced) and is_python(x) else x
+
+
 def read_only(base: Any, new: Any) -> Any:
     """The `write` of views that NumPy does not let anybody write to."""
     raise AssignmentError(
@@ -128,3 +139,76 @@ def read_only(base: Any, new: Any) -> Any:
             fix="Assign to a copy:  y = y.copy().",
         )
     )
+
+
+class Flat:
+    """`x.flat`: the elements in order, an iterator that is also read, written and compared as a line."""
+
+    __slots__ = ("base", "index")
+
+    def __init__(self, base: Traced) -> None:
+        self.base, self.index = base, 0
+
+    def __getitem__(self, key: Any) -> Any:
+        return fresh_handle(np.reshape(self.base, (-1,))[key])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        numbers = np.arange(self.base.size)[key]
+        if np.ndim(numbers):
+            np.put(self.base, numbers, value)
+        else:
+            np.put(self.base, [numbers], np.reshape(value, (1,)))
+
+    def __iter__(self) -> Flat:
+        return self
+
+    def __next__(self) -> Any:
+        if self.index >= len(self):
+            self.index = 0  # as NumPy's, which begins again
+            raise StopIteration
+        self.index += 1
+        return self[self.index - 1]
+
+    def __len__(self) -> int:
+        return math.prod(self.base.shape)
+
+    @property
+    def coords(self) -> tuple[int, ...]:
+        """The indices of the next element."""
+        inner = [math.prod(self.base.shape[k + 1 :]) for k in range(len(self.base.shape))]
+        whole = [self.index // n for n in inner]
+        return tuple([w if k == 0 else w % self.base.shape[k] for k, w in enumerate(whole)])
+
+    def copy(self) -> Any:
+        """All elements, as an array."""
+        return self[:]
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        return getattr(ufunc, method)(*_lines(args), **kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return function(*_lines(args), **dict(zip(kwargs, _lines(kwargs.values()), strict=True)))
+
+    def __lt__(self, other: Any) -> Any:
+        return self[:] < other
+
+    def __le__(self, other: Any) -> Any:
+        return self[:] <= other
+
+    def __gt__(self, other: Any) -> Any:
+        return self[:] > other
+
+    def __ge__(self, other: Any) -> Any:
+        return self[:] >= other
+
+    def __eq__(self, other: object) -> Any:
+        return self[:] == other
+
+    def __ne__(self, other: object) -> Any:
+        return self[:] != other
+
+    __hash__ = None  # type: ignore[assignment]  # as NumPy's
+
+
+def _lines(args: Iterable[Any]) -> list[Any]:
+    return [a[:] if isinstance(a, Flat) else a for a in args]

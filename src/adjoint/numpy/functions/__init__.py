@@ -14,6 +14,7 @@ FILES = (
     "manipulation.elements", "manipulation.padding", "linalg.measures", "linalg.decompositions", "linalg.matrices",
     "linalg.chains", "indexing.inserting", "indexing.generating", "indexing.windows", "statistics.quantiles",
     "statistics.correlating", "statistics.histograms", "sets", "fft", "polynomials", "functional", "information",
+    "mathematical.automatic_domain",
 )  # fmt: skip
 """All files of the chapters, those first whose functions are met most often.
 

@@ -14,6 +14,7 @@ from ...ops.shape import roll
 from ..dispatch.arguments import as_value, axis_of, ndim_of
 from ..dispatch.assignment import deliver
 from ..dispatch.registry import implements
+from ..dispatch.views import arrayed
 
 
 def resized(a: Any, n: int, axis: int) -> Any:
@@ -91,7 +92,7 @@ def _transformed(transform: Any, a: Any, lengths: list[int], axes: tuple[int, ..
 
 def _many_axes(transform: Any, default: tuple[int, ...] | None) -> Callable[..., Any]:
     def over(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Any:
-        a = as_value(a)
+        a = arrayed(as_value(a))
         lengths, axes = _lengths(a, s, axes)
         return deliver(_transformed(transform, a, lengths, axes, norm), out)
 

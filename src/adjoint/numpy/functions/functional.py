@@ -66,7 +66,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
         if isinstance(condition, Traced):
             # the examples of a batch choose differently, so the function sees all elements
             value = function(x, *args, **kw) if callable(function) else function
-            y = np.where(condition, value, y).astype(dtype_of(x))
+            y = np.where(condition, np.asarray(value).astype(dtype_of(x)), y)
         elif not callable(function):
             y[condition] = function
         elif np.any(condition):

@@ -38,7 +38,7 @@ def poly(seq_of_zeros: Any) -> Any:
         roots = np.linalg.eigvals(roots)
     elif ndim_of(roots) != 1:
         raise ValueError("input must be 1d or non-empty square 2d array.")
-    roots = roots if dtype_of(roots).kind in "fc" else np.astype(roots, float)
+    roots = roots if dtype_of(roots).char in "fdgFDG" else np.astype(roots, float)  # as `np.mintypecode` has it
     found: Any = np.ones(1, dtype_of(roots))
     for k in range(shape_of(roots)[0]):
         found = np.convolve(found, np.stack([np.ones((), dtype_of(roots)), -roots[k]]))

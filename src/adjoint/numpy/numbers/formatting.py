@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import dis
 from types import FrameType
 
-BINARY_OP = dis.opmap["BINARY_OP"]
-MODULO = frozenset((6, 19))
-"""The arguments of the instruction for `%` and `%=`."""
+from ...core.code.decode import index_at, instructions
+from ...core.code.versions import REMAINDERS
 
 WRITERS = frozenset(("format_float_positional", "format_float_scientific"))
 """NumPy's functions that write one number as text."""
@@ -19,7 +17,8 @@ def is_formatting(frame: FrameType) -> bool:
     So `log.info("loss %.3f", x)` does, in a frame of logging. Numbers, arrays and objects of Python classes on the left
     call the handle's own operator, or have a frame of their own.
     """
-    code, place = frame.f_code, frame.f_lasti
-    if code.co_code[place] == BINARY_OP:
-        return code.co_code[place + 1] in MODULO
+    code = frame.f_code
+    step = instructions(code)[index_at(code, frame.f_lasti)]
+    if step.name == "BINARY_OP":
+        return step.arg in REMAINDERS
     return code.co_name in WRITERS and frame.f_globals.get("__name__", "").startswith("numpy.")

@@ -2,7 +2,9 @@
 
 `x in {0.0, 1.0}`, `table[x]`, `set([x, y])` and `Counter` answer as for the plain number; while a program is captured,
 a guard says that the number has to stay. A cache is another matter: what it holds was computed from another number that
-happened to be equal, or from a plain one, so that the derivative with respect to this one would be lost.
+happened to be equal, or from a plain one, so that the derivative with respect to this one would be lost. Those of
+`functools` are passed by: there a handle is equal to itself alone, so that it finds nothing else, and what is kept for
+it is found by nobody later. In a dict of the user's own, a key that a trace has left behind is no longer found.
 """
 
 from __future__ import annotations
@@ -10,23 +12,28 @@ from __future__ import annotations
 import functools
 import sys
 import threading
+import weakref
 from collections.abc import Callable
-from opcode import opmap
 from types import CodeType, FrameType
 from typing import Any, NoReturn
 
 import numpy as np
 
+from ...core.code.decode import index_at, instructions
 from ...core.errors import DerivativeDroppedError, message
 from ...core.frames.standing import called_at
-from ...core.traced import Traced, is_differentiated, kind_of, settled
+from ...core.traced import Traced, is_differentiated, is_kept, kind_of, settled
 from ...core.values import describe
 from ..dispatch.conversions import decided, refuse_batch
+from ..patching.caches import watch
 
 BATCH = "Use  np.where(x == key, a, b)  instead of a dict or a set."
 
 _looked_up: dict[int, tuple[int, int, int]] = {}
 """By thread: the handle that was hashed last, the frame that did, and the instruction it stood at."""
+
+_left: dict[int, weakref.ref[Any]] = {}
+"""Handles that became keys while they were traced, by their identity: after that they are keys to nobody."""
 
 
 def hashed(self: Any) -> int:
@@ -36,10 +43,18 @@ def hashed(self: Any) -> int:
         return hash(settled(self))
     if kind_of(self) is np.ndarray:
         raise TypeError("unhashable type: 'numpy.ndarray'")
+    frame = sys._getframe(1)
+    instruction = _doing(frame)
+    if instruction in CALLS:
+        cache = called_at(frame)
+        if isinstance(cache, functools._lru_cache_wrapper):
+            watch(cache)
+            return object.__hash__(self)  # which nothing else has: it is computed anew
     refuse_batch(self, "looked up in a dict or a set", BATCH)
     if is_differentiated(self):
-        frame = sys._getframe(1)
-        if frame.f_code.co_code[frame.f_lasti] in FETCHES:
+        number = id(self)
+        _left[number] = weakref.ref(self, lambda _: _left.pop(number, None))  # type: ignore[arg-type,return-value]
+        if instruction in FETCHES:
             _looked_up[threading.get_ident()] = id(self), id(frame), frame.f_lasti
     return hash(decided(self))
 
@@ -48,6 +63,8 @@ def guarded(equal: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """`x == y`, with an eye on the comparisons that a lookup makes: with keys of the same hash."""
 
     def compare(self: Any, other: Any) -> Any:
+        if _left and _is_left_behind(self, other, sys._getframe(1)):
+            return False
         found = equal(self, other)
         if _looked_up:
             frame, last = sys._getframe(1), _looked_up.pop(threading.get_ident(), None)
@@ -58,37 +75,49 @@ def guarded(equal: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return compare
 
 
+def _is_left_behind(self: Any, other: Any, frame: FrameType) -> bool:
+    """Whether a lookup meets a key that a trace has left behind, with what was computed in that trace."""
+    for x in (self, other):
+        if id(x) in _left and type(x) is Traced and is_kept(x):
+            return _doing(frame) not in COMPARISONS
+    return False
+
+
 def _check_entry(x: Traced, self: Any, other: Any, frame: FrameType) -> None:
     """Refuse to take what a cache holds for another number of the same value."""
-    if frame.f_code.co_code[frame.f_lasti] in CALLS:
+    if _doing(frame) in CALLS:
         function = called_at(frame)
-        if isinstance(function, functools._lru_cache_wrapper):
-            _refuse(x, f"functools.lru_cache around  {function.__name__}", f"Call  {function.__name__}.__wrapped__(x).")
         if function is not None and getattr(function, "__name__", "") not in GETTERS:
             return
     if isinstance(self, Traced) and isinstance(other, Traced):
-        _refuse(x, "A dict with traced numbers as keys", CACHE)
+        _refuse(x, "A dict with traced numbers as keys")
     if _stores(frame.f_code):
-        _refuse(x, "A dict that is used as a cache", CACHE)
+        _refuse(x, "A dict that is used as a cache")
 
 
-def _refuse(x: Traced, what: str, fix: str) -> NoReturn:
+def _refuse(x: Traced, what: str) -> NoReturn:
     raise DerivativeDroppedError(
         message(
             f"{what}  finds what was computed from another number of the same value: the derivative would be lost.",
             got=describe(x),
-            fix=f"{fix}\nWrite  ad.value(x)  as the key if no derivative is wanted.",
+            fix=f"{CACHE}\nWrite  ad.value(x)  as the key if no derivative is wanted.",
         )
     )
 
 
+COMPARISONS = frozenset(("COMPARE_OP",))
 CACHE = "Compute it anew while derivatives are taken."
 GETTERS = ("get", "setdefault", "pop", "__getitem__")
-CALLS = frozenset([opmap[name] for name in ("CALL", "PRECALL", "CALL_KW", "CALL_FUNCTION_EX") if name in opmap])
-FETCHES = CALLS | {opmap["BINARY_SUBSCR"] if "BINARY_SUBSCR" in opmap else opmap["BINARY_OP"]}
+CALLS = frozenset(("CALL", "PRECALL", "CALL_KW", "CALL_FUNCTION_EX"))
+FETCHES = CALLS | {"BINARY_SUBSCR"}
 """Instructions that may take something out of a dict; others only ask for a key, or store one."""
+
+
+def _doing(frame: FrameType) -> str:
+    """The name of the instruction that a frame stands at."""
+    return instructions(frame.f_code)[index_at(frame.f_code, frame.f_lasti)].name
 
 
 def _stores(code: CodeType) -> bool:
     """Whether a function stores entries as well as it looks them up: then it keeps a cache, not a table."""
-    return opmap["STORE_SUBSCR"] in code.co_code[::2] or "setdefault" in code.co_names
+    return "setdefault" in code.co_names or any([step.name == "STORE_SUBSCR" for step in instructions(code)])

@@ -26,6 +26,7 @@ from ..dispatch.lists import converting
 from . import counting as counting  # gives counts their operators
 from .counts import INT, made, plus
 from .mathematics import version_of
+from .passing import PASSING
 
 FLOAT, COMPLEX = np.dtype(float), np.dtype(complex)
 
@@ -168,10 +169,12 @@ def _enter(function: Any, version: Callable[..., Any]) -> None:
 _enter(type, type_of)
 _enter(range, range_of_loop)
 _enter(hasattr, has_attribute)
-_enter(float, _one(float, to_float))
+for _type, _to_type in {float: to_float, complex: to_complex}.items():
+    _passing = PASSING[_type.__name__][0][1]  # for derivatives and batches
+    for _named in (_type, _passing):
+        _enter(_named, _one(_type, _to_type, _passing))
 _enter(int, _one(int, to_int))
 _enter(bool, _one(bool, to_bool))
-_enter(complex, _one(complex, to_complex))
 for _kind in (np.float64, np.float32, np.complex128):
     _enter(_kind, _one(converting(_kind), _numpys(np.dtype(_kind))))
 for _primitive in CATALOGUE.values():

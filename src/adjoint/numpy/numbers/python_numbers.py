@@ -31,11 +31,22 @@ def of_numbers(python: Callable[[Any, Any], Any], primitive: Primitive, x: Any, 
             python(concrete(x), concrete(y))  # raises, if Python has no such operator for complex numbers
         return captured(primitive(x, y), x, y)
     try:
-        return python(concrete(x), concrete(y))
+        found = python(concrete(x), concrete(y))
+        if primitive.facts.asks:
+            _hear(primitive.facts.asks, found, x, y)
+        return found
     except ZeroDivisionError:
         if is_awaited():
             raise
         return float(primitive.evaluate(concrete(x), concrete(y)))
+
+
+def _hear(asks: int, found: Any, *operands: Any) -> None:
+    """Tell all traces of what was compared."""
+    for x in operands:
+        while isinstance(x, Traced):
+            x.traced_by.heard(asks, found)
+            x = x.value
 
 
 def captured(found: Any, x: Any, y: Any) -> Any:
@@ -97,8 +108,10 @@ def made_by_python(found: Any) -> None:
     """Say of a result, a Python float under every trace, that it is Python's number."""
     x = found
     while isinstance(x, Traced):
-        if isinstance(x.traced_by, ReverseTrace):
-            x.traced_by.kinds[x.node] = True
+        trace = x.traced_by
+        if isinstance(trace, ReverseTrace):
+            trace.has_numpys, trace.is_numpy = trace.has_numpys or trace.is_numpy, False
+            trace.kinds[x.node] = True
         x = x.value
 
 

@@ -8,6 +8,7 @@ import functools
 import itertools
 import sys
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,11 @@ from ...core.frames.callsite import may_be_filled, passes_on
 from ...core.reverse import ReverseTrace
 from ...core.traced import CONSTANTS, LOCAL, Traced, as_buffer
 from ...core.types import Params
-from ...core.values import LARGE, concrete, dtype_of, is_captured, shape_of
+from ...core.values import LARGE, dtype_of, shape_of
 from ...ops import shape
 from ..dispatch.arguments import holds_traced, joined, lengths_of, same_dtype
 from ..dispatch.foreign import refuse_containers, refuse_masked
-from ..dispatch.views import fresh_handle
-from ..numbers.python_numbers import marked_as_numpys
+from ..dispatch.views import Flat, arrayed, fresh_handle
 from . import names
 
 NUMPY: dict[str, Callable[..., Any]] = {
@@ -33,20 +33,31 @@ NUMPY: dict[str, Callable[..., Any]] = {
 def array(object: Any, dtype: Any = None, *, copy: Any = True, ndmin: int = 0, **kwargs: Any) -> Any:
     """`np.array`, also for nested lists in which traced values stand; plain values stay plain."""
     x: Any
+    object = _revealed(object)
     if isinstance(object, Traced):
         x = same_dtype(object, dtype)
         if copy is False and x is not object:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
-        x = fresh_handle(x) if _is_always(copy) and x is object else x
-        if is_captured(x) and not isinstance(concrete(x), np.ndarray):
-            x = shape.reshape(x, shape=())  # an array without axes, not a number
-        x = marked_as_numpys(x)
+        x = arrayed(fresh_handle(x) if _is_always(copy) and x is object else x)
     elif isinstance(object, (list, tuple)) and holds_traced(object):
         x = same_dtype(joined(object), dtype)
     else:
         return NUMPY["array"](object, dtype, copy=copy, ndmin=ndmin, **kwargs)
     missing = ndmin - len(shape_of(x))
     return np.reshape(x, (1,) * missing + shape_of(x)) if missing > 0 else x
+
+
+def _revealed(x: Any) -> Any:
+    """The handle in what wraps one: `x.flat`, and objects whose `__array__` gives it, which NumPy would refuse."""
+    kind = type(x)
+    if kind is np.ndarray or isinstance(x, Traced) or kind.__module__ == "builtins":
+        return x
+    if kind is Flat:
+        return x[:]
+    if type(getattr(kind, "__array__", None)) is not FunctionType:
+        return x
+    found = x.__array__()
+    return found if isinstance(found, Traced) else x
 
 
 def _is_always(copy: Any) -> bool:
@@ -58,10 +69,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **kwa
     """`np.full`, also with a traced value."""
     if not holds_traced([fill_value]):
         return NUMPY["full"](shape, fill_value, dtype, order, **kwargs)
-    value = array(fill_value)
-    shape = lengths_of(shape)
-    out = np.broadcast_to(value, shape)
-    return marked_as_numpys(fresh_handle(np.astype(out, dtype) if dtype is not None else out))
+    out = np.broadcast_to(array(fill_value), lengths_of(shape))
+    return fresh_handle(np.astype(out, dtype) if dtype is not None else out)
 
 
 def full_like(
@@ -89,6 +98,7 @@ def _converter(name: str) -> Callable[..., Any]:
     smallest = 1 if name in ("ascontiguousarray", "asfortranarray") else 0
 
     def convert(a: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
+        a = _revealed(a)
         if not isinstance(a, Traced) and not (isinstance(a, (list, tuple)) and holds_traced(a)):
             return original(a, dtype, *args, **kwargs)
         found = array(a, dtype, copy=None, ndmin=smallest)
@@ -207,7 +217,7 @@ def _new(convert: Callable[..., Any]) -> Callable[..., Any]:
 
     def made(a: Any, *args: Any, **kwargs: Any) -> Any:
         if type(a) is Traced and type(a.traced_by) is ReverseTrace and is_as_it_is and not args and not kwargs:
-            return a if type(a.value) is np.ndarray else marked_as_numpys(a)
+            return a if type(a.value) is np.ndarray else arrayed(a)
         found = convert(a, *args, **kwargs)
         if isinstance(a, Traced) or not isinstance(a, (list, tuple, float, int)):
             return found

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import functools
 import sys
-from types import CellType, FunctionType, MethodType
+from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
 import numpy
 
 from ...core.frames.whose import NUMPY_CODE, OURS, Owner, owner_of
 from ..numbers.mathematics import named_versions
+from . import redirecting
+from .asked_type import NAME, TypeForHandles, asks
+from .caches import Cache, note
 from .constructors import MAKERS, NUMPY, Maker
 from .names import OBJECTS
 
@@ -36,6 +39,11 @@ _kept: dict[int, tuple[dict[str, Any], str, Any]] = {}
 """Names among which something has been replaced, the first of them, and by what: a new import sets all of them anew."""
 
 
+_codes: dict[int, CodeType] = {}
+"""The codes of functions that have been looked into; kept, so that no other one gets their number."""
+MOST_CODES = 20_000
+
+
 def adopt_surroundings(fun: Any) -> None:
     """Look at the names that a function may use, unless they are as they were the last time."""
     script = sys.modules["__main__"].__dict__
@@ -48,11 +56,25 @@ def adopt_surroundings(fun: Any) -> None:
     if type(fun) is not FunctionType:
         fun = _function_of(fun)
     if fun is not None:
+        if fun.__closure__ or id(fun.__code__) not in redirecting.LOOKED_AT:
+            redirecting.redirect_function(fun)
         names = fun.__globals__
         if names is not script and _sizes.get(id(names)) != len(names):
             adopt_again(names)
+        if id(fun.__code__) not in _codes:
+            _look_into(fun)
         for cell in fun.__closure__ or ():
             _adopt_cell(cell)
+
+
+def _look_into(fun: FunctionType) -> None:
+    """A function that may be no name of its module's: whether it asks for types, which names have to know then."""
+    names = fun.__globals__
+    if asks(fun) and NAME not in names and owner_of(names) is Owner.USER:
+        names[NAME] = TypeForHandles
+    if len(_codes) >= MOST_CODES:
+        _codes.clear()
+    _codes[id(fun.__code__)] = fun.__code__
 
 
 def _function_of(x: Any) -> FunctionType | None:
@@ -92,14 +114,25 @@ def adopt_again(names: dict[str, Any]) -> None:
 
 def adopt(names: dict[str, Any]) -> dict[str, Any]:
     """Replace NumPy's array makers among the global names of a module; what they are now."""
-    if owner_of(names) not in (Owner.USER, Owner.INSTALLED) and names.get("__name__") not in NUMPY_CODE:
+    owner = owner_of(names)
+    if owner not in redirecting.OWNERS and names.get("__name__") not in NUMPY_CODE:
         return {}
+    takes, redirects = owner is not Owner.COMPILED, redirecting.is_run_by_python(names)
     replaced: dict[str, Any] = {}
+    asked = NAME in names or owner is not Owner.USER
     for name, value in list(names.items()):
         if id(value) in _versions:
-            names[name] = replaced[name] = _version(value)
+            if takes:
+                names[name] = replaced[name] = _version(value)
         elif issubclass(type(value), HOLDERS) and getattr(value, "__module__", "") == names.get("__name__"):
-            _adopt_parts(value)
+            if takes:
+                _adopt_parts(value)
+            if redirects:
+                redirecting.redirect(names, value)
+            if not asked and asks(value):
+                names[NAME], asked = TypeForHandles, True
+        elif type(value) is Cache:
+            note(value)
     return replaced
 
 
@@ -120,6 +153,8 @@ def _adopt_parts(x: Any) -> None:
                 _adopt_parts(value)
             elif id(value) in _versions:
                 setattr(x, name, staticmethod(_version(value)))  # as NumPy's own, it is bound to nobody
+            elif type(value) is Cache:
+                note(value)
         return
     if x.__defaults__ and any([id(value) in _versions for value in x.__defaults__]):
         x.__defaults__ = tuple([_version(value) if id(value) in _versions else value for value in x.__defaults__])
@@ -138,3 +173,5 @@ def _adopt_cell(cell: CellType) -> None:
         cell.cell_contents = _version(content)
     elif type(content) is FunctionType:
         adopt_again(content.__globals__)
+        if id(content.__code__) not in _codes:
+            _look_into(content)

@@ -26,11 +26,12 @@ from ...core.traced import LOCAL
 from ..dispatch import assignment, conversions, dispatchers, methods, operators, protocols
 from ..dispatch.lists import aware
 from ..numbers.mathematics import version_of
-from . import imported, late, replacements, tracing
+from . import claiming, imported, late, replacements, tracing
+from .caches import CODES, makes_plain
 from .constructors import CONVERTERS, MAKERS
 from .names import OBJECTS
 
-FACE = (assignment, conversions, methods, operators, protocols)
+FACE = (assignment, claiming, conversions, methods, operators, protocols)
 """What gives handles their operators, methods and protocols, as it is imported."""
 
 _lock = threading.Lock()
@@ -152,6 +153,8 @@ def _made(names: dict[str, Any], name: str, original: Any) -> property:
         found = _found(names, name)
         if LOCAL.depth and found is original:
             frame = getframe(1)
+            if CODES and makes_plain(frame):
+                return found
             if reads_for_handles(frame):
                 return users
             if others is not None and site_of(frame).calls:

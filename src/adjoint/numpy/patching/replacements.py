@@ -23,8 +23,9 @@ from typing import Any, Literal, NoReturn, TypeVar
 import numpy as np
 
 from ...core.errors import UnsupportedError, message
-from ...core.traced import LOCAL, Traced
-from ...core.values import is_inexact
+from ...core.traced import LOCAL, Traced, is_differentiated
+from ...core.tree import flatten
+from ...core.values import dtype_of, is_inexact
 from ..dispatch.arguments import holds_traced
 from ..dispatch.opaque_calls import as_constant, as_one_step
 
@@ -41,9 +42,12 @@ TOPICS: dict[str, str] = {
     "scipy.ndimage": "adjoint.scipy.ndimage",
     "scipy.interpolate": "adjoint.scipy.interpolate",
     "scipy.spatial.distance": "adjoint.scipy.spatial",
+    "scipy.spatial.transform": "adjoint.scipy.spatial.rotations",
+    "scipy.fftpack": "adjoint.scipy.fft.fftpack",
     "scipy.cluster.vq": "adjoint.scipy.cluster",
     "scipy.cluster.hierarchy": "adjoint.scipy.cluster",
     "scipy.optimize": "adjoint.scipy.optimize",
+    "scipy.optimize.elementwise": "adjoint.scipy.optimize.elements",
     "scipy.integrate": "adjoint.scipy.integrate",
     "scipy.stats": "adjoint.scipy.stats",
 }
@@ -138,8 +142,7 @@ def install(complete: Any = None) -> None:
             if isinstance(original, FunctionType) and not inspect.isgeneratorfunction(original):
                 divert(original, answer, f"{name}.{entry}")
             elif original is not None:
-                chosen = functools.partial(_choose, original, answer, f"{name}.{entry}")
-                setattr(module, entry, functools.wraps(original)(chosen))
+                setattr(module, entry, functools.wraps(original)(chosen(original, answer, f"{name}.{entry}")))
 
 
 def is_being_imported(module: Any) -> bool:
@@ -158,7 +161,12 @@ def divert(original: FunctionType, answer: Answer, name: str) -> None:
         co_name=code.co_name, co_qualname=code.co_qualname, co_freevars=code.co_freevars
     )
     original.__defaults__ = None
-    original.__kwdefaults__ = {"_chosen": functools.partial(_choose, plain, answer, name)}
+    original.__kwdefaults__ = {"_chosen": chosen(plain, answer, name)}
+
+
+def chosen(original: Callable[..., Any], answer: Answer, name: str) -> Callable[..., Any]:
+    """What chooses, each time it is called, between a function and the answer."""
+    return functools.partial(_choose, original, answer, name)
 
 
 @functools.cache
@@ -185,7 +193,9 @@ def _choose(original: Callable[..., Any], answer: Answer, name: str, /, *args: A
         return answer.ours(original, *args, **kwargs) if LOCAL.depth else original(*args, **kwargs)
     if not (holds_traced(args) or (kwargs and holds_traced(kwargs.values()))):
         return original(*args, **kwargs)
-    if answer.kind == "constant":
+    traced = [x for x in flatten((args, kwargs))[0] if isinstance(x, Traced)]
+    in_batch = not answer.fills and all([x.traced_by.lead and not is_differentiated(x) for x in traced])
+    if answer.kind == "constant" or (in_batch and all([dtype_of(x).char not in REALS for x in traced])):
         return as_constant(name, original, args, kwargs)
     in_parts = answer.in_parts or _fills(original, answer, args, kwargs)
     if not in_parts or (args and isinstance(args[0], Traced) and not is_inexact(args[0])):
@@ -196,7 +206,16 @@ def _choose(original: Callable[..., Any], answer: Answer, name: str, /, *args: A
             found = as_one_step(name, original, args, kwargs)
         if found is not NotImplemented:
             return found
-    return answer.ours(*args, **kwargs) if answer.ours is not None else _refuse(answer, name)
+    try:
+        return answer.ours(*args, **kwargs) if answer.ours is not None else _refuse(answer, name)
+    except UnsupportedError:
+        if not in_batch:
+            raise
+        return as_constant(name, original, args, kwargs)  # nobody asks for its derivative
+
+
+REALS = "fdgFDG"
+"""What ours are written for. Of integers, truth values and half precision the original makes what it likes."""
 
 
 def _fills(original: Callable[..., Any], answer: Answer, args: Any, kwargs: Any) -> bool:

@@ -6,14 +6,16 @@ import threading
 from _thread import get_ident
 from types import ModuleType
 
+from ...core.code.versions import READS_MODULES_DIRECTLY
 from ...core.forking import held_at_fork, in_child
 from ...core.frames.swallowed import REFUSED
 from ...core.traced import LOCAL
+from .caches import WATCHED, sweep
 
 CLASSES: list[tuple[ModuleType, type, type]] = []
 """Modules whose names depend on the thread while one is tracing, their class otherwise, and their class then."""
 
-_lock = threading.Lock()
+_lock = threading.RLock()
 THREADS: set[int] = set()
 """The threads that are tracing a function."""
 
@@ -42,6 +44,8 @@ def leave(outside: int) -> None:
                 module.__class__ = usual  # type: ignore[assignment]
     if REFUSED:
         REFUSED.pop(get_ident(), None)
+    if WATCHED:
+        sweep()
 
 
 def _after_fork() -> None:
@@ -56,10 +60,17 @@ held_at_fork(_lock)
 in_child(_after_fork)
 
 
+LOOKUP = {
+    "__getattribute__": object.__getattribute__,
+    "__getattr__": lambda module, name: ModuleType.__getattribute__(module, name),  # its own `__getattr__`, and errors
+}
+"""Another way to look names up, with the same outcome: nobody may take it for that of plain modules."""
+
+
 def add(module: ModuleType, properties: dict[str, property]) -> None:
     """Let names of a module be what these properties say, while a function is traced."""
     usual = type(module)
-    tracing = type(usual.__name__, (usual,), dict(properties))
+    tracing = type(usual.__name__, (usual,), {**properties, **(LOOKUP if READS_MODULES_DIRECTLY else {})})
     with _lock:
         CLASSES.append((module, usual, tracing))
         if THREADS:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.special as sc
 
-from ...core.entry.facts import Form
+from ...core.entry.facts import AN_ARRAY, Form
 from ...core.errors import NotDifferentiableError, message
 from ...rules.elementwise import Elementwise
 from ...rules.stacking import aligned
@@ -159,6 +159,7 @@ polygamma = declare(
     stacking=aligned,
     domain=(WholeNumbers((1, 3)), POSITIVE),
     form=Form(source="scipy.special.polygamma({all})", sympy="polygamma"),
+    axisless=AN_ARRAY,
 )
 zeta = declare(
     "zeta",

@@ -107,7 +107,8 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, chec
     """`scipy.linalg.norm`."""
     a = as_value(a)
     found = np.linalg.norm(a, ord, axis, keepdims)
-    return np.astype(found, np.float64) if ord in (1, np.inf) and ndim_of(a) == 2 and axis is None else found
+    by_lapack = ord in (1, np.inf) and ndim_of(a) == 2 and axis is None and dtype_of(a).char in "fdFD"
+    return np.astype(found, np.float64) if by_lapack else found
 
 
 def _double(a: Any) -> Any:

@@ -40,10 +40,10 @@ class Problem:
     check: Callable[[Given], None] = lambda given: None
 
 
-def teach(problem: Problem, *names: str, note: str = "") -> None:
-    """Let these functions of `scipy.optimize` be solved as problems of a kind."""
+def teach(problem: Problem, *names: str, module: str = MODULE, note: str = "") -> None:
+    """Let these functions of a module be solved as problems of a kind."""
     for name in names:
-        replaces(MODULE, name, calls_back=True, note=note)(functools.partial(_called, f"{MODULE}.{name}", problem))
+        replaces(module, name, calls_back=True, note=note)(functools.partial(_called, f"{module}.{name}", problem))
 
 
 def _called(name: str, problem: Problem, original: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -91,8 +91,9 @@ def call(original: Callable[..., Any], signature: inspect.Signature, given: Give
 
 @functools.cache
 def signature_of(name: str) -> inspect.Signature:
-    """The parameters of a function of `scipy.optimize`, as SciPy documents them."""
-    return inspect.signature(getattr(importlib.import_module(MODULE), name.rsplit(".", 1)[-1]))
+    """The parameters of a function, as SciPy documents them."""
+    module, _, entry = name.rpartition(".")
+    return inspect.signature(getattr(importlib.import_module(module or "scipy.optimize"), entry))
 
 
 def pinned(value: Any, moving: Any) -> Any:

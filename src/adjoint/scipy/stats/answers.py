@@ -6,6 +6,7 @@ import scipy.stats
 from scipy.stats._distn_infrastructure import rv_generic
 
 from ...numpy.patching.replacements import constant, refuses, runs_through
+from .samples import runs_in_batches
 
 STATS = "scipy.stats"
 
@@ -71,9 +72,9 @@ def register() -> None:
     for name, x in vars(scipy.stats).items():
         if isinstance(x, rv_generic):
             runs_through(STATS, name, note=PARTLY.get(name, ""))
-    runs_through(STATS, *_are(THROUGH))
+    runs_in_batches(STATS, *_are(THROUGH))
     runs_through(STATS, "boxcox", "yeojohnson", note="for a given lmbda; a search for it is refused")
-    runs_through(STATS, "boxcox_llf", "yeojohnson_llf", note="in the data")
+    runs_in_batches(STATS, "boxcox_llf", "yeojohnson_llf", note="in the data")
     runs_through(STATS, *_are(NEW), note="pdf, cdf, moments in parameters and argument")
     runs_through(STATS, *_are(VECTORS), note="densities and moments; cdf and rvs are refused")
     runs_through(STATS, "vonmises_fisher", note="logpdf in places and mean direction")

@@ -14,21 +14,12 @@ from typing import Any
 import numpy as np
 
 from ...core.primitive import Primitive
-from ...core.traced import Traced
 from ...core.values import dtype_of, shape_of
 from ...numpy.dispatch.arguments import as_value
 from ...rules.opaque import Opaque
 from ...rules.stacking import aligned
 from ...transforms.jvp import jvp
-
-
-def is_batched(x: Any) -> bool:
-    """Whether a value is, somewhere under its traces, one of a whole batch."""
-    while isinstance(x, Traced):
-        if x.traced_by.lead:
-            return True
-        x = x.value
-    return False
+from ..batches import is_batched
 
 
 def by_elements(name: str, function: Callable[..., Any], *args: Any) -> Any:

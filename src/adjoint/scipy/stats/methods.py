@@ -26,11 +26,12 @@ from ...core.errors import (
 )
 from ...core.traced import Traced
 from ...core.values import contents, decidable
-from ...numpy.dispatch.arguments import holds_differentiated, holds_traced
+from ...numpy.dispatch.arguments import as_value, holds_differentiated, holds_traced
 from ...numpy.dispatch.opaque_calls import as_constant
 from ...numpy.patching.replacements import Answer, divert
 from ...ops.shape import stopped
-from .elements import by_elements, is_batched
+from ..batches import is_batched
+from .elements import by_elements
 from .sampling import rvs
 
 OF_PLACES = ("pdf", "logpdf", "pmf", "logpmf", "cdf", "logcdf", "sf", "logsf")
@@ -118,13 +119,16 @@ def _fixed(x: Any) -> Any:
 
 
 def _stacked(name: str, original: Callable[..., Any], self: Any) -> Callable[..., Any]:
-    """The method as a function of each element, inside a batch; what is no number stays what it is."""
+    """The method as a function of each element, inside a batch; what is no number stays what it is.
+
+    Plain arrays are operands as traced ones are: an axis of theirs is not the one of the batch.
+    """
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        leaves = [*args, *kwargs.values()]
+        leaves = [as_value(x) if isinstance(x, (list, tuple)) else x for x in (*args, *kwargs.values())]
         if not any([is_batched(x) for x in leaves]):
             return original(self, *args, **kwargs)
-        places = [k for k, x in enumerate(leaves) if isinstance(x, Traced)]
+        places = [k for k, x in enumerate(leaves) if isinstance(x, (Traced, np.ndarray))]
 
         def on_values(part: int | None, *values: Any) -> Any:
             full = list(leaves)

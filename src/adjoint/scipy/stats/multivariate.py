@@ -18,11 +18,12 @@ from scipy.stats import _kde, _multivariate
 
 from ...core.errors import UnsupportedError, message
 from ...core.traced import LOCAL, Traced
-from ...core.values import contents
+from ...core.values import contents, shape_of
 from ...numpy.dispatch.arguments import holds_differentiated, holds_traced
 from ...numpy.dispatch.opaque_calls import as_constant
 from ...numpy.patching.imported import adopt
 from ...numpy.patching.replacements import Answer, divert
+from .samples import sampled
 
 
 def install() -> None:
@@ -31,15 +32,35 @@ def install() -> None:
     _take(_multivariate.wishart_gen, "_cholesky_logdet", cholesky)
     _take(_multivariate.wishart_gen, "_logpdf", wishart)
     _take(_multivariate.invwishart_gen, "_logpdf", inverse_wishart)
-    _take(_multivariate.dirichlet_multinomial_gen, "logpmf", dirichlet_multinomial)
+    _take(_multivariate.dirichlet_multinomial_gen, "logpmf", in_batches_of_whole(dirichlet_multinomial))
+    taken = {(_multivariate.dirichlet_multinomial_gen, "logpmf")}
     if hasattr(_multivariate, "normal_inverse_gamma_gen"):
         for name in ("logpdf", "pdf"):
             _take(_multivariate.normal_inverse_gamma_gen, name, functools.partial(one_more_axis, name))
+            taken.add((_multivariate.normal_inverse_gamma_gen, name))
     for kind in _distributions():
         for name in ("cdf", "logcdf", "rvs", "fit"):
             if name in vars(kind):
                 _take(kind, name, functools.partial(not_differentiated, name))
+        for name in OF_NUMBERS:
+            if name in vars(kind) and (kind, name) not in taken:
+                _take(
+                    kind, name, functools.partial(sampled, f"scipy.stats.{kind.__name__.removesuffix('_gen')}.{name}")
+                )
     adopt_density_estimates()
+
+
+OF_NUMBERS = ("logpdf", "pdf", "logpmf", "pmf", "entropy", "mean", "mode", "var", "cov")
+"""Methods whose own code takes traced values, but decides on them; in a batch for each example."""
+
+
+def in_batches_of_whole(ours: Callable[..., Any]) -> Callable[..., Any]:
+    """Ours, for one example after the other where it decides on values."""
+
+    def call(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return sampled(f"scipy.stats.{ours.__name__}", functools.partial(ours, original), *args, **kwargs)
+
+    return call
 
 
 def _distributions() -> set[type]:
@@ -60,10 +81,13 @@ def square_root(original: Callable[..., Any], self: Any, M: Any, *args: Any, **k
     """A root of the inverse of a covariance, by Cholesky's method; SciPy's own one, for the values, checks it."""
     depth, LOCAL.depth = LOCAL.depth, 0
     try:
-        original(self, np.asarray(contents(M)), *args, **kwargs)
+        ranks = []
+        for example in np.reshape(contents(M), (-1, *shape_of(M))):  # one, or those of a batch
+            original(self, example, *args, **kwargs)
+            ranks.append(self.rank)
     finally:
         LOCAL.depth = depth
-    if self.rank < len(self.U):
+    if min(ranks, default=len(M)) < len(M):
         raise UnsupportedError(
             message(
                 "A singular covariance of scipy.stats is not differentiated: its rank would change.",

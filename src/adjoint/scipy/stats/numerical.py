@@ -11,7 +11,7 @@ df/dp over the smaller tail, by the double exponential rule (about 10 digits for
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,14 +22,29 @@ from ...rules.opaque import Opaque
 from ...rules.stacking import aligned
 from ...transforms.jvp import jvp
 
-STEP = 0.0625
-_t = np.arange(-4.5, 4.75, STEP)
-TAIL = np.exp(1.2 * np.sinh(_t)), STEP * np.exp(1.2 * np.sinh(_t)) * 1.2 * np.cosh(_t)
-"""Places from 0 to infinity, and their weights."""
-_u = np.arange(-3.5, 3.5 + STEP, STEP)
-_inner = 0.5 * np.pi * np.sinh(_u)
-PIECE = 1.0 / (1.0 + np.exp(2.0 * _inner)), STEP * 0.25 * np.pi * np.cosh(_u) / np.cosh(_inner) ** 2
-"""Places from 0 to 1, with all their digits near 0, and their weights."""
+
+class Quadrature(NamedTuple):
+    """Where an integrand is looked at, and the weights: from 0 to infinity, and from 0 to 1 with all digits near 0."""
+
+    tail: tuple[Any, Any]
+    piece: tuple[Any, Any]
+
+
+def _places(step: float) -> Quadrature:
+    """The double exponential rule: its digits double when its step is halved."""
+    t = np.arange(-4.5, 4.5 + 2 * step, step)
+    far = np.exp(1.2 * np.sinh(t))
+    u = np.arange(-3.5, 3.5 + step, step)
+    inner = 0.5 * np.pi * np.sinh(u)
+    near = 1.0 / (1.0 + np.exp(2.0 * inner))
+    return Quadrature(
+        (far, step * far * 1.2 * np.cosh(t)), (near, step * 0.25 * np.pi * np.cosh(u) / np.cosh(inner) ** 2)
+    )
+
+
+PLACES = _places(1 / 16)
+FINE = _places(1 / 64)
+"""For numbers of a whole distribution, of which parts cancel, and whose mass may be spread over many decades."""
 
 
 def step(name: str, value: Callable[..., Any], tangent: Callable[..., Any]) -> Primitive:
@@ -95,21 +110,24 @@ def signed_tail(dist: Any, x: Any, shapes: Sequence[Any], below: Any) -> Any:
     return np.where(below, 1.0, -1.0) * integral(lambda t, *p: dist._pdf(t, *p), start, end, shapes)
 
 
-def integral(function: Callable[..., Any], low: Any, high: Any, shapes: Sequence[Any]) -> Any:
-    """The integral of a function of each element; one of its ends may be infinite."""
+def integral(
+    function: Callable[..., Any], low: Any, high: Any, shapes: Sequence[Any], width: Any = 1.0, at: Quadrature = PLACES
+) -> Any:
+    """The integral of a function of each element; one of its ends may be infinite, and its mass about a width away."""
     wide = [np.expand_dims(s, -1) for s in shapes]
+    width = np.expand_dims(width, -1)
     low, high = np.expand_dims(low, -1), np.expand_dims(high, -1)
     left, right = np.isinf(low), np.isinf(high)
     total: Any = 0.0
     if np.any(left | right):
         end = np.where(left, high, np.where(right, low, 0.0))
-        places = end + np.where(left, -1.0, 1.0) * TAIL[0]
-        total = _summed(function, places, TAIL[1], end, wide)
+        places = end + np.where(left, -width, width) * at.tail[0]
+        total = _summed(function, places, width * at.tail[1], end, wide)
     if not np.all(left | right):
         start, end = np.where(left | right, 0.0, low), np.where(left | right, 1.0, high)
         half = 0.5 * (end - start)
-        ends = (start + half * PIECE[0], end - half * PIECE[0])
-        parts = [_summed(function, places, PIECE[1], start + half, wide) for places in ends]
+        ends = (start + half * at.piece[0], end - half * at.piece[0])
+        parts = [_summed(function, places, at.piece[1], start + half, wide) for places in ends]
         total = np.where((left | right)[..., 0], total, (parts[0] + parts[1]) * half[..., 0])
     return total
 
@@ -154,9 +172,21 @@ def whole(dist: Any, name: str, original: Callable[..., Any], integrand: Callabl
         middle = kink(*shapes) + 0.0 * half if kink else stopped(dist._ppf(half, *[stopped(s) for s in shapes]))
         low, high = (-np.pi, np.pi) if dist.name == "vonmises" else dist._get_support(*shapes)
         low, high = low + 0.0 * middle, high + 0.0 * middle
-        return integral(integrand, low, middle, shapes) + integral(integrand, middle, high, shapes)
+        left, right = [_width(dist, level, middle, shapes) for level in (half - REACH, half + REACH)]
+        below = integral(integrand, low, middle, shapes, left, FINE)
+        return below + integral(integrand, middle, high, shapes, right, FINE)
 
     def tangent(tangents: Sequence[Any], out: Any, args: Sequence[Any]) -> Any:
         return along(total, args, tangents)
 
     return step(f"{dist.name}.{name}", original, tangent)
+
+
+REACH = 0.4
+"""Of the mass, how much is between the median and a place that is taken for the width of a distribution on its side."""
+
+
+def _width(dist: Any, level: Any, middle: Any, shapes: Sequence[Any]) -> Any:
+    """How far most of the mass on one side of the middle is from it; 1 where that is no number."""
+    away = np.abs(stopped(dist._ppf(level, *[stopped(s) for s in shapes])) - stopped(middle))
+    return np.where(np.isfinite(away) & (away > 0.0), away, 1.0)

@@ -17,6 +17,7 @@ from ...numpy.dispatch.opaque_calls import as_constant
 from ...numpy.patching.replacements import Answer, divert, replaces
 from ...ops.shape import stopped
 from ..array_api import vendored
+from .samples import sampled
 
 
 def install() -> None:
@@ -42,7 +43,7 @@ def transformed(name: str, original: Callable[..., Any], x: Any, lmbda: Any = No
                 fix=f"Pass  lmbda,  as in  scipy.stats.{name}(x, 0.5).",
             )
         )
-    return original(x, lmbda, *args, **kwargs)
+    return sampled(f"scipy.stats.{name}", original, x, lmbda, *args, **kwargs)
 
 
 def of_constants(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

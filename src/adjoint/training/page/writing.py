@@ -19,6 +19,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ...core.files.replacing import write_text
 from ..notebook import is_notebook
 from ..record import Record
 from .content import content
@@ -90,9 +91,7 @@ def write(record: Record, path: str | PathLike[str]) -> Path:
     ...     write(Record("a line"), Path(folder) / "training.html").name
     'training.html'
     """
-    file = Path(path)
-    file.write_text(html(record), encoding="utf-8")
-    return file
+    return write_text(path, html(record))
 
 
 def show(record: Record) -> Any:

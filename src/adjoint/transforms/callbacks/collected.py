@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import functools
 import sys
 import types
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.code.decode import Instruction, instructions, line_of
 from ...core.errors import ImpureError, message
 from ...core.frames.whose import Owner, owner_of
 from ...core.traced import Traced
@@ -134,15 +134,15 @@ SMALL = 1000
 @functools.lru_cache(1024)
 def _set_globals(code: types.CodeType) -> frozenset[str]:
     """The global variables that code sets."""
-    return frozenset([s.argval for s in dis.get_instructions(code) if s.opname == "STORE_GLOBAL"])
+    return frozenset([s.value for s in instructions(code) if s.name == "STORE_GLOBAL"])
 
 
 @functools.lru_cache(1024)
 def _attributes(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
     """The attributes that code reads, and those that it sets."""
-    steps = list(dis.get_instructions(code))
-    read = [s.argval for s in steps if s.opname in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")]
-    return frozenset(map(str, read)), frozenset([str(s.argval) for s in steps if s.opname == "STORE_ATTR"])
+    steps = instructions(code)
+    read = [s.value for s in steps if s.name in ("LOAD_ATTR", "LOAD_SUPER_ATTR")]
+    return frozenset(map(str, read)), frozenset([str(s.value) for s in steps if s.name == "STORE_ATTR"])
 
 
 def _runs_again(x: Any) -> bool:
@@ -171,34 +171,31 @@ def _frames() -> Iterator[types.FrameType]:
 def _read_later(frame: types.FrameType) -> set[str]:
     """The variables that a call may still read, in the next round of a loop too."""
     code, here = frame.f_code, frame.f_lasti
-    steps = list(dis.get_instructions(code))
-    jumps = [s for s in steps if s.offset > here and "JUMP_BACKWARD" in s.opname and s.argval <= here]
-    start = min([s.argval for s in jumps], default=here + 1)
-    found = {n for s in steps if s.offset > here for n in _names(s, code)[0]}
-    past = [s for s in steps if s.offset <= here]
-    line = past[-1].positions and past[-1].positions.lineno
-    loaded = [n for s in past if s.positions and s.positions.lineno == line for n in _names(s, code)[0]]
+    steps = instructions(code)
+    jumps = [s for s in steps if s.place > here and "JUMP_BACKWARD" in s.name and s.value <= here]
+    start = min([s.value for s in jumps], default=here + 1)
+    found = {n for s in steps if s.place > here for n in _names(s, code)[0]}
+    past = [s for s in steps if s.place <= here]
+    line = line_of(code, past[-1])
+    loaded = [n for s in past if line is not None and line_of(code, s) == line for n in _names(s, code)[0]]
     found.update([n for n in loaded if loaded.count(n) > 1])  # as f in  f(brentq(f, 0, 1)),  which waits on the stack
     written: set[str] = set()
     for step in past:
-        if start <= step.offset:
+        if start <= step.place:
             read, stored = _names(step, code)
             found.update(read - written)
             written |= stored
     return found
 
 
-def _names(step: dis.Instruction, code: types.CodeType) -> tuple[set[str], set[str]]:
+def _names(step: Instruction, code: types.CodeType) -> tuple[set[str], set[str]]:
     """The variables that an instruction reads, and those that it sets."""
-    kind, names = step.opname, step.argval if isinstance(step.argval, tuple) else (step.argval,)
-    if kind == "STORE_FAST_LOAD_FAST":
-        return {names[1]}, {names[0]}
-    if kind.startswith(("STORE_FAST", "STORE_DEREF")):
-        return set(), set(names)
-    if kind == "LOAD_GLOBAL":
-        return {GLOBAL + step.argval}, set()
-    if kind.startswith("LOAD_DEREF"):
-        return set(names), set()
-    if kind.startswith("LOAD_FAST"):  # of a variable of inner functions it makes a closure
-        return set(names) - set(code.co_cellvars) - set(code.co_freevars), set()
+    if step.name in ("STORE_FAST", "STORE_DEREF"):
+        return set(), {step.value}
+    if step.name == "LOAD_GLOBAL":
+        return {GLOBAL + step.value}, set()
+    if step.name == "LOAD_DEREF":
+        return {step.value}, set()
+    if step.name.startswith("LOAD_FAST"):  # of a variable of inner functions it makes a closure
+        return {step.value} - set(code.co_cellvars) - set(code.co_freevars), set()
     return set(), set()

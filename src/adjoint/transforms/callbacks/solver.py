@@ -16,6 +16,7 @@ from ...rules.stacking import one_by_one
 from .collected import Collected
 from .copies import Copies
 from .plain import plainly
+from .raised import meeting
 from .reach import Reach
 
 NUMBERS = (np.ndarray, np.generic, bool, int, float, complex)
@@ -73,7 +74,7 @@ class Callbacks:
         The result may be in containers. The numbers and arrays in it are results of the step; the rule is one of a
         primitive with several results, the first of which says which other things came out.
         """
-        step = SolverStep(solve, self)
+        step = SolverStep(name, solve, self)
         primitive = Primitive(
             name, step.evaluate, derivative=derivative, stacking=one_by_one, multiple=True, fails_from=0
         )
@@ -91,8 +92,8 @@ class Callbacks:
 class SolverStep:
     """A solver with its arguments, as a function of the values behind them."""
 
-    def __init__(self, solve: Callable[..., Any], callbacks: Callbacks) -> None:
-        self.solve, self.callbacks = solve, callbacks
+    def __init__(self, name: str, solve: Callable[..., Any], callbacks: Callbacks) -> None:
+        self.name, self.solve, self.callbacks = name, solve, callbacks
         self._outcomes: list[tuple[list[Any], Any]] = []
         self._lock = threading.Lock()
 
@@ -101,7 +102,7 @@ class SolverStep:
         if self.callbacks.collected is not None:
             values = tuple(map(_copied, values))
         parts = self.callbacks.parts(values, live=True)
-        with plainly():
+        with plainly(), meeting(self.name, values):
             found, restore = flatten(self.solve(*parts))
         leaves = [settled(x) for x in found]
         rest = [None if isinstance(x, NUMBERS) else x for x in leaves]

@@ -10,10 +10,10 @@ import numpy as np
 
 from ...core.errors import InputError, NotDifferentiableError, message
 from ...core.forward import met
-from ...core.traced import Traced, is_of, settled
+from ...core.traced import Traced, is_of
 from ...core.tree import flatten
 from ...core.values import Value, describe, dtype_of, numpy_number, shape_of, zeros_for
-from ..interface.checking import checked_inputs, output_leaves
+from ..interface.checking import checked_inputs, given_leaves, output_leaves
 from ..interface.presenting import finished
 from ..recording import run
 from ..sweeps.forward import is_certain
@@ -53,7 +53,7 @@ class SecondDerivatives(NamedTuple):
 def at_point(fun: Callable[[Any], Any], x: Any, transform: str) -> CurvaturePoint:
     """The argument, checked to be real."""
     leaves, rebuild = flatten(x)
-    given = [settled(leaf) for leaf in leaves]
+    given = given_leaves(leaves, (x,))
     inputs = checked_inputs(given, (x,), transform)
     if not inputs:
         raise InputError(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from ...core.arguments import LARGEST, NonNegative, checked, whole
 from ...core.errors import InputError, message
 from ...core.frames.folding import FOLDING
 from ...core.tree import flatten, same_structure
@@ -17,8 +18,14 @@ from .along import at_point
 from .points import one_number, refuse_traced
 
 
+@checked("fun", "points", "tolerance")
 def is_convex_between(
-    fun: Callable[..., Any], a: Any, b: Any, *args: Any, points: int = 101, tolerance: float | None = None
+    fun: Callable[..., Any],
+    a: Any,
+    b: Any,
+    *args: Any,
+    points: Annotated[int, whole(3, LARGEST)] = 101,
+    tolerance: NonNegative | None = None,
 ) -> bool:
     """Whether a function is convex on the segment from a to b, as far as its derivatives at points on it tell.
 

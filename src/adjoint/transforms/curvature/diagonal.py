@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.arguments import Count, checked
 from ...core.derived import derived
 from ...core.errors import InputError, message
 from ...core.traced import Traced
@@ -21,8 +22,9 @@ from ..recording import entrance
 from .along import CurvaturePoint, SecondDerivatives, along, at_point
 
 
+@checked("fun", "argnums", "chunk_size")
 def hessian_diagonal(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, chunk_size: int | None = None
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, chunk_size: Count | None = None
 ) -> Callable[..., Any]:
     """The diagonal of the Hessian, d2f / dx_i2 for every i, without the Hessian.
 
@@ -82,9 +84,10 @@ def hessian_diagonal(
     return derived(entrance(diagonal), name, fun, argnums=argnums, chunk_size=chunk_size)  # type: ignore[no-any-return]
 
 
+@checked("fun", "argnums", "key", "probes", "chunk_size")
 def laplacian(
     fun: Callable[..., Any], argnums: int | Sequence[int] = 0, *,
-    probes: int | None = None, key: Any = None, chunk_size: int | None = None,
+    probes: Count | None = None, key: Any = None, chunk_size: Count | None = None,
 ) -> Callable[..., Any]:  # fmt: skip
     """The Laplacian, the sum of d2f / dx_i2 over all i, without the Hessian.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.arguments import Positive, checked
 from ...core.derived import derived
 from ...core.errors import InputError, message
 from ...core.values import describe
@@ -18,9 +19,10 @@ from .linearised import Linearised, only_array
 from .metric import taken_apart
 
 
+@checked("model", "likelihood", "variance")
 def fisher(
     model: Callable[..., Any], likelihood: str | Callable[..., Any] = "categorical", *,
-    empirical: bool = False, per_sample: bool = False, variance: float = 1.0, product: bool = False,
+    empirical: bool = False, per_sample: bool = False, variance: Positive = 1.0, product: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
     """The Fisher information matrix of a model: the mean over examples of E[g g'], g = d log p(y | x) / d params.
 

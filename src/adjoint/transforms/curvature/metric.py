@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.arguments import checked
 from ...core.derived import derived
 from ...core.errors import InputError, OutputError, message
 from ...core.tree import flatten
@@ -20,6 +21,7 @@ from ..vmap import vmap
 from .linearised import Linearised
 
 
+@checked("fun", "argnums")
 def metric(
     fun: Callable[..., Any], argnums: int | Sequence[int] = 0, *, product: bool = False
 ) -> Callable[..., Any]:  # fmt: skip
@@ -71,6 +73,7 @@ def metric(
     return derived(entrance(of_map), "metric", fun, argnums=argnums, product=product)  # type: ignore[no-any-return]
 
 
+@checked("model", "loss")
 def gauss_newton(
     model: Callable[..., Any], loss: Callable[..., Any], *, product: bool = False
 ) -> Callable[..., Any]:  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.arguments import checked
 from ...core.derived import derived
 from ...core.errors import InputError, message
 from ...core.tree import flatten, ways
@@ -25,6 +26,7 @@ Way = tuple[int, tuple[int, ...]]
 """The number of a leaf of the argument, and a place in it."""
 
 
+@checked("fun", "argnums")
 def partial(fun: Callable[..., Any], *indices: Index, argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
     """A mixed partial derivative: `partial(f, 0, 0, 2)(x)` is d3f / dx_0^2 dx_2 at x.
 

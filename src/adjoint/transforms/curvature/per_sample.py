@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...core.arguments import Axes, Count, checked
 from ...core.derived import derived
 from ...core.errors import InputError, message
 from ..grad import grad
@@ -13,9 +14,10 @@ from ..recording import entrance
 from ..vmap import vmap
 
 
+@checked("fun", "argnums")
 def per_sample_grad(
-    fun: Callable[..., Any], in_axes: Any = None, argnums: int | Sequence[int] = 0, has_aux: bool = False,
-    chunk_size: int | None = None,
+    fun: Callable[..., Any], in_axes: Axes = None, argnums: int | Sequence[int] = 0, has_aux: bool = False,
+    chunk_size: Count | None = None,
 ) -> Callable[..., Any]:  # fmt: skip
     """One gradient for each example of a batch, all at once.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.arguments import checked
 from ...core.errors import OutputError, message
 from ...core.values import shape_of
 from ..callbacks.plain import plain_function
@@ -22,6 +23,7 @@ Solver = Callable[[Callable[[Any], Any], Any], Any]
 """`solver(f, x0)`, which gives the solution; plain values come in, f is a function of x alone."""
 
 
+@checked("f")
 def root(
     f: Callable[..., Any],
     x0: Any,
@@ -66,6 +68,7 @@ def root(
     return _solved("root", f, x0, args, solver, solvers.newton, linear_solver)
 
 
+@checked("f")
 def fixed_point(
     f: Callable[..., Any],
     x0: Any,
@@ -109,6 +112,7 @@ def fixed_point(
     return _solved("fixed_point", f, x0, args, solver, solvers.iterated, linear_solver)
 
 
+@checked("f")
 def argmin(
     f: Callable[..., Any],
     x0: Any,

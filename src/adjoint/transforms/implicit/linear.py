@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.arguments import checked
 from ...core.values import shape_of
 from ..callbacks.plain import plain_function
 from ..callbacks.solver import Callbacks
@@ -22,6 +23,7 @@ LinearSolver = Callable[[Callable[[Any], Any], Any], Any]
 """`solver(matvec, b)`, which gives x with matvec(x) = b; plain values come in."""
 
 
+@checked("matvec")
 def linear_solve(
     matvec: Callable[..., Any], b: Any, *args: Any, solver: LinearSolver | None = None, symmetric: bool = False
 ) -> Any:

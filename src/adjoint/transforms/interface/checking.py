@@ -8,9 +8,26 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import AdjointError, InputError, OutputError, TangentError, message
-from ...core.traced import ARRAY, FLOAT64, Traced, snapshot
+from ...core.traced import ARRAY, FLOAT64, Traced, kind_of, settled, snapshot
 from ...core.tree import flatten, holder, paths, same_structure, ways
 from ...core.values import Value, cast, concrete, describe, dtype_of, shape_of
+from ...ir.counts import EXACT, Count
+
+
+def given_leaves(leaves: list[Any], args: tuple[Any, ...]) -> list[Any]:
+    """The leaves of `args` as they count for a derivative: of a real function a Python integer, 3, is 3.0.
+
+    A field of a dataclass stays an integer, which may be a setting, and so does one that no float is equal to.
+    """
+    return [_as_real(settled(x), (args, k)) for k, x in enumerate(leaves)]
+
+
+def _as_real(x: Any, place: tuple[tuple[Any, ...], int]) -> Any:
+    if type(x) is not int and (not isinstance(x, Count) or kind_of(x) is not int):
+        return x
+    if abs(concrete(x)) > EXACT or _is_field(*place):
+        return x
+    return float(x) if type(x) is int else x * 1.0
 
 
 def checked_inputs(leaves: list[Any], args: tuple[Any, ...], transform: str) -> list[Value]:
@@ -30,17 +47,7 @@ def checked_input(x: Any, transform: str, place: tuple[tuple[Any, ...], int] | N
         return np.complex128(x)
     if isinstance(x, Traced):
         return _checked_kind(snapshot(x), transform, place)
-    if isinstance(x, np.ndarray) and kind is not ARRAY and kind is not np.memmap:
-        raise InputError(
-            message(
-                f"{transform} does not differentiate with respect to subclasses of ndarray: "
-                "their arithmetic is their own.",
-                got=f"{kind.__module__}.{kind.__name__}",
-                fix="Pass  x.filled(0.0),  and the mask as another argument."
-                if isinstance(x, np.ma.MaskedArray)
-                else "Pass  np.asarray(x).",
-            )
-        )
+    refuse_subclass(x, f"{transform} does not differentiate with respect to")
     if isinstance(x, (np.ndarray, np.generic)):
         x = _checked_kind(x, transform, place)
         if kind is np.float64:
@@ -49,6 +56,22 @@ def checked_input(x: Any, transform: str, place: tuple[tuple[Any, ...], int] | N
             x = x.astype(x.dtype.newbyteorder("="))
         return np.asarray(x) if isinstance(x, np.ndarray) else x
     raise InputError(_refusal(x, transform, place))
+
+
+def refuse_subclass(x: Any, refusal: str) -> None:
+    """Refuse masked arrays, matrices and the like: as plain arrays they would be other numbers, without a word."""
+    kind = type(x)
+    if kind is ARRAY or issubclass(kind, Traced) or not isinstance(x, np.ndarray) or kind is np.memmap:
+        return
+    raise InputError(
+        message(
+            f"{refusal} subclasses of ndarray: their arithmetic is their own.",
+            got=f"{kind.__module__}.{kind.__name__}",
+            fix="Pass  x.filled(0.0),  and the mask as another argument."
+            if isinstance(x, np.ma.MaskedArray)
+            else "Pass  np.asarray(x).",
+        )
+    )
 
 
 def _checked_kind(x: Any, transform: str, place: tuple[tuple[Any, ...], int] | None) -> Any:
@@ -62,8 +85,11 @@ def _refusal(x: Any, transform: str, place: tuple[tuple[Any, ...], int] | None) 
     other = "; choose the arguments to differentiate with  argnums."
     if place and inside:
         other = f"; keep what is not differentiated in an argument of its own{_as_a_setting(x, *place)}."
+    first = f"{transform} needs real or complex numbers to differentiate with respect to"
+    if isinstance(x, (Traced, np.ndarray, np.generic)) and dtype_of(x).kind in "iu":
+        first += ", and integers are none: pass  x.astype(float)"
     return message(
-        f"{transform} needs real or complex numbers to differentiate with respect to.",
+        f"{first}.",
         got=describe(x) + (f" at {inside}" if inside else ""),
         fix=_remedy(x) + other,
     )
@@ -71,10 +97,15 @@ def _refusal(x: Any, transform: str, place: tuple[tuple[Any, ...], int] | None) 
 
 def _as_a_setting(x: Any, args: tuple[Any, ...], k: int) -> str:
     """How the field of a dataclass that holds an integer would be none of its leaves."""
-    way = ways(args)[k]
-    if type(x) is not int or not hasattr(type(holder(args, way)), "__dataclass_fields__"):
+    if type(x) is not int or not _is_field(args, k):
         return ""
-    return f", or make it a setting,  {way[-1]}: int = ad.tree.static()"
+    return f", or make it a setting,  {ways(args)[k][-1]}: int = ad.tree.static()"
+
+
+def _is_field(args: tuple[Any, ...], k: int) -> bool:
+    """Whether a leaf is a field of a dataclass."""
+    way = ways(args)[k]
+    return len(way) > 1 and hasattr(type(holder(args, way)), "__dataclass_fields__")
 
 
 def _remedy(x: Any) -> str:
@@ -84,7 +115,7 @@ def _remedy(x: Any) -> str:
     if type(x).__module__.partition(".")[0] == "polars":
         return "Pass  x.to_numpy()"
     if isinstance(x, (Traced, np.ndarray, np.generic, str, bytes, int, range)):
-        return "Pass a float (3.0, not 3) or  x.astype(float)"
+        return "Pass a float or  x.astype(float)"
     if isinstance(x, (set, frozenset)) or hasattr(x, "__next__"):
         return "Pass a list or a tuple"
     if callable(x):
@@ -214,7 +245,9 @@ def _checked_tangent(t: Any, x: Value, transform: str) -> Value:
 
 
 def check_numbers(x: Any, value: Value, what: str) -> None:
-    """Refuse a tangent or cotangent that is a text, an object or the like."""
+    """Refuse a tangent or cotangent that is a text, an object, a masked array or the like."""
+    if type(x) is not ARRAY and type(x) is not float:
+        refuse_subclass(x, f"{what} cannot be one of the")
     if not isinstance(x, Traced) and dtype_of(x).kind not in "fciub":
         raise TangentError(
             message(

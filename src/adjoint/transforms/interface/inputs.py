@@ -13,7 +13,7 @@ from ...core.reverse import PLAIN, ReverseTrace
 from ...core.traced import ARRAY, FLOAT64, Traced, settled
 from ...core.tree import LEAVES, flatten
 from ...core.values import describe
-from .checking import checked_input, checked_inputs
+from .checking import checked_input, checked_inputs, given_leaves
 from .presenting import presented
 
 Argnums = int | tuple[int, ...]
@@ -37,15 +37,19 @@ def traced_inputs(
         if type(x) is float:
             call[argnums] = trace.input(x)
             return [x], [x], call, None
-        x = settled(x) if type(x) is Traced else x
+        if type(x) is Traced:
+            x = settled(x)
+        elif type(x) is int:
+            x = given_leaves([x], (x,))[0]
         value = x if type(x) is ARRAY and x.dtype is FLOAT64 else checked_input(x, "grad")
         call[argnums] = trace.input(value)
         note_kinds(trace, [x])
         return [x], [value], call, None
     wanted = args[argnums] if type(argnums) is int and 0 <= argnums < len(args) else chosen(args, argnums)
     leaves, rebuild = flatten(wanted)
-    given = leaves if PLAIN.issuperset(map(type, leaves)) else [settled(x) for x in leaves]
-    values = checked_inputs(given, (wanted,) if isinstance(argnums, int) else wanted, "grad")
+    held = (wanted,) if isinstance(argnums, int) else wanted
+    given = leaves if PLAIN.issuperset(map(type, leaves)) else given_leaves(leaves, held)
+    values = checked_inputs(given, held, "grad")
     note_kinds(trace, given)
     return given, values, replaced(args, argnums, rebuild([trace.input(x) for x in values])), rebuild
 
@@ -73,6 +77,14 @@ def replaced(args: tuple[Any, ...], argnums: int | Sequence[int], new: Any) -> l
         for n, x in zip(argnums, new, strict=True):
             call[n] = x
     return call
+
+
+def with_reals(args: tuple[Any, ...], argnums: Argnums) -> tuple[Any, ...]:
+    """The arguments, with Python's integers among the leaves of the chosen ones as the floats that they stand for."""
+    wanted = chosen(args, argnums)
+    leaves, rebuild = flatten(wanted)
+    reals = given_leaves(leaves, (wanted,) if isinstance(argnums, int) else wanted)
+    return args if list(map(type, reals)) == list(map(type, leaves)) else tuple(replaced(args, argnums, rebuild(reals)))
 
 
 def checked_argnums(argnums: Any, transform: str = "grad") -> int | tuple[int, ...]:

@@ -8,6 +8,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
+from ...core.arguments import checked
 from ...core.errors import InputError, message
 from ...core.values import describe
 from .jit import Jitted
@@ -30,6 +31,7 @@ def jit(
 def jit(
     *, static_argnums: Numbers = (), static_argnames: Names = (), donate_argnums: Numbers = ()
 ) -> Callable[[Callable[P, R]], Jitted[P, R]]: ...
+@checked("fun", "static_argnums", "static_argnames", "donate_argnums")
 def jit(
     fun: Callable[..., Any] | None = None,
     *,

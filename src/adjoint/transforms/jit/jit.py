@@ -20,13 +20,14 @@ from ...ir.conditions import floating_errors
 from ...ir.program import GUARD
 from ...ir.recording.recording import NOT_YET, Given
 from ...ir.recording.waiting import Waiting
+from ..callbacks.raised import RAISED_ONCE, is_pending
 from ..recording import call_traced, looking_for_nans, run
 from ..settings import JITTED, is_off
 from .keys import CallParts, check_objects, taken_apart
 from .native import kind_of_jitted
 from .numbers import Captured, NumberChoices
 from .path import MAX_PATHS, Path, branches_of, most, recorded
-from .show import Lengths, Lowered, Stats, say, stats_of
+from .show import Lengths, Lowered, Stats, say, say_if_unknown, stats_of
 from .step import call_inside
 
 P = ParamSpec("P")
@@ -92,7 +93,8 @@ class Jitted(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the recording that fits; record where none does."""
         try:
-            return self.on_plain(*args, **kwargs)
+            with RAISED_ONCE:
+                return self.on_plain(*args, **kwargs)
         except ForeignValueError:  # the function itself is right for any value it closes over
             return self.fun(*args, **kwargs)
         except Exception as error:
@@ -124,6 +126,7 @@ class Jitted(Generic[P, R]):
     def on_plain(self, *args: Any, **kwargs: Any) -> Any:
         """As a call, but the caller has to see to a function that closes over a traced value."""
         if self._given_up or is_off():
+            say_if_unknown(self.fun)
             if LOCAL.seeks_nans:
                 return looking_for_nans(lambda *a, **k: run(self.fun, a, k), args, kwargs)
             return self.fun(*args, **kwargs)
@@ -226,6 +229,8 @@ class Jitted(Generic[P, R]):
     def _attempted(self, call: CallParts, paths: tuple[Path, ...]) -> tuple[Path, list[Any]] | None:
         """The first path whose guards hold, with its outputs."""
         for k, path in enumerate(paths):
+            if is_pending():  # an error of the user's own: the function itself says what becomes of it
+                return None
             found = path.outputs(call) if path.recording.is_valid() else None
             if found is not None:
                 if k:  # the next call is likely to take the same path
@@ -257,7 +262,7 @@ class Jitted(Generic[P, R]):
         self._numbers.note(call, recording)
         self._captured.note(recording)
         if recording.watch.unwatchable:
-            self._give_up(recording.watch.unwatchable, "Pass what it needs as arguments.")
+            self._give_up(recording.watch.unwatchable, recording.watch.fix)
         if recording.watch.unwatchable or recording.is_for_once:
             return (
                 recorded(self.fun, call, inputs, exactly=exactly, branches=branches)[1] if result is NOT_YET else result

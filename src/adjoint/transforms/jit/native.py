@@ -10,6 +10,7 @@ from typing import Any
 from ...ir.interpret import Interpreter
 from ...ir.program import Program
 from ...ir.recording.recording import Given, Recording
+from ...ir.surroundings.watch import QUICK
 from ...rolling.loop import RUNNERS
 from ..compiler import can_compile
 from ..settings import is_off
@@ -20,6 +21,11 @@ if can_compile():  # loaded with jit itself, so that no call has to wait for it
     from ...compile.call.attach import attach
     from ...compile.call.callable import NativeCallable
     from ...compile.call.entry import Entry
+    from ...compile.call.objects import is_available
+    from ...compile.call.table import WatchTable
+
+    if is_available():
+        QUICK.append(WatchTable)
 
 LONGEST_CHAIN = 256
 """Entries that are tried one after the other before the slow way: signatures and paths of one function."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import platform
 import sys
 import warnings
 from collections import Counter
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.code import versions
 from ...core.frames.whose import is_library
 from ...core.tree import flatten, paths
 from ...core.values import describe
@@ -196,3 +198,21 @@ def say(fun: Any, what: str, fix: str) -> None:
         level, frame = level + 1, frame.f_back
     name = getattr(fun, "__name__", type(fun).__name__)
     warnings.warn(f"{name!r} {what}\n  {fix}", RuntimeWarning, stacklevel=level)
+
+
+def say_if_unknown(fun: Any) -> None:
+    """Warn once of a Python whose instructions nobody has looked at: jit does not guess what they do."""
+    global _is_said
+    if versions.IS_KNOWN or _is_said:
+        return
+    _is_said = True
+    first, last = [".".join(map(str, v)) for v in (versions.FIRST, versions.LAST)]
+    this = f"{platform.python_implementation()} {'.'.join(map(str, versions.VERSION))}"
+    say(
+        fun,
+        f"runs without jit, as do all functions: this is {this}, whose instructions are not known.",
+        f"Use CPython {first} to {last}, or a newer release of adjoint. Results are the same.",
+    )
+
+
+_is_said = False

@@ -14,8 +14,8 @@ from ...core.values import Value, describe, dtype_of, shape_of, spreads
 from ...ir.capture import example
 from ...ir.loops import split
 from ...ir.program import Type, type_of
-from ..interface.checking import output_leaves
-from .capture import Body, as_numpy_scalar, captured
+from ..interface.checking import output_leaves, refuse_subclass
+from .capture import Body, as_numpy_scalar, captured, hoping_alike
 
 Restore = Callable[[list[Any]], Any]
 NUMBERS = (Traced, np.ndarray, np.generic, bool, int, float, complex)
@@ -25,6 +25,7 @@ def carry_leaves(tree: Any, transform: str) -> tuple[list[Value], Restore]:
     """The numbers and arrays of a carry, as they are now."""
     leaves, restore = flatten(tree)
     for leaf in leaves:
+        refuse_subclass(leaf, f"{transform} does not carry")
         if not isinstance(leaf, NUMBERS) or dtype_of(leaf).kind not in "fciub":
             raise InputError(
                 message(
@@ -40,6 +41,7 @@ def item_leaves(tree: Any, transform: str) -> tuple[list[Value], Restore]:
     """The arrays that a loop takes slices of."""
     leaves, restore = flatten(tree)
     for leaf in leaves:
+        refuse_subclass(leaf, f"{transform} does not take slices of")
         if not isinstance(leaf, (Traced, np.ndarray)) or not shape_of(leaf) or dtype_of(leaf).kind not in "fciub":
             raise InputError(
                 message(
@@ -202,7 +204,7 @@ def condition(fun: Callable[[Any], Any], carry: list[Value], restore: Restore) -
 
 
 def branches(
-    funs: Sequence[Callable[..., Any]], operands: tuple[Any, ...], transform: str
+    funs: Sequence[Callable[..., Any]], operands: tuple[Any, ...], transform: str, *, hopeful: bool
 ) -> tuple[list[Body], list[Value], Restore]:
     """The programs of the branches of `cond` or `switch`, the numbers among the operands, the result's containers."""
     leaves, rebuild = flatten(operands)
@@ -224,11 +226,11 @@ def branches(
         return call
 
     examples = [as_numpy_scalar(example(x)) for x in numbers]
-    bodies = [captured(flat(fun), examples) for fun in funs]
+    bodies = [captured(flat(fun), examples, hopeful=hopeful) for fun in funs]
     for other, _ in results[1:]:
         if not same_structure(results[0][0], other):
             _refuse_branches(transform, _outline(other), _outline(results[0][0]))
-    types = [[b.program.types[o] for o in b.program.outputs] for b in bodies]
+    types = [[b.program.types[o] for o in b.program.outputs[: len(b.program.outputs) - b.hopes]] for b in bodies]
     for first, *others in zip(*types, strict=True):
         for other in others:
             if other.shape != first.shape:
@@ -236,8 +238,8 @@ def branches(
     joint = [np.result_type(*[t.dtype for t in found]) for found in zip(*types, strict=True)]
     if any([t.dtype != d for row in types for t, d in zip(row, joint, strict=True)]):
         dtypes += joint
-        bodies = [captured(flat(fun), examples) for fun in funs]
-    return bodies, numbers, results[0][1]
+        bodies = [captured(flat(fun), examples, hopeful=hopeful) for fun in funs]
+    return hoping_alike(bodies), numbers, results[0][1]
 
 
 def _cast(x: Value, dtype: Any) -> Value:

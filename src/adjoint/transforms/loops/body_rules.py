@@ -29,6 +29,7 @@ from ...ir.interpret import replay
 from ...ir.loops import Operands, Part, split
 from ...ir.program import Program
 from ...rules.stacking import repeated
+from ..sweeps.back import has_replaced
 from .capture import Body, as_numpy_scalar, captured, derived, leading_example
 
 T = TypeVar("T")
@@ -149,6 +150,9 @@ def pulled(trace: ReverseTrace, found: Values, slots: Slots, moves: Marks, *, ca
     back: Sequence[Cotangent | None]
     if careful:
         back = pull_parts(trace, seeds, sum(moves))
+    elif has_replaced(trace):  # whoever sweeps back will see that it has to be careful
+        parts = [None if c is None else c.masked() for c in pull_parts(trace, seeds, sum(moves))]
+        back = [c and Cotangent(c.finite if c.doubt is None else np.where(c.doubt, np.nan, c.finite)) for c in parts]
     else:
         plain = pull(trace, [(place, g.finite) for place, g in seeds], sum(moves))
         back = [None if c is None else Cotangent(c) for c in plain]

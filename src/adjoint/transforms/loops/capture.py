@@ -20,7 +20,7 @@ from ...ir.effects import is_made_up, noted
 from ...ir.failures import may_fail
 from ...ir.keys import key_of
 from ...ir.passes import program_pass, simplified
-from ...ir.program import Program, Type
+from ...ir.program import Program, Type, type_of
 from ..recording import run
 
 T = TypeVar("T")
@@ -102,6 +102,24 @@ def hoping(attempt: Callable[[bool], tuple[Sequence[Value], bool]]) -> Sequence[
         if may_hold(in_vain):
             found, _ = attempt(False)
     return found
+
+
+def hoping_alike(bodies: Sequence[Body]) -> list[Body]:
+    """Bodies of which all hope if one does: the others never in vain."""
+    if not any([body.hopes for body in bodies]):
+        return list(bodies)
+    return [body if body.hopes else Body(_never_in_vain(body.program), body.hoisted, True) for body in bodies]
+
+
+def _never_in_vain(program: Program) -> Program:
+    def make() -> Program:
+        new = Program(list(program.types), program.inputs, dict(program.constants), program.steps)
+        number = new.new(type_of(np.False_))
+        new.constants[number] = np.False_
+        new.outputs = [*program.outputs, number]
+        return interned(new)
+
+    return derived(program, "never in vain", make)
 
 
 def captured_with(fun: Callable[..., tuple[list[Value], T]], examples: Sequence[Value]) -> tuple[Body, T]:

@@ -32,7 +32,7 @@ from .body_rules import (
     unbatched,
     with_tangents,
 )
-from .capture import Body, captured_with, derived, taking
+from .capture import Body, captured_with, derived, hoping, hoping_alike, taking
 from .evaluate import run_branch
 from .step_back import NOTHING, CotangentParts, PartsOf, as_values, joined, nothing, parts_of, read, written, zeros_of
 
@@ -73,9 +73,13 @@ def _push(tangents: Values, args: Values, params: Params, order: int = 0) -> tup
     moves = moved.map(lambda t: t is not None)
     each = [spread(moves, BRANCH, b, smoothly=True)[1][1] for b in branches]
     ends = [any(marks) for marks in zip(*each, strict=True)]
-    bodies = [pushed_body(b, BRANCH, loop, moves, [ends], order) for b in branches]
     operands = loop.each(partial(with_tangents, order=order), moved, moves)
-    return parted(apply(args[0], bodies, operands.given), [ends], order)
+
+    def attempt(hopeful: bool) -> tuple[Values, bool]:
+        bodies = [pushed_body(b, BRANCH, loop, moves, [ends], order, hopeful=hopeful) for b in branches]
+        return apply(args[0], hoping_alike(bodies), operands.given), any([body.hopes for body in bodies])
+
+    return parted(hoping(attempt), [ends], order)
 
 
 def _pull(

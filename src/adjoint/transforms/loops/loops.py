@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.arguments import Count, Index, Size, checked
 from ...core.errors import BatchError, InputError, message
 from ...core.traced import Traced
 from ...core.values import Value, describe, dtype_of, shape_of
@@ -24,15 +25,16 @@ from .capture import hoping, leading_example
 from .fallback import is_for_python, scan_unrolled, takes_no_step, while_unrolled
 
 
+@checked("f", "checkpoint_every", "memory", "length")
 def scan(
     f: Callable[[Any, Any], tuple[Any, Any]],
     init: Any,
     xs: Any = None,
-    length: int | None = None,
+    length: Size | None = None,
     reverse: bool = False,
     *,
-    checkpoint_every: int | None = None,
-    memory: int | None = None,
+    checkpoint_every: Count | None = None,
+    memory: Count | None = None,
 ) -> tuple[Any, Any]:
     """A loop that carries a state along and takes one slice of its input in each step.
 
@@ -112,6 +114,7 @@ def scan(
     return restore(last), body.restore(ys)
 
 
+@checked("f")
 def map(f: Callable[[Any], Any], xs: Any) -> Any:
     """`f` of each slice along the first axis, one after the other, stacked; `ad.vmap` takes all at once.
 
@@ -137,7 +140,8 @@ def map(f: Callable[[Any], Any], xs: Any) -> Any:
     return scan(lambda _, x: ((), f(x)), (), xs)[1]
 
 
-def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], init: Any) -> Any:
+@checked("body", "lower", "upper")
+def fori_loop(lower: Index, upper: Index, body: Callable[[Any, Any], Any], init: Any) -> Any:
     """The state after `body(i, state)` for i = lower, ..., upper - 1.
 
     Parameters
@@ -181,6 +185,7 @@ def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], init: Any
     return last[1]
 
 
+@checked("cond", "body")
 def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Any) -> Any:
     """The first state for which a condition no longer holds.
 
@@ -238,6 +243,7 @@ def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Any
     return while_unrolled(cond, body, carry, restore)
 
 
+@checked("true_fun", "false_fun")
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
     """`true_fun(*operands)` if a truth value holds, else `false_fun(*operands)`.
 
@@ -284,7 +290,8 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     return _one_of((false_fun, true_fun), place, operands, "cond", take)
 
 
-def switch(index: Any, functions: Sequence[Callable[..., Any]], *operands: Any) -> Any:
+@checked("functions")
+def switch(index: Index, functions: Sequence[Callable[..., Any]], *operands: Any) -> Any:
     """`functions[index](*operands)`; an index below 0 counts as 0, one that is too large as the last.
 
     As `cond` for more than two cases: in jitted code and in loops it stays a branch, and inside `vmap`, where examples
@@ -352,12 +359,24 @@ def _one_of(
         with contextlib.suppress(BatchError):
             return take()
     try:
-        bodies, leaves, restore = branches(functions, operands, transform)
-        return restore(list(loop_cond.apply(place, bodies, leaves)))
+        return _hoped(functions, place, operands, transform)
     except Exception as error:
         if not is_for_python(error, place):
             raise
     return take()
+
+
+def _hoped(functions: Sequence[Callable[..., Any]], place: Value, operands: tuple[Any, ...], transform: str) -> Any:
+    """The step, in the hope that the branch taken meets no singular point."""
+    restored: list[Callable[[list[Any]], Any]] = []
+
+    def attempt(hopeful: bool) -> tuple[Sequence[Value], bool]:
+        bodies, leaves, restore = branches(functions, operands, transform, hopeful=hopeful)
+        restored.append(restore)
+        return loop_cond.apply(place, bodies, leaves), bodies[0].hopes
+
+    found = hoping(attempt)
+    return restored[-1](list(found))
 
 
 def _checked_budget(every: int | None, memory: int | None) -> tuple[int, int]:

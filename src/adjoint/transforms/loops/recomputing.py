@@ -32,9 +32,10 @@ from .body_rules import (
     spread,
     with_tangents,
 )
-from .capture import Body, captured, derived
+from .capture import Body, captured, derived, hoping, hoping_alike
 from .evaluate import run_pull
 from .running import Pace, by_machine
+from .step_back import zeros_of
 
 BODY, BACK = PullOperands.BODY, PullOperands.BACK
 
@@ -81,15 +82,40 @@ def _push(
     loop, moved = PullOperands.cut(args, sizes), PullOperands.cut(tangents, sizes)
     moves, (_, others) = spread(moved.map(lambda t: t is not None), BODY, body, smoothly=True)
     moves, ends = spread(moves, BACK, back, smoothly=True)
-    forth = pushed_body(body, BODY, loop, moves, [moves.carry, [False] * len(others)], order)
-    found = sweep(
-        primitive,
-        forth,
-        pushed_body(back, BACK, loop, moves, ends, order),
-        loop.each(partial(with_tangents, order=order), moved, moves),
-        **_how(params),
-    )
-    return parted(found, ends, order)
+    operands = loop.each(partial(with_tangents, order=order), moved, moves)
+
+    def attempt(hopeful: bool) -> tuple[Values, bool]:
+        marks = [moves.carry, [False] * len(others)]
+        forth = pushed_body(body, BODY, loop, moves, marks, order, hopeful=hopeful)
+        behind = pushed_body(back, BACK, loop, moves, ends, order, hopeful=hopeful)
+        if not forth.hopes and not behind.hopes:
+            return sweep(primitive, forth, behind, operands, **_how(params)), False
+        forth, behind = hoping_alike([forth, behind])
+        forth, behind = _noting(forth, BODY, operands), _noting(behind, BACK, operands)
+        noting = operands.having(carry=[*operands.carry, np.False_])
+        *found, in_vain = sweep(primitive, forth, behind, noting, **_how(params))
+        return [*found, np.any(in_vain)], True
+
+    return parted(hoping(attempt), ends, order)
+
+
+def _noting(body: Body, part: Part, loop: PullOperands) -> Body:
+    """A body that hopes, with whether it was in vain so far at the end of the carry; on the way back it is a result."""
+    before = [len(loop.taken(part)[k]) for k in range(part.takes.index("carry") + 1)]
+    place = len(body.hoisted) + sum(before)
+
+    def step(*flat: Value) -> list[Value]:
+        given = list(flat)
+        noted = given.pop(place)
+        *found, in_vain = replay(body.program, given)
+        found.insert(before[-1] if part is BODY else len(found), np.logical_or(in_vain, noted))
+        return found
+
+    def make() -> Program:
+        values = [zeros_of(body.program, n) for n in body.program.inputs]
+        return captured(step, [*values[:place], np.False_, *values[place:]]).program
+
+    return Body(derived(body.program, ("noting", part, place), make), body.hoisted)
 
 
 def _stacked(primitive: LoopPrimitive, values: Values, marks: Marks, params: Params, size: int) -> Values:

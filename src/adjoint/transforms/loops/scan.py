@@ -11,15 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import message
 from ...core.primitive import Primitive
 from ...core.reverse import ReverseTrace
-from ...core.rule import Slots, UnknownValueError
+from ...core.rule import Slots
 from ...core.singular.structural_zeros import Cotangent
 from ...core.traced import Traced
 from ...core.types import Params
-from ...core.values import Value, decidable, is_captured, is_inexact, shape_of
-from ...ir.capture import GuardRefusedError
+from ...core.values import Value, decidable, is_inexact, shape_of
 from ...ir.loops import LoopPrimitive, PullOperands, ScanOperands, split
 from ...ir.program import Program
 from ...rules.stacking import repeated
@@ -31,12 +29,11 @@ from .body_rules import (
     batched,
     examples,
     parted,
-    pulled_by,
     pushed_body,
     spread,
     with_tangents,
 )
-from .capture import Body, DecisionError, captured, derived, hoping, interned
+from .capture import Body, captured, derived, hoping, interned
 from .evaluate import run_scan, scan_steps
 from .recomputing import recomputing, sweep, waiting
 from .running import Pace, by_machine
@@ -149,12 +146,7 @@ def _pull(
     loop = ScanOperands.cut(args, params["sizes"])
     wanted = loop.map(lambda a, need: need and is_inexact(a), ScanOperands.cut(needed, params["sizes"]))
     moves, _ = spread(wanted, BODY, body, smoothly=True)
-    try:
-        back = step_back(body, loop, moves, slots, careful=careful)
-    except DecisionError:  # the number of steps of a loop inside, which one step after the other knows
-        if any([is_captured(a) for a in args]):
-            raise
-        return _pulled_in_steps(slots, out, args, params, wanted.flat(), careful)
+    back = step_back(body, loop, moves, slots, careful=careful)
     state, arrived = back.state(body, loop, slots), as_values(slots[len(loop.carry) :])
     n, reverse = params["length"], params["reverse"]
     if params["memory"]:
@@ -166,14 +158,6 @@ def _pull(
         over = ScanOperands(loop.consts, tuple(state), (*carries, *loop.xs, *arrived))
         found = apply(back.body, over, length=n, reverse=not reverse)
     return back.cotangents(found, needed)
-
-
-def _pulled_in_steps(*given: Any) -> list[Cotangent | None]:
-    """The sweep back through the steps of the loop, each of which is one of its own."""
-    try:
-        return pulled_by(lambda args, params: scan_steps(*_plainly(args, params)))(*given)
-    except UnknownValueError:
-        raise _unknown() from None
 
 
 def _stacked(primitive: Primitive, values: Values, marks: Marks, params: Params, size: int) -> Values:
@@ -191,7 +175,7 @@ def _stacked(primitive: Primitive, values: Values, marks: Marks, params: Params,
     ]
 
 
-def _two_scans(args: Values, params: Params) -> Values:
+def two_scans(args: Values, params: Params) -> Values:
     """What a sweep through a loop and back is equal to: a scan that stores its carries, and one over them."""
     loop, reverse = PullOperands.cut(args, params["sizes"]), params["reverse"]
     body, back = Body(params["body"], ()), Body(params["back"], ())
@@ -207,23 +191,11 @@ def _two_scans(args: Values, params: Params) -> Values:
 def _decided(count: Value) -> tuple[int, bool]:
     """The number of steps, in a batch the largest, and whether it differs between examples."""
     whole = decidable(count)
-    try:
-        return int(np.max(whole, initial=0)), shape_of(whole) != ()
-    except GuardRefusedError:
-        raise _unknown() from None
-
-
-def _unknown() -> DecisionError:
-    return DecisionError(
-        message(
-            "A second derivative, reverse over reverse, of a while_loop inside other loops is not known.",
-            fix="Take it forward over reverse, as  ad.hessian  and  ad.hvp  do, or use  ad.scan.",
-        )
-    )
+    return int(np.max(whole, initial=0)), shape_of(whole) != ()
 
 
 scan = Scan("scan", _evaluate, ScanOperands, derivative=LoopRule(_push, _pull, _flat), stacking=_stacked)
-scan_pull, while_pull = recomputing("scan_pull", _two_scans), recomputing("while_pull", _two_scans)
+scan_pull = recomputing("scan_pull", two_scans)
 
 
 # `checkpoint_every`: a scan of scans, whose outer one keeps its carries while the inner one computes them again.

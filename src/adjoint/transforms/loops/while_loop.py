@@ -12,7 +12,7 @@ from ...core.rule import Slots
 from ...core.singular.structural_zeros import Cotangent
 from ...core.traced import LOCAL, Traced
 from ...core.types import Params
-from ...core.values import Value, is_inexact
+from ...core.values import Value, cannot_branch, is_inexact
 from ...ir.capture import GuardRefusedError, example
 from ...ir.interpret import replay
 from ...ir.loops import LoopPrimitive, PullOperands, ScanOperands, WhileOperands, split
@@ -33,9 +33,9 @@ from .body_rules import (
 )
 from .capture import Body, captured, derived, hoping, taking
 from .evaluate import run_while, while_steps
-from .recomputing import sweep
+from .recomputing import recomputing, sweep
 from .running import Pace, by_machine
-from .scan import while_pull
+from .scan import two_scans
 from .step_back import step_back, zeros_of
 
 COND, BODY = WhileOperands.COND, WhileOperands.BODY
@@ -125,6 +125,50 @@ def _pull(
     return [None] * n_cond + back.cotangents(found, wanted)
 
 
+def _once_more(args: Values, params: Params) -> Values:
+    """What a sweep through a while loop and back is equal to, by loops that can be swept back again."""
+    loop = PullOperands.cut(args, params["sizes"])
+    if not cannot_branch(loop.steps[0]):
+        return two_scans(args, params)
+    return _counting_down(params["body"], params["back"], loop)
+
+
+def _counting_down(body: Program, back: Program, loop: PullOperands) -> Values:
+    """The same where the number of steps is not known, in a body: each step back begins with all those before it.
+
+    n steps take n**2 / 2 this way. Nothing is stored, so that nothing has to be as long as the loop.
+    """
+    sizes = [len(group) for group in (loop.body_consts, loop.back_consts, loop.carry, loop.state)]
+    zero = np.int64(0)
+
+    def forth(*flat: Value) -> list[Value]:
+        return [*replay(body, flat[:-1]), flat[-1] + 1]
+
+    def step(*flat: Value) -> list[Value]:
+        consts, of_back, start, state, (left,) = split(flat, *sizes)
+        given = WhileOperands((left - 1,), tuple(consts), (*start, zero))
+        now = apply(Body(_until_all(len(start), body), ()), counted, given)[: len(start)]
+        return [*replay(back, [*of_back, *state, *now]), left - 1]
+
+    like = examples(loop)
+    counted = derived(body, "counted", lambda: captured(forth, [*like.body_consts, *like.carry, zero]))
+    whole = [*like.body_consts, *like.back_consts, *like.carry, *like.state, zero]
+    down = derived(back, ("counting down", body), lambda: captured(step, whole))
+    consts = (*loop.body_consts, *loop.back_consts, *loop.carry)
+    ask = captured(lambda *flat: [np.greater(flat[-1], 0)], [*like.state, zero])
+    return apply(ask, down, WhileOperands((), consts, (*loop.state, *loop.steps)))[: len(loop.state)]
+
+
+def _until_all(count: int, body: Program) -> Program:
+    """Whether fewer steps than asked for were taken, by a loop that counts them at the end of its carry."""
+
+    def make() -> Program:
+        carry = [zeros_of(body, n) for n in body.outputs[:count]]
+        return captured(lambda left, *flat: [np.less(flat[-1], left)], [np.int64(0), *carry, np.int64(0)]).program
+
+    return derived(body, ("until all", count), make)
+
+
 def _stacked(primitive: Primitive, values: Values, marks: Marks, params: Params, size: int) -> Values:
     """Steps for the whole batch; if the condition differs between examples, until all are done."""
     cond, body, sizes = params["cond"], params["body"], params["sizes"]
@@ -163,7 +207,8 @@ def _waiting(
 
     def step(*flat: Value) -> list[Value]:
         of_cond, of_body, carry, (count,) = split(flat, n_cond, n_body, n_carry)
-        (active,) = replay(cond, [*of_cond, *carry])
+        (holds,) = replay(cond, [*of_cond, *carry])
+        active = np.not_equal(holds + np.int8(0), 0)  # asked by the loop: what it drops is not replaced
         new = replay(body, [*of_body, *carry])
         return [*[np.where(active, n, old) for n, old in zip(new, carry, strict=True)], count + active]
 
@@ -194,6 +239,7 @@ def _any(cond: Program, loop: WhileOperands, marks: WhileOperands, size: int) ->
     return derived(cond, ("any", tuple(marks.inputs(COND)), size), lambda: captured(ask, examples(loop).inputs(COND)))
 
 
+while_pull = recomputing("while_pull", _once_more)
 while_loop = LoopPrimitive(
     "while_loop", _evaluate, WhileOperands, derivative=LoopRule(_push, _pull, _flat), stacking=_stacked
 )

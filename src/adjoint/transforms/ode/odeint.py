@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.arguments import Count, NonNegativeNumbers, Positive, RealNumbers, checked
 from ...core.errors import InputError, OutputError, message
 from ...core.tree import flatten, same_structure
 from ...core.values import Value, cast, describe, dtype_of, shape_of
@@ -18,18 +19,19 @@ from .stepping import Slope, State
 from .tableaux import METHODS, Tableau
 
 
+@checked("f", "method")
 def odeint(
     f: Callable[..., Any],
     y0: Any,
-    t: Any,
+    t: RealNumbers,
     *args: Any,
     method: str = "RK45",
-    rtol: Any = 1.5e-8,
-    atol: Any = 1.5e-8,
-    steps: int | None = None,
-    first_step: float | None = None,
-    max_steps: int = 100_000,
-    checkpoint_every: int | None = None,
+    rtol: NonNegativeNumbers = 1.5e-8,
+    atol: NonNegativeNumbers = 1.5e-8,
+    steps: Count | None = None,
+    first_step: Positive | None = None,
+    max_steps: Count = 100_000,
+    checkpoint_every: Count | None = None,
     full_output: bool = False,
 ) -> Any:
     """The solution of dy/dt = f(y, t, *args) at given times, starting with y0 at the first of them.

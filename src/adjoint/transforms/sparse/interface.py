@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...core.arguments import checked
 from ...core.derived import derived
 from ...core.tree import flatten
 from ..interface.checking import checked_function
@@ -15,6 +16,7 @@ from .matrices import Sparse
 from .sets import scipy_sparse
 
 
+@checked("fun", "argnums", "pattern")
 def sparse_jacobian(
     fun: Callable[..., Any], argnums: int | Sequence[int] = 0, *, pattern: Any = None
 ) -> Callable[..., Any]:
@@ -63,6 +65,7 @@ def sparse_jacobian(
     return _matrix(fun, argnums, pattern, "sparse_jacobian", second=False)
 
 
+@checked("fun", "argnums", "pattern")
 def sparse_hessian(
     fun: Callable[..., Any], argnums: int | Sequence[int] = 0, *, pattern: Any = None
 ) -> Callable[..., Any]:
@@ -109,6 +112,7 @@ def sparse_hessian(
     return _matrix(fun, argnums, pattern, "sparse_hessian", second=True)
 
 
+@checked("fun", "argnums", "pattern")
 def sparsity(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
     """Which results depend on which inputs: the pattern of the Jacobian.
 
@@ -138,6 +142,7 @@ def sparsity(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Calla
     return _pattern(fun, argnums, "sparsity", second=False)
 
 
+@checked("fun", "argnums", "pattern")
 def hessian_sparsity(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
     """Which pairs of inputs meet in a way that is not linear: the pattern of the Hessian.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.errors import InputError, OutputError, message
 from ...ir.capture import ForeignValueError
-from ..interface.inputs import Argnums
+from ..interface.inputs import Argnums, with_reals
 from ..settings import JITTED
 from .compression import CompressionPlan, assembled, hessian_plan, jacobian_plan, nothing
 from .evaluating import Side, evaluated, products_of
@@ -66,6 +66,7 @@ class Sparse:
 
     def sparsity(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sparsity:
         """The pattern at a point."""
+        args = with_reals(args, self._argnums)
         call = called(args, kwargs, self._argnums, self._transform)
         try:
             traits = Traits(self._fun, self._argnums, call, self._transform)
@@ -76,6 +77,7 @@ class Sparse:
 
     def matrix(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The derivatives at a point, as a sparse array; what is traced in the function makes it one of values."""
+        args = with_reals(args, self._argnums)
         call = called(args, kwargs, self._argnums, self._transform)
         kept = self._kept.get(call.parts.key, ())
         found = next((k for k in kept if k.traits.fits(call)), None)
@@ -93,6 +95,7 @@ class Sparse:
 
     def values(self, fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> SparseValues:
         """The entries of the given pattern, inside other transformations, of the function as it is there."""
+        args = with_reals(args, self._argnums)
         return values_of(fun, self._argnums, (args, kwargs), self._stated, self._transform, second=self._second)
 
     def _planned(self, call: DerivativeCall) -> Kept:

@@ -23,7 +23,11 @@ def pulled_back(trace: ReverseTrace, seeds: Seeds, inputs: list[Value], *, is_in
     zeros matter to it too), the careful sweep is the one that counts. Inside a step of another trace, what is not
     decided here stays nan: that trace knows more of the cotangents.
     """
-    found = None if _is_watched(trace, seeds, inputs) else _plainly_pulled(trace, seeds, len(inputs))
+    found = (
+        None
+        if _is_watched(trace, seeds, inputs) or (trace.replaced and has_replaced(trace))
+        else _plainly_pulled(trace, seeds, len(inputs))
+    )
     is_large = not is_inside and not _is_finite(trace, seeds)
     if found is None or is_large:
         found = _carefully_pulled(found, trace, seeds, inputs, is_inside, is_large)
@@ -61,6 +65,15 @@ def _carefully_pulled(
     if is_inside:
         return [g if d is None or g is None else np.where(d, np.nan, g) for g, d in zip(found, doubts, strict=True)]
     return decided(found, doubts, SweepBack, trace, seeds, inputs, run, is_large=is_large)
+
+
+def has_replaced(trace: ReverseTrace) -> bool:
+    """Whether anything was replaced because it was not finite, and would not be a step away."""
+    if not trace.replaced:
+        return False
+    from ...core.singular.replaced import isolated
+
+    return bool(isolated(trace))
 
 
 def _is_watched(trace: ReverseTrace, seeds: Seeds, inputs: list[Value]) -> bool:

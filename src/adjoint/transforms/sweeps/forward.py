@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -17,6 +18,7 @@ from ...core.values import Value, cannot_branch, may_hold, shape_of, unshared, z
 from ..interface.presenting import of_kind
 from ..recording import run
 from ..vjp import TraceAtPoint
+from .back import has_replaced
 
 
 def push(recording: TraceAtPoint, tangents: list[Value]) -> list[Value]:
@@ -39,7 +41,7 @@ def push(recording: TraceAtPoint, tangents: list[Value]) -> list[Value]:
         zeros_for(v) if place is None or moved[place] is None else as_value(moved[place], v)
         for place, v in zip(recording.places, recording.values, strict=True)
     ]
-    in_doubt, met.vertex = met.vertex, before
+    in_doubt, met.vertex = met.vertex or has_replaced(trace), before
     if in_doubt or not is_certain([*results, *recording.values]):
         results = tangents_decided(recording, tangents, results, in_doubt)
     return unshared(results, tangents)
@@ -57,8 +59,8 @@ def tangents_decided(recording: TraceAtPoint, moves: list[Value], given: list[Va
     from ...rules.nearby import SweepForward  # seldom needed, so not when the library is imported
 
     tangents, places = list(given), recording.places
-    in_doubt = in_doubt and _is_in_doubt(recording)
-    doubts: list[Value | None] = [np.full(shape_of(t), in_doubt)[()] for t in tangents]
+    doubt = in_doubt and _is_in_doubt(recording)
+    doubts: list[Value | None] = [np.logical_and(np.full(shape_of(t), True)[()], doubt) for t in tangents]
     known = [k for k, p in enumerate(places) if p is not None]
     ends = [(places[k], None) for k in known] + [(-1, t) for t in moves]
     asked = [tangents[k] for k in known], [doubts[k] for k in known]
@@ -69,7 +71,7 @@ def tangents_decided(recording: TraceAtPoint, moves: list[Value], given: list[Va
     return [as_value(t, v) for t, v in zip(tangents, recording.values, strict=True)]
 
 
-def _is_in_doubt(recording: TraceAtPoint) -> bool:
+def _is_in_doubt(recording: TraceAtPoint) -> Value:
     """Whether the sweep back, which knows more of its zeros, finds any that met an infinite slope and may not be 0."""
     seeds = []
     for place, value in zip(recording.places, recording.values, strict=True):
@@ -77,7 +79,8 @@ def _is_in_doubt(recording: TraceAtPoint) -> bool:
             count = math.prod(shape_of(value))
             seeds.append((place, (1.0 + np.arange(count) * 0.6180339887498949 % 1.0).reshape(shape_of(value))[()]))
     _, doubts = pull_careful(recording.trace, seeds, len(recording.inputs))
-    return any([d is not None and may_hold(d) for d in doubts])
+    found = functools.reduce(np.logical_or, [np.any(d) for d in doubts if d is not None], False)
+    return found if cannot_branch(found) else may_hold(found)  # a body cannot ask, but knows
 
 
 def as_value(tangent: Value, value: Value) -> Value:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import InputError, message
+from ...core.forward import met
 from ...core.frames.float_warnings import quiet
 from ...core.taylor import TaylorTrace
-from ...core.traced import Traced, is_of, settled
+from ...core.traced import Traced, is_of
 from ...core.tree import flatten
 from ...core.values import Value, concrete, describe, dtype_of, is_python, may_hold, shape_of, unshared, zeros_for
-from ..interface.checking import checked_inputs, checked_tangents, output_leaves
+from ..interface.checking import checked_inputs, checked_tangents, given_leaves, output_leaves
 from ..interface.presenting import finished
 from ..recording import run
 from ..sweeps.forward import as_value
@@ -22,7 +23,7 @@ from ..sweeps.forward import as_value
 def expanded(fun: Callable[..., Any], x: Any, direction: Any, order: int, transform: str) -> tuple[Any, ...]:
     """The coefficients of `fun(x + s direction)` in s up to an order, each in the containers of the result."""
     leaves, rebuild = flatten(x)
-    given = [settled(leaf) for leaf in leaves]
+    given = given_leaves(leaves, (x,))
     moves = checked_tangents(x, direction, given, transform)
     inputs = [
         np.float64(v) if type(v) is float and type(g) is not float else v  # as given: arithmetic goes by the kind
@@ -33,7 +34,11 @@ def expanded(fun: Callable[..., Any], x: Any, direction: Any, order: int, transf
         return _run(fun, trace, rebuild, inputs, moves, transform)
 
     trace = TaylorTrace(order)
-    rows, shape = run_once(trace)
+    before, met.vertex = met.vertex, False
+    try:
+        rows, shape = run_once(trace)
+    finally:
+        in_doubt, met.vertex = met.vertex, before
     if trace.in_doubt or trace.has_kinks:
         from ...ir.effects import silenced  # seldom needed, so not when the library is imported
 
@@ -44,9 +49,30 @@ def expanded(fun: Callable[..., Any], x: Any, direction: Any, order: int, transf
             if trace.has_kinks and _lacks([c for row in rows for c in row[1 : order + 1]]):
                 left, right = [run_once(TaylorTrace(order + FURTHER, side=side))[0] for side in (-1, 1)]
                 rows = [_of_both(x, y, z[: order + 1]) for x, y, z in zip(left, right, rows, strict=True)]
+    if in_doubt and order:
+        rows = _with_replaced(fun, x, direction, rows, transform)
     count = len(rows)
     flat = unshared([row[k] for k in range(order + 1) for row in rows], inputs + moves)
     return tuple([shape(flat[k * count : (k + 1) * count]) for k in range(order + 1)])
+
+
+def _with_replaced(fun: Callable[..., Any], x: Any, direction: Any, rows: list[Any], transform: str) -> list[Any]:
+    """The coefficients where something was replaced as it was not finite: what a limit tells, and nan."""
+    from ...core.singular.replaced import isolated  # seldom needed, so not when the library is imported
+    from ...ir.effects import silenced
+    from ...rules.again import expanded
+    from ..jvp import jvp
+    from ..vjp import TraceAtPoint
+
+    with silenced():
+        recording = TraceAtPoint(fun, (x,), False, transform)
+        if not isolated(expanded(recording.trace, [], run, None)[0], flatten(direction)[0]):
+            return rows
+        moved, _ = flatten(jvp(fun, (x,), (direction,))[1])
+    unknown = [
+        [t] + [np.full(shape_of(v), np.nan)[()]] * (len(row) - 1) for t, (v, *row) in zip(moved, rows, strict=True)
+    ]
+    return [[v, *[as_value(c, v) for c in found]] for found, (v, *_) in zip(unknown, rows, strict=True)]
 
 
 HIGHER = 3

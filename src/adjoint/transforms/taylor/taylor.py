@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
+from ...core.arguments import checked, whole
 from ...core.frames.folding import FOLDING
 from ..interface.checking import checked_function
 from ..recording import entered
@@ -12,7 +13,10 @@ from .expansion import checked_direction, checked_order, expanded
 from .series import TaylorSeries
 
 
-def taylor(fun: Callable[..., Any], x0: Any, order: int, direction: Any = None) -> TaylorSeries:
+@checked("fun", "order")
+def taylor(
+    fun: Callable[..., Any], x0: Any, order: Annotated[int, whole(0, 10_000)], direction: Any = None
+) -> TaylorSeries:
     """The Taylor series of a function at a point, along a direction, in one sweep.
 
     Of g(s) = f(x0 + s v) the coefficients g^(k)(0) / k! for k = 0, ..., order. The cost grows with the square of the

@@ -96,4 +96,4 @@ def _checked(a: Any, value: Any, name: str) -> Any:
     value = snapshot(as_value(value))
     check_target(a, value)
     check_cast(a, value)
-    return value
+    return value if isinstance(value, (Traced, np.ndarray)) else np.asarray(value)

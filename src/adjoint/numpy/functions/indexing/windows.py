@@ -9,7 +9,7 @@ import numpy as np
 from ....core.values import shape_of
 from ...dispatch.arguments import as_value, axis_of, ndim_of
 from ...dispatch.registry import implements
-from ...dispatch.views import read_only, view_of
+from ...dispatch.views import arrayed, read_only, view_of
 
 
 @implements(np.lib.stride_tricks.sliding_window_view)
@@ -17,7 +17,7 @@ def sliding_window_view(
     x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
 ) -> Any:
     """`np.lib.stride_tricks.sliding_window_view`: the elements of each window, on axes behind the others."""
-    x = as_value(x)
+    x = arrayed(as_value(x))
     sizes = tuple(window_shape) if np.iterable(window_shape) else (window_shape,)
     if axis is None:
         axes = tuple(range(-ndim_of(x), 0))

@@ -11,7 +11,7 @@ import numpy as np
 
 from ....core.values import dtype_of, shape_of
 from ....ops.contraction import LABELS, contract
-from ...dispatch.arguments import as_value, given, ndim_of
+from ...dispatch.arguments import as_value, given, ndim_of, number
 from ...dispatch.assignment import deliver
 from ...dispatch.registry import implements
 
@@ -43,7 +43,7 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **keywords: A
         later = set(result).union(*[term for _, term in pairs])
         pairs.append(_joined(chosen[0], chosen[1], later))
     value, term = pairs[0]
-    return deliver(np.transpose(value, [term.index(c) for c in result]), out)
+    return deliver(number(np.transpose(value, [term.index(c) for c in result])), out)
 
 
 @functools.lru_cache(maxsize=512)

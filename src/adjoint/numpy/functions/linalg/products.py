@@ -16,6 +16,7 @@ from ....ops.shape import astype
 from ...dispatch.arguments import as_value, axis_of, given, is_true, ndim_of, number
 from ...dispatch.assignment import deliver
 from ...dispatch.registry import implements
+from ...dispatch.views import arrayed
 
 NUMPY = tuple(map(int, np.__version__.split(".")[:2]))
 """The version, as two numbers."""
@@ -28,7 +29,9 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     one, other = ndim_of(a), ndim_of(b)
     if one == 0 or other == 0:
         a, b = (astype(x, dtype=dtype_of(x)) if is_python(x) else x for x in (a, b))
-        return deliver(np.multiply(a, b), out)  # a matrix asks for this product when it is multiplied by a number
+        return number(
+            deliver(np.multiply(a, b), out)
+        )  # a matrix asks for this product when it is multiplied by a number
     if one <= 2 and other <= 2:
         return a @ b if out is None else deliver(a @ b, out)
     return deliver(np.tensordot(a, b, (-1, max(-2, -other))), out)
@@ -61,21 +64,25 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
 @implements(np.vdot)
 def vdot(a: Any, b: Any, /) -> Any:
     """`np.vdot`: flattened, the first conjugated."""
-    return np.reshape(np.conjugate(as_value(a)), (-1,)) @ np.reshape(as_value(b), (-1,))
+    return np.reshape(_conjugated(as_value(a)), (-1,)) @ np.reshape(as_value(b), (-1,))
 
 
 @composed(np.vecdot)
 def vecdot(x: Any, y: Any) -> Any:
     """`np.vecdot`: over the last axis, the first conjugated."""
     x, y = as_value(x), as_value(y)
-    x = np.conjugate(x) if dtype_of(x).kind == "c" else x
-    return number(np.matmul(x[..., None, :], y[..., :, None])[..., 0, 0])
+    return number(np.matmul(_conjugated(x)[..., None, :], y[..., :, None])[..., 0, 0])
 
 
 composed(np.matvec)(lambda x, y: np.matmul(x, as_value(y)[..., :, None])[..., 0])
 
 
-composed(np.vecmat)(lambda x, y: np.matmul(np.conjugate(as_value(x))[..., None, :], y)[..., 0, :])
+composed(np.vecmat)(lambda x, y: np.matmul(_conjugated(as_value(x))[..., None, :], y)[..., 0, :])
+
+
+def _conjugated(x: Any) -> Any:
+    """The conjugate; of truth values NumPy would make integers."""
+    return np.conjugate(x) if dtype_of(x).kind == "c" else x
 
 
 @implements(np.linalg.vecdot)
@@ -137,7 +144,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     a0, a1, b0, b1 = a[..., 0], a[..., 1], b[..., 0], b[..., 1]
     last = a0 * b1 - a1 * b0
     if sizes == (2, 2):
-        return last
+        return arrayed(last)
     a2 = a[..., 2] if sizes[0] == 3 else 0.0 * a0
     b2 = b[..., 2] if sizes[1] == 3 else 0.0 * b0
     return np.moveaxis(np.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, last], -1), -1, axisc)

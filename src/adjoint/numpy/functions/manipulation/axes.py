@@ -9,13 +9,13 @@ import numpy as np
 from ....ops import shape as ops
 from ...dispatch.arguments import as_value, axis_of, ndim_of
 from ...dispatch.registry import implements
-from ...dispatch.views import view_of
+from ...dispatch.views import as_method, view_of
 
 
 @implements(np.transpose, np.permute_dims, exact=True)
 def transpose(a: Any, axes: Any = None) -> Any:
     """`np.transpose`."""
-    a = as_value(a)
+    a = as_method(as_value(a))
     n = ndim_of(a)
     axes = (axes,) if isinstance(axes, (int, np.integer)) else axes
     axes = tuple(range(n - 1, -1, -1)) if axes is None else tuple([axis_of(x, n) + n for x in axes])

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ....core.traced import Traced, is_array
 from ....core.values import shape_of, spreads
 from ....ops import shape as ops
-from ...dispatch.arguments import as_value, axes_of, lengths_of, ndim_of
+from ...dispatch.arguments import as_value, axes_of, lengths_of, ndim_of, reduced_axes
 from ...dispatch.registry import implements
-from ...dispatch.views import read_only, view_of
+from ...dispatch.views import arrayed, read_only, view_of
 
 
 def _at_least(*shapes: Any) -> Any:
@@ -42,7 +43,7 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     """`np.broadcast_to`: nobody may write to the result, as one element stands in many places."""
     shape = lengths_of(shape)
     array = as_value(array)
-    if shape == shape_of(array):
+    if shape == shape_of(array) and (shape or not isinstance(array, Traced) or is_array(array)):
         return array
     if not spreads(shape_of(array), shape):
         np.broadcast_to(np.broadcast_to(0.0, shape_of(array)), shape)  # raises
@@ -60,6 +61,7 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
 @implements(np.expand_dims, exact=True)
 def expand_dims(a: Any, axis: Any) -> Any:
     """`np.expand_dims`."""
+    a = arrayed(a)
     many = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     n = ndim_of(a) + len(many)
     new = axes_of(many, n)
@@ -72,7 +74,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     """`np.squeeze`."""
     shape = shape_of(a)
     n = len(shape)
-    drop = [i - n for i in range(n) if shape[i] == 1] if axis is None else axes_of(axis, n)
+    drop = [i - n for i in range(n) if shape[i] == 1] if axis is None else reduced_axes(axis, n)
     if any(shape[i] != 1 for i in drop):
         raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
     return np.reshape(a, tuple([m for i, m in enumerate(shape) if i - n not in drop]))

@@ -11,6 +11,7 @@ from ....ops import shape as ops
 from ...dispatch.arguments import as_value, axis_of, ndim_of, same_dtype
 from ...dispatch.conversions import places
 from ...dispatch.registry import implements
+from ...dispatch.views import arrayed
 from ..places import as_array, moved
 from .joining import concatenate
 
@@ -66,7 +67,7 @@ def resize(a: Any, new_shape: Any) -> Any:
     a = as_array(a)
     if 0 in shape_of(a):
         return np.zeros_like(a, shape=np.resize(np.zeros(shape_of(a)), new_shape).shape)
-    return moved(lambda numbers: np.resize(numbers, new_shape), a)
+    return arrayed(moved(lambda numbers: np.resize(numbers, new_shape), a))
 
 
 @implements(np.trim_zeros)
@@ -77,6 +78,8 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     if trim not in ("fb", "bf", "f", "b"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
     n = ndim_of(filt)
+    if not n:
+        return filt
     axes = range(n) if axis is None else [axis_of(a, n) + n for a in (axis if np.iterable(axis) else (axis,))]
     if len(set(axes)) != len(axes):
         raise ValueError("repeated axis in `axis` argument")

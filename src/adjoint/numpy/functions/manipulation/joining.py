@@ -11,6 +11,7 @@ from ....ops import shape as ops
 from ...dispatch.arguments import as_value, axis_of, ndim_of, result_dtype, same_dtype
 from ...dispatch.assignment import deliver
 from ...dispatch.registry import implements
+from ...dispatch.views import arrayed
 from ..places import moved
 
 
@@ -101,7 +102,7 @@ def block(arrays: Any) -> Any:
     leaves: list[Any] = []
     nested = _numbered(arrays, leaves)
     parts = [as_value(leaf) for leaf in leaves]
-    return moved(lambda *numbers: np.block(_renamed(nested, numbers)), *parts)
+    return arrayed(moved(lambda *numbers: np.block(_renamed(nested, numbers)), *parts))
 
 
 def _numbered(arrays: Any, leaves: list[Any]) -> Any:

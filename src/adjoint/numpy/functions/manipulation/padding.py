@@ -10,6 +10,7 @@ from ....core.values import dtype_of, shape_of
 from ....ops import shape as ops
 from ...dispatch.arguments import as_value, ndim_of
 from ...dispatch.registry import implements
+from ...dispatch.views import arrayed
 from ..places import moved
 
 STATISTICS: dict[str, Any] = {"maximum": np.max, "mean": np.mean, "median": np.median, "minimum": np.min}
@@ -26,7 +27,7 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
 @implements(np.pad)
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """`np.pad`."""
-    array = as_value(array)
+    array = arrayed(as_value(array))
     widths = _widths(pad_width, ndim_of(array))
     if callable(mode):
         return _pad_with(mode, array, widths, kwargs)

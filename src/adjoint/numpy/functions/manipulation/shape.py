@@ -12,7 +12,7 @@ from ....core.values import concrete, shape_of
 from ....ops import shape as ops
 from ...dispatch.arguments import NO_VALUE, as_value, axes_of, given, lengths_of, ndim_of
 from ...dispatch.registry import implements
-from ...dispatch.views import fresh_handle, view_of
+from ...dispatch.views import as_method, fresh_handle, view_of
 from .axes import turned
 
 
@@ -38,7 +38,7 @@ def size(a: Any, axis: Any = None) -> int:
 @implements(np.reshape, exact=True)
 def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = NO_VALUE, copy: Any = None) -> Any:
     """`np.reshape`."""
-    a = as_value(a)
+    a = as_method(as_value(a))
     wanted = _full_shape(newshape if given(newshape) else shape, a)
     order = _order(a, order)
     found = view_of(

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ....core.values import decidable, dtype_of, shape_of
+from ....core.traced import Traced, is_array
+from ....core.values import decidable, dtype_of, is_python, shape_of
 from ....ops import complex as parts
 from ...dispatch.arguments import as_value
 from ...dispatch.registry import implements
-from ...dispatch.views import view_of
+from ...dispatch.views import arrayed, view_of
 
 
 @implements(np.angle)
@@ -35,13 +36,15 @@ def imag(val: Any) -> Any:
     """`np.imag`; a view."""
     val = as_value(val)
     if dtype_of(val).kind != "c":
-        return np.zeros(shape_of(val), dtype_of(val))[()]
+        zeros = np.zeros(shape_of(val), dtype_of(val))
+        return zeros if not isinstance(val, Traced) or is_array(val) else zeros.item() if is_python(val) else zeros[()]
     return view_of(val, parts.imag, lambda base, new: np.astype(parts.real(base), dtype_of(base)) + 1j * new)
 
 
 @implements(np.real_if_close)
 def real_if_close(a: Any, tol: float = 100) -> Any:
     """`np.real_if_close`."""
+    a = arrayed(a)
     if dtype_of(a).kind != "c":
         return a
     tol = tol * np.finfo(dtype_of(a)).eps if tol > 1 else tol

@@ -10,6 +10,7 @@ from ....ops import transcendental
 from ...dispatch.arguments import as_value, axis_of, ndim_of
 from ...dispatch.assignment import deliver
 from ...dispatch.registry import implements
+from ...dispatch.views import arrayed
 
 
 @implements(np.round, np.around)
@@ -33,7 +34,7 @@ def sinc(x: Any) -> Any:
 @implements(np.i0)
 def i0(x: Any) -> Any:
     """`np.i0`."""
-    return transcendental.i0(x, order=0)
+    return arrayed(transcendental.i0(x, order=0))
 
 
 @implements(np.unwrap)

@@ -81,7 +81,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     found = np.where(np.isnan(x), nan, x)
     found = np.where(x == np.inf, float(info.max) if posinf is None else posinf, found)
     found = np.where(x == -np.inf, float(info.min) if neginf is None else neginf, found)
-    return found if copy or not ndim_of(x) else deliver(found, x)
+    return number(found if copy or not ndim_of(x) else deliver(found, x))
 
 
 @implements(np.interp, whole=True)

@@ -74,7 +74,7 @@ def nonzero(a: Any) -> tuple[Any, ...]:
     return tuple(places.nonzero(as_value(a)))
 
 
-@implements(np.argwhere)
+@implements(np.argwhere, exact=True)
 def argwhere(a: Any) -> Any:
     """`np.argwhere`."""
     a = as_value(a)

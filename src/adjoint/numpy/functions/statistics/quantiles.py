@@ -11,7 +11,7 @@ from ....core.errors import UnsupportedError, message
 from ....core.traced import Traced
 from ....core.values import decidable, dtype_of, shape_of
 from ....ops.indexing import take_along
-from ...dispatch.arguments import NO_VALUE, as_value, axes_of, given, is_plain_number, is_true, ndim_of
+from ...dispatch.arguments import NO_VALUE, as_value, axes_of, given, is_plain_number, is_true, ndim_of, number
 from ...dispatch.assignment import deliver
 from ...dispatch.registry import implements
 
@@ -54,7 +54,8 @@ def _median(a: Any, axis: Any, out: Any, keepdims: Any, *, skip_nan: bool) -> An
     ordered, count = _ordered(lines, skip_nan=skip_nan)
     low, high = (_taken(ordered, place) for place in ((count - 1) // 2, np.minimum(count // 2, shape_of(lines)[0] - 1)))
     middle = np.where(low == high, low, 0.5 * (low + high)) if _has_infinite(a) else 0.5 * (low + high)
-    return deliver(np.reshape(_with_nan(middle, ordered, skip_nan=skip_nan), shape), out)
+    found = np.reshape(_with_nan(middle, ordered, skip_nan=skip_nan), shape)
+    return deliver(found if is_true(keepdims) else number(found), out)
 
 
 def _has_infinite(a: Any) -> bool:
@@ -128,7 +129,7 @@ def _quantile(a: Any, q: Any, axis: Any, out: Any, method: str, keepdims: Any, w
     before, after, share = _neighbours(rank, count, method)
     low, high = _taken(ordered, before), _taken(ordered, after)
     found = low if share is None else _between(low, high, share)
-    return deliver(np.reshape(_with_nan(found, ordered, skip_nan=skip_nan), shape_of(q) + shape), out)
+    return deliver(number(np.reshape(_with_nan(found, ordered, skip_nan=skip_nan), shape_of(q) + shape)), out)
 
 
 def _neighbours(q: Any, count: Any, method: str) -> tuple[Any, Any, Any]:

@@ -1,0 +1,1 @@
+"""What the instructions of Python code say, in the same words for every version of Python that is known."""

@@ -1,0 +1,246 @@
+"""Plain arrays that a traced value is stored into: `v = 2 * y; v[0] = x`, `v = y.copy(); v += x`, whoever made them.
+
+NumPy's arrays have no place for a traced value. But where variables of the functions under way are all that hold an
+array, nobody can tell it from a handle with the same elements that these variables hold from then on. That nobody else
+holds it is read from the number of references: it has to be what it is in a statement of the same form, run on an array
+that is known to be alone (`_Asking`). Views hold their base, so an array that has any is not alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Sequence
+from types import FrameType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from ...core.frames.stores import CLAIMS, HeldAt, Storing, evaluated, store_of, updates
+from ...core.frames.testing import set_variables
+from ...core.frames.whose import is_ours, owner_of, package_of
+from ...core.traced import CONSTANTS, Traced
+from ..dispatch import lists
+from .redirecting import OWNERS
+
+KINDS = "fciub"
+AT_CODE = lists.aware(np.add).at.__code__  # type: ignore[attr-defined]
+"""The code of our version of `np.add.at`, which stands between the user's frame and NumPy."""
+TABLES = frozenset(("pandas", "polars", "xarray", "awkward", "dask", "pyarrow"))
+"""Packages whose code puts arrays into something of its own, and takes them for what they look like."""
+Holder = tuple[FrameType, str]
+"""A variable of a frame."""
+
+
+def stored(x: Traced, frame: FrameType) -> bool:
+    """Whether a value that a frame stores into a plain array has been stored: into a handle, which takes its place."""
+    store = store_of(frame) if _may_hold(frame) else None
+    if store is None or not _is_whole(_held(frame.f_locals, store.place)):
+        return False
+    key = evaluated(frame, frame.f_locals, store.key)
+    if key is NotImplemented or _is_in(x, key):
+        return False
+    alone = _alone(_held(frame.f_locals, store.place), key, x, store.place)
+    holders = _holders(frame, store.place, alone)
+    if holders is None:
+        return False
+    handle = _copied(frame, store.place)
+    handle[key] = x  # type: ignore[index]
+    _hold(frame, store.place, holders, handle)
+    return True
+
+
+def updated(out: tuple[Any], frame: FrameType) -> Traced | None:
+    """A handle for a plain array that a frame updates in place by a traced value; None if somebody else may hold it."""
+    update = updates(frame) if _may_hold(frame) else None
+    if type(update) is Storing:
+        whole = _held(frame.f_locals, update.place)
+        is_fresh = type(whole) is np.ndarray and out[0].base is (whole if whole.base is None else whole.base)
+        return Traced(out[0].copy(), CONSTANTS, None) if is_fresh else None
+    if type(update) is not HeldAt or _held(frame.f_locals, update) is not out[0] or not _is_whole(out[0]):
+        return None
+    holders = _holders(frame, update, _alone_in_update())
+    if holders is None:
+        return None
+    handle = _copied(frame, update)
+    _hold(frame, update, holders, handle)
+    return handle
+
+
+def updated_at(inputs: tuple[Any, ...], frame: FrameType) -> Traced | None:
+    """A handle for the plain array that a frame gives to `ufunc.at`, which its variable holds from now on; or None."""
+    is_direct = frame.f_code is not AT_CODE
+    frame = frame if is_direct else frame.f_back  # type: ignore[assignment]
+    names = [] if not _may_hold(frame) else [name for name in frame.f_locals if frame.f_locals[name] is inputs[0]]
+    if not names or not _is_whole(inputs[0]):
+        return None
+    holders = _holders(frame, HeldAt(names[0]), _alone_in_at(is_direct))
+    if holders is None:
+        return None
+    handle = _copied(frame, HeldAt(names[0]))
+    _hold(frame, HeldAt(names[0]), holders, handle)
+    return handle
+
+
+def _may_hold(frame: FrameType) -> bool:
+    """Whether a frame's arrays may become handles: not those of tables and of libraries, which have their own rules."""
+    return owner_of(frame.f_globals) in OWNERS and package_of(frame.f_globals) not in TABLES
+
+
+def _is_whole(x: Any) -> bool:
+    """Whether something is an array of numbers that owns its elements, and may be written to."""
+    return type(x) is np.ndarray and x.base is None and x.flags.writeable and x.dtype.kind in KINDS
+
+
+def _is_in(x: Any, key: Any) -> bool:
+    """Whether it is the key, or a part of it, that is asked for its value."""
+    return x is key or (isinstance(key, (tuple, list)) and any([_is_in(x, part) for part in key]))
+
+
+def _copied(frame: FrameType, place: HeldAt) -> Traced:
+    return Traced(_held(frame.f_locals, place).copy(order="K"), CONSTANTS, None)
+
+
+def _held(variables: Any, place: HeldAt) -> Any:
+    """What a place holds, None if it is not to be found without running code."""
+    found = variables.get(place.variable)
+    for name in place.attributes:
+        found = getattr(found, "__dict__", {}).get(name)
+    return found
+
+
+def _hold(frame: FrameType, place: HeldAt, others: Sequence[Holder], handle: Traced) -> None:
+    """Let a place, and these variables, hold a handle."""
+    if place.attributes:
+        owner = _held(frame.f_locals, HeldAt(place.variable, place.attributes[:-1]))
+        owner.__dict__[place.attributes[-1]] = handle
+    else:
+        set_variables(frame, {place.variable: handle})
+    for there, name in others:
+        set_variables(there, {name: handle})
+
+
+def _references(frame: FrameType, place: HeldAt) -> int:
+    """How often what a place holds is referred to, while its frame is inside a statement."""
+    return sys.getrefcount(_held(frame.f_locals, place))
+
+
+def _holders(frame: FrameType, place: HeldAt, alone: int) -> list[Holder] | None:
+    """The other variables that hold what a place does; None if there is anything else that may.
+
+    `alone` is the number of references if there are none.
+    """
+    if _references(frame, place) == alone:
+        return []
+    others = _others(frame, place)
+    cells = {name for there, name in [(frame, place.variable), *others] if _is_cell(there, name)}
+    shared = sum([_is_cell(there, name) for there, name in others]) - len(cells) + _is_cell(frame, place.variable)
+    expected = alone + len(others) * _each_variable() - max(shared, 0)
+    return others if others and _references(frame, place) == expected else None
+
+
+def _is_cell(frame: FrameType, name: str) -> bool:
+    """Whether a variable is one that functions written inside each other share."""
+    return name in frame.f_code.co_cellvars or name in frame.f_code.co_freevars
+
+
+def _others(frame: FrameType, place: HeldAt) -> list[Holder]:
+    """The other variables of the functions under way that hold what a place does."""
+    array, found = _held(frame.f_locals, place), []
+    here: FrameType | None = frame
+    while here is not None and not is_ours(here):
+        mine = place.variable if here is frame and not place.attributes else None
+        found += [(here, name) for name in list(here.f_locals) if name != mine and here.f_locals[name] is array]
+        here = here.f_back
+    return found
+
+
+class _Asking(Traced):
+    """A value that asks for the number of references when it is stored into an array, as a handle is asked for it."""
+
+    __slots__ = ("found", "place")
+
+    def __init__(self, like: Traced, place: HeldAt) -> None:
+        super().__init__(like.value, like.traced_by, like.node)
+        self.place = place
+
+    def __float__(self) -> float:
+        self.found = _references(sys._getframe(1), self.place)
+        return 0.0
+
+    def __complex__(self) -> complex:
+        self.found = _references(sys._getframe(1), self.place)
+        return 0j
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        self.found = _references(sys._getframe(1), self.place)
+        return np.zeros(self.shape, dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        frame: Any = sys._getframe(1)
+        self.found = _references(frame.f_back if frame.f_code is AT_CODE else frame, self.place)
+        return 0.0
+
+
+ALONE = HeldAt("array")
+
+
+def _alone(array: Any, key: Any, x: Traced, place: HeldAt) -> int:
+    """How often an array like this one is referred to in such a statement, if one place is all that holds it."""
+    asking = _Asking(x, HeldAt("holder", ("array",)) if place.attributes else ALONE)
+    (_store_behind if place.attributes else _store_alone)(array, key, asking)
+    return asking.found
+
+
+def _store_alone(like: Any, key: Any, value: Any) -> None:
+    array = np.zeros_like(like)
+    array[key] = value
+
+
+def _store_behind(like: Any, key: Any, value: Any) -> None:
+    holder = SimpleNamespace(array=np.zeros_like(like))
+    holder.array[key] = value
+
+
+@functools.cache
+def _alone_in_update() -> int:
+    """The same of an array that is updated by an operator."""
+    asking = _Asking(Traced(0.0, CONSTANTS, None), ALONE)
+    _update_alone(asking)
+    return asking.found
+
+
+def _update_alone(value: Any) -> None:
+    array: Any = np.zeros(1)
+    array += value
+
+
+@functools.cache
+def _each_variable() -> int:
+    """By how many references more a second variable is told."""
+    asking = _Asking(Traced(0.0, CONSTANTS, None), ALONE)
+    _update_with_another(asking)
+    return asking.found - _alone_in_update()
+
+
+def _update_with_another(value: Any) -> Any:
+    array: Any = np.zeros(1)
+    another = array
+    array += value
+    return another
+
+
+@functools.cache
+def _alone_in_at(is_direct: bool) -> int:
+    """The same of an array that is given to `ufunc.at`, by itself or through our version of it."""
+    asking = _Asking(Traced(0.0, CONSTANTS, None), ALONE)
+    _update_at_alone(np.add.at if is_direct else lists.aware(np.add).at, asking)  # type: ignore[attr-defined]
+    return asking.found
+
+
+def _update_at_alone(at: Any, value: Any) -> None:
+    array = np.zeros(1)
+    at(array, value, 1)
+
+
+CLAIMS.stored, CLAIMS.updated, CLAIMS.updated_at = stored, updated, updated_at

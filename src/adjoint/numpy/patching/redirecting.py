@@ -1,0 +1,105 @@
+"""Functions whose code calls `float` or `complex` by name: such calls go to versions that let traced numbers pass.
+
+The code of a function is replaced, once and for good, by the same code with another global name at such calls (see
+`ir/surroundings/calls.py`), which does what it always did unless its thread is tracing. `dtype=float` and
+`isinstance(x, float)` mean the type and keep it.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Iterator
+from types import CellType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+from ...core.frames.whose import Owner, owner_of
+from ...ir.surroundings.calls import redirected
+from ..numbers.passing import PASSING
+
+NAMES = frozenset(PASSING)
+OWNERS = (Owner.USER, Owner.INSTALLED, Owner.COMPILED)
+"""Whose functions are changed."""
+LOOKED_AT: dict[int, CodeType] = {}
+"""Codes that need no other look, by their address; they are kept, so that no other one gets it."""
+
+
+def is_run_by_python(names: dict[str, Any]) -> bool:
+    """Whether a module's functions are run by Python alone: numba reads their code too, and knows no such versions."""
+    return "numba" not in sys.modules or not any([_is_numbas(x) for x in list(names.values())])
+
+
+def _is_numbas(x: Any) -> bool:
+    if issubclass(type(x), ModuleType):
+        homes = [vars(x).get("__name__")]
+    else:
+        homes = [type(x).__module__, x.__module__ if type(x) in (FunctionType, type) else ""]
+    return any([str(home).partition(".")[0] == "numba" for home in homes])
+
+
+def redirect(names: dict[str, Any], held: Any) -> None:
+    """Lead such calls elsewhere in what a module holds: a function, or the methods of a class."""
+    if issubclass(type(held), type):
+        for value in list(vars(held).values()):
+            for f in functions_in(value):
+                _redirect(names, f)
+    else:
+        for f in functions_in(held):
+            _redirect(names, f)
+
+
+def functions_in(x: Any) -> Iterator[FunctionType]:
+    """The functions that are called when this is: through decorators, of properties and class methods."""
+    waiting, seen = [x], set()
+    while waiting:
+        x = waiting.pop()
+        kind = type(x)
+        if kind is FunctionType and id(x) not in seen:
+            seen.add(id(x))
+            yield x
+            waiting += [_content(cell) for cell in x.__closure__ or ()] if hasattr(x, "__wrapped__") else []
+        elif kind in (staticmethod, classmethod):
+            waiting.append(x.__func__)
+        elif kind is property:
+            waiting += [x.fget, x.fset]
+        elif kind in (functools.cached_property, functools.partial):
+            waiting.append(x.func)
+
+
+def _content(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not filled yet
+        return None
+
+
+def redirect_function(f: FunctionType) -> None:
+    """Lead such calls elsewhere in a function that is about to be traced, and in those that it closes over."""
+    waiting, seen = [f], set()
+    while waiting:
+        g = waiting.pop()
+        if id(g) in seen:
+            continue
+        seen.add(id(g))
+        if id(g.__code__) not in LOOKED_AT and owner_of(g.__globals__) in OWNERS and is_run_by_python(g.__globals__):
+            _redirect(g.__globals__, g)
+        waiting += [inner for cell in g.__closure__ or () for inner in functions_in(_content(cell))]
+
+
+def _redirect(names: dict[str, Any], f: FunctionType) -> None:
+    code = f.__code__
+    if f.__globals__ is not names or id(code) in LOOKED_AT:
+        return
+    if _mentions(code):
+        new, needed = redirected(f, PASSING)
+        names.update(needed)
+        f.__code__ = new
+        LOOKED_AT[id(new)] = new
+    LOOKED_AT[id(code)] = code
+
+
+def _mentions(code: CodeType) -> bool:
+    """Whether a code, or one written inside it, has one of the names."""
+    if not NAMES.isdisjoint(code.co_names):
+        return True
+    return any([type(c) is CodeType and _mentions(c) for c in code.co_consts])

@@ -1,0 +1,139 @@
+"""Wrong arguments of public functions: named in the error, never an error from inside, a crash or an endless call."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.core.arguments.kinds import kind_of
+
+from .calls import calls
+from .wrong import VALUES, outcome
+
+CALLS = calls()
+QUICK = ("deep", "array")
+USERS_OWN = {("while_loop", "cond", "type"), ("while_loop", "body", "type")}
+"""Loops that do not end in Python either: `float` as the condition, or as the body."""
+
+
+def bad(name: str, values: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Wrong calls of a function that end in an error from inside, or not at all."""
+    call = CALLS[name]
+    found = []
+    for parameter in call.arguments:
+        for value in values:
+            if (name, parameter, value) not in USERS_OWN:
+                ending, text = outcome(call, parameter, VALUES[value]())
+                found += [(parameter, value, ending, text)] if ending in ("inside", "hang") else []
+    return found
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_no_error_from_inside(name, tmp_path, monkeypatch):
+    """The right call works; with arrays and containers without an end it is refused, or works."""
+    monkeypatch.chdir(tmp_path)
+    CALLS[name]()
+    assert bad(name, QUICK) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CALLS)
+def test_no_error_from_inside_with_any_value(name, tmp_path, monkeypatch):
+    """The same with texts, dates, nan, huge numbers, generators and what else may slip in."""
+    monkeypatch.chdir(tmp_path)
+    assert bad(name, tuple(VALUES)) == []
+
+
+WRONG = {
+    "no modes": (lambda: ad.testing.check_grads(np.sin, (1.0,), modes=()), "check_grads needs modes"),
+    "infinite order": (lambda: ad.testing.check_grads(np.sin, (1.0,), order=np.inf), "check_grads needs order"),
+    "tolerance below 0": (lambda: ad.odeint(lambda y, t: y, 1.0, [0.0, 1.0], atol=-1), "odeint needs atol"),
+    "tolerance nan": (lambda: ad.odeint(lambda y, t: y, 1.0, [0.0, 1.0], rtol=np.nan), "odeint needs rtol"),
+    "steps below 0": (lambda: ad.odeint(lambda y, t: y, 1.0, [0.0, 1.0], max_steps=-7), "odeint needs max_steps"),
+    "scale below 0": (lambda: ad.random.normal(ad.random.key(0), scale=-1.0), "scale"),
+    "ends the wrong way round": (lambda: ad.random.uniform(ad.random.key(0), low=3.0, high=1.0), "low"),
+    "shuffle as text": (
+        lambda: ad.data.batches(np.ones((4, 2)), np.ones(4), shuffle="no"),
+        "batches needs shuffle, True or False.",
+    ),
+    "order of nothing": (lambda: ad.data.order(-3), "order needs n, a whole number of at least 0"),
+    "huge order": (lambda: ad.taylor(np.sin, 0.3, 10**30), "taylor needs order"),
+    "a list that holds itself": (lambda: ad.data.order(3, seed=VALUES["circular list"]()), "order needs seed"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_named(name):
+    """An argument that is out of range, or of another kind, is named."""
+    call, words = WRONG[name]
+    with pytest.raises((TypeError, ValueError)) as caught:
+        call()
+    assert words in str(caught.value)
+
+
+def test_message():
+    """Word by word."""
+    with pytest.raises(ad.errors.ArgumentError) as caught:
+        ad.data.order(-3)
+    assert str(caught.value).splitlines()[0] == ("order needs n, a whole number of at least 0 and at most 2**62.")
+    assert str(caught.value).splitlines()[-1] == "  got n = int -3"
+
+
+def test_containers_of_functions_that_were_made():
+    """What a derivative is called with has an end too."""
+    for made in (ad.grad(np.sum), ad.jit(np.sum), ad.vmap(np.sum)):
+        with pytest.raises(ad.errors.InputError, match="holds itself"):
+            made(VALUES["circular list"]())
+
+
+KINDS = [
+    (int, [3, np.int64(3), np.array(3)], [True, 3.0, "3", None, [3]]),
+    (
+        float,
+        [3, 3.0, np.float32(3), np.array(3.0), np.inf],
+        [True, np.nan, "3", 1j, np.ones(2), np.ma.masked_array(1.0)],
+    ),
+    (bool, [True, np.True_], [1, "no", None]),
+    (str | None, ["a", None], [b"a", 1]),
+    (typing.Literal["a", "b"], ["a"], ["c", 1, np.array(["a", "b"])]),
+    (tuple[int, float], [(1, 2.0)], [(1,), (1, 2, 3), ("a", 2.0), 1]),
+    (list[str], [["a"], ("a", "b")], ["ab", [1], {"a": 1}]),
+    (ad.arguments.Count, [1, 10**6], [0, -1, 10**30]),
+    (ad.arguments.Fraction, [0, 0.5, 1], [1.5, -0.1, np.nan]),
+    (ad.arguments.Positive, [0.1], [0, np.inf, np.nan]),
+    (
+        ad.arguments.Numbers,
+        [1, [1.0, 2.0], np.ones(3), 1j],
+        ["a", {1.0}, np.array(["a"]), np.datetime64("2020"), float],
+    ),
+    (ad.arguments.Shape, [3, (), (2, 3), [2]], [-1, (2, -1), 2.0, (10**12, 10**12), "a"]),
+    (ad.arguments.DTypeLike, [float, "float32", np.float64], [int, "no", 3, None]),
+]
+
+
+@pytest.mark.parametrize("hint", range(len(KINDS)))
+def test_kinds(hint):
+    """What a type hint takes, and what it does not."""
+    hint, right, wrong = KINDS[hint]
+    kind = kind_of(hint)
+    assert [x for x in right if not kind.accepts(x)] == []
+    assert [x for x in wrong if kind.accepts(x)] == []
+
+
+def test_every_public_function_is_in_the_table():
+    """A function that is new has to be called here."""
+    named = {name.split(".x")[0] for name in CALLS}
+    places = {"": ad, **{m: getattr(ad, m) for m in ("data", "implicit", "losses", "nn", "optim", "random", "tree")}}
+    missing = [
+        f"{place}.{name}".lstrip(".")
+        for place, module in places.items()
+        for name in module.__all__
+        if inspect.isfunction(getattr(module, name)) and f"{place}.{name}".lstrip(".") not in named
+    ]
+    assert sorted(missing) == [
+        "clear_caches", "nn.fill", "nn.statistic", "optim.reused", "tree.register",
+    ]  # fmt: skip  # take nothing, or whatever they are given
