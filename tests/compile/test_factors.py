@@ -310,5 +310,7 @@ def test_single_precision_is_computed_in_double(n):
             if not isinstance(found, str):
                 assert found.dtype == np.float32
                 np.testing.assert_array_equal(np.isfinite(found), np.isfinite(expected))
-                if a is matrices[-3]:
-                    np.testing.assert_allclose(found, expected, rtol=1e-6)
+                if (
+                    a is matrices[-3]
+                ):  # its condition, 3e6 n, loses that many of double's digits: an exact 0 need not come out
+                    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8 * np.max(np.abs(expected)))
