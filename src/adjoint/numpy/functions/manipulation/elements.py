@@ -78,11 +78,11 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     if trim not in ("fb", "bf", "f", "b"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
     n = ndim_of(filt)
-    if not n:
-        return filt
     axes = range(n) if axis is None else [axis_of(a, n) + n for a in (axis if np.iterable(axis) else (axis,))]
     if len(set(axes)) != len(axes):
         raise ValueError("repeated axis in `axis` argument")
+    if not axes:
+        return filt
     found = np.argwhere(filt)
     cut: list[slice] = [slice(None)] * n
     for a in axes:
