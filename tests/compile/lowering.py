@@ -17,6 +17,7 @@ from adjoint.ir.interpret import Interpreter
 from adjoint.ir.passes import simplified
 from adjoint.ir.recording.record import record
 from adjoint.ir.recording.recording import is_dynamic
+from adjoint.numpy.patching.naming import prepare
 from adjoint.transforms.recording import run
 
 PAGE = mmap.PAGESIZE
@@ -55,6 +56,7 @@ def extent(x):
 
 def recorded(fun, *args):
     """The program of a function at a point."""
+    prepare(fun)
     recording, _ = record(run, fun, list(args), lambda leaves: (tuple(leaves), {}))
     assert all(is_dynamic(x) for x in args)
     return simplified(recording.program)
