@@ -206,3 +206,13 @@ def test_what_is_elementwise_or_wide_is_left_alone():
     check(lambda x: x / np.sum(x, axis=1, keepdims=True), random.random((100, 40)), grouped=False)
     x = random.random((200, group.KEPT + 8, 2))
     check(lambda x: np.cumsum(x * np.sum(x, axis=2, keepdims=True), axis=0), x, grouped=False)
+
+
+def test_what_needs_a_total_comes_after_it():
+    """A sum over all examples is not there before the last one is done."""
+
+    def f(x):
+        turned = np.roll(np.clip(2.0 * x - 1.0, -8.0, 8.0), 2, axis=0) - x[::-1]
+        return np.clip(turned + np.sum(x, axis=-1, keepdims=True), -8.0, 8.0)
+
+    check(f, random.normal(size=(3, 4096)))

@@ -236,3 +236,18 @@ def test_threads():
         found = list(pool.map(gradient, range(24)))
     for k, got in enumerate(found):
         np.testing.assert_allclose(got, ad.grad(PLAIN)(W * k / 10, X0, XS), rtol=1e-12)
+
+
+def test_bodies_that_sum_nothing():
+    """A sum of no elements is a constant, which a compiled body makes itself."""
+
+    def body(v):
+        return np.roll(v, 1) + np.sum(v, axis=-1, keepdims=True)
+
+    x = np.zeros((2, 0))
+    for f in (
+        lambda x: ad.cond(np.sum(x) > 0.0, lambda v: -v, body, x),
+        lambda x: ad.scan(lambda v, _: (body(v), np.sum(v, axis=-1)), x, None, length=3),
+    ):
+        for a, b in zip(ad.tree.leaves(ad.jit(f)(x)), ad.tree.leaves(f(x)), strict=True):
+            np.testing.assert_array_equal(a, b)

@@ -131,6 +131,7 @@ class ExampleGroup:
             if late.isdisjoint(step.args) and self._fits(step):
                 self.steps.append(step)
                 made.update(step.outs)
+                late.update([o for o in step.outs if o not in self.axes])  # totals are there once all examples are done
             elif late.isdisjoint(step.args) and made.isdisjoint(step.args):
                 before.append(step)
             else:

@@ -17,7 +17,7 @@ from ...ir.program import GUARD, Program, Step, Type
 from ...ops.arithmetic import add, multiply
 from ...ops.contraction import matmul
 from ...ops.selection import where
-from ...ops.shape import astype, item
+from ...ops.shape import astype, broadcast_to, item
 from ..assembly.kinds import is_known
 from .factors import with_factors
 from .identities import identities_of, multiplied_by_identity, times_identity
@@ -165,10 +165,11 @@ def _of_nothing(work: Program, step: Step) -> int | None:
     if reduces is None or not reduces.takes_nothing or work.types[step.args[0]].size:
         return None
     x, t = work.types[step.args[0]], work.types[step.outs[0]]
-    out = work.new(t)
-    found = step.primitive.evaluate(np.zeros(x.shape, x.dtype), **step.params)
-    work.constants[out] = np.asarray(found, t.dtype) if t.shape else t.dtype.type(found)
-    return out
+    found = np.asarray(step.primitive.evaluate(np.zeros(x.shape, x.dtype), **step.params), t.dtype)
+    number = work.new(t._replace(shape=()))
+    work.constants[number] = found.flat[0] if found.size else t.dtype.type(0)
+    # of the elements, which are all the same: bodies of loops have no arrays among their constants
+    return _add(work, broadcast_to, (number,), t, shape=t.shape) if t.shape else number
 
 
 def _accumulated(work: Program, outputs: list[int]) -> list[Step]:
