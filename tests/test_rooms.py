@@ -16,7 +16,7 @@ ORDER = [
 ]  # fmt: skip
 """Each room may import itself and those before it."""
 
-OUTSIDE = ["data", "nn", "losses", "optim", "training", "cli"]
+OUTSIDE = ["data", "nn", "losses", "optim", "training", "learn", "cli"]
 """Rooms that use the public names only, those of rooms before them included, as any other program does.
 
 They are the standing proof that these suffice.

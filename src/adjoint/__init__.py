@@ -17,6 +17,7 @@ from .transforms.grad import grad, value_and_grad
 if TYPE_CHECKING:
     from . import arguments as arguments
     from . import data, losses, nn, numerical, numpy, optim, random, testing
+    from . import learn as learn
     from .diagnosis.find import find_nan
     from .diagnosis.health import health
     from .explanation.block import block
@@ -66,6 +67,7 @@ LATER = {
     "arguments": ".arguments",
     "debug": ".tools.debug",
     "data": ".data",
+    "learn": ".learn",
     "losses": ".losses",
     "nn": ".nn",
     "numerical": ".numerical",
@@ -116,6 +118,7 @@ MODULES = frozenset(
         "data",
         "debug",
         "implicit",
+        "learn",
         "losses",
         "nn",
         "numerical",

@@ -1,0 +1,1 @@
+"""Sets and intervals that hold the truth with a probability that was asked for."""

@@ -1,0 +1,1 @@
+"""Decisions of least expected cost."""
