@@ -340,6 +340,8 @@ class Explanation:
     def cost(self) -> Cost:
         """Operations and memory of the function and of both sweeps, and which mode is the cheaper one here.
 
+        The function is run once more for it, to see what it computes of arrays that do not depend on the inputs.
+
         Returns
         -------
         Cost
@@ -351,9 +353,11 @@ class Explanation:
         >>> ad.explain(lambda x: x**2)(3.0).cost().inputs
         1
         """
+        from .record.constants import work_on_constants
         from .show.cost import cost_of
 
-        return cost_of(self._view, self.table().called)
+        constants = work_on_constants(self._whole, self._fun, self._args, self._kwargs)
+        return cost_of(self._view, self.table().called, constants)
 
     @cached_property
     def programs(self) -> Programs | None:
