@@ -357,7 +357,7 @@ class Explanation:
         from .show.cost import cost_of
 
         constants = work_on_constants(self._whole, self._fun, self._args, self._kwargs)
-        return cost_of(self._view, self.table().called, constants)
+        return cost_of(self._view, self.table(), constants)
 
     @cached_property
     def programs(self) -> Programs | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from ..record.record import Recorded
 from ..record.sweeps import sweep_forward
 from .flops import GUESSES, functions, is_estimated, operations, primitives_of
 from .rows import TraceView
+from .table import Table
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ class Cost:
     """The function and one sweep back, with what is computed again for it."""
     kept: MemoryUse
     """What the sweep back needs of the function's values."""
+    written_out: tuple[tuple[str, str], ...] = ()
+    """Stored values that the table writes as what they are, and how: b as exp(a), in the partial exp(a)."""
     estimated: tuple[str, ...] = ()
     """Operations that the table of counts does not know: one for each number they give."""
     guessed: tuple[str, ...] = ()
@@ -122,6 +125,8 @@ class Cost:
         if self.outputs:
             yield self.price
             yield f"{str(self.kept)[:1].upper()}{str(self.kept)[1:]}."
+        if self.outputs and self.written_out:
+            yield f"The table writes {', '.join([f'{name} as {formula}' for name, formula in self.written_out])}."
         if self.function.functions:
             yield f"Evaluations of functions, one operation each: {_listed(self.function.functions)}."
         if self.constant:
@@ -135,12 +140,13 @@ class Cost:
         yield from self.guessed
 
 
-def cost_of(view: TraceView, called: Callable[[int], str] | None = None, constants: ConstantWork = NO_WORK) -> Cost:
+def cost_of(view: TraceView, table: Table | None = None, constants: ConstantWork = NO_WORK) -> Cost:
     """Count the steps of a function, of a sweep forward in which every input moves, and of a sweep back.
 
-    `called` gives the name of a place; by default the user's own, or v1, v2, ... `constants` are the steps of the
-    function that are none of the view, as they depend on no input.
+    `table` gives the names, by default the user's own, or v1, v2, ... `constants` are the steps of the function that
+    are none of the view, as they depend on no input.
     """
+    table = table or Table(view, digits=4, names=True, lines=False, most=60)
     recorded = view.recorded
     program = recorded.notebook.program
     own = program.steps[: recorded.steps]
@@ -166,7 +172,8 @@ def cost_of(view: TraceView, called: Callable[[int], str] | None = None, constan
         function=sweep(own, peak(recorded)),
         forward=sweep([*_alone(recorded, own), *forward], peak(recorded, with_tangents=True)),
         reverse=sweep([*own, *keeping.again, *keeping.steps], peak_back(recorded, keeping), once.plus(again)),
-        kept=memory_of(view, called, keeping=keeping),
+        kept=memory_of(view, table.called, keeping=keeping),
+        written_out=tuple(table.written_out()),
         estimated=tuple(sorted({p.name for p in used if is_estimated(p)})),
         constant=once.counts.total(),
         uncounted=tuple([f"{x.dtype}[{','.join(map(str, x.shape))}]" for x in constants.unseen]),
