@@ -5,9 +5,8 @@ const NODE = {};
 DATA.nodes.forEach(node => { NODE[node.id] = node; });
 const INPUTS = DATA.nodes.filter(node => node.kind === "input");
 const STEPS = DATA.nodes.filter(node => node.kind !== "input");
-const HANDED = handedBack();
+const HANDED = hasAdjoints ? handedBack() : [];
 const RESULT = DATA.result;
-const hasTangents = DATA.nodes.some(node => node.tangent);
 const nameOf = id => NODE[id].shown;
 const targetOf = edge => edge.target ?? nameOf(edge.from);
 // What is returned: "L = v9"; where the program has the result's own name for it, that alone
@@ -16,15 +15,15 @@ const RESULTS = DATA.results.map(result => {
   return {...result, text: name === called ? name : `${name} = ${called}`};
 });
 
-// start, one step per node, the seed, one step per edge of the sweep back, the end
+// start, one step per node, the seed, one step per edge of the sweep back, the end; tangents go along with the values
 const TIMELINE = [
   {kind: "start", phase: "start"},
   ...STEPS.map((node, k) => ({kind: "forward", phase: "forward", node, number: k + 1})),
-  {kind: "seed", phase: "reverse"},
+  ...(hasAdjoints ? [{kind: "seed", phase: "reverse"}] : []),
   ...HANDED.map(([node, k], index) => ({kind: "reverse", phase: "reverse", node, edge: node.edges[k], index})),
   {kind: "done", phase: "done"},
 ];
-const SEED_AT = STEPS.length + 1;
+const SEED_AT = STEPS.length + 1; // on a page without adjoints the end
 const lastTo = new Map(HANDED.map(([node, k], index) => [node.edges[k].from, index]));
 
 function listed(items, most = 6) {
@@ -36,33 +35,93 @@ const nodeText = (node, v) => numberText(v[node.id]);
 
 // What to show at a step: a heading, a chain of equal things, a sentence, and the partials that matter.
 function describe(moment, state) {
-  const say = {start: sayStart, forward: sayForward, seed: saySeed, reverse: sayReverse, done: sayDone};
+  const end = hasAdjoints ? sayDone : sayTangents;
+  const say = {start: sayStart, forward: sayForward, seed: saySeed, reverse: sayReverse, done: end};
   return say[moment.kind](moment, state);
 }
 
-function sayStart(_, {v}) {
+function sayStart(_, {v, moved}) {
   const all = INPUTS.map(node => [node.label || node.name, nodeText(node, v)]);
-  const [are, them] = all.length === 1 ? ["The input is", "it"] : ["The inputs are", "them"];
-  const steps = STEPS.length === 1 ? "one step" : `${STEPS.length} steps`;
+  const isOne = all.length === 1, steps = STEPS.length === 1 ? "one step" : `${STEPS.length} steps`;
+  const direction = `So is the direction in which ${isOne ? "it moves" : "they move"}: ${directionText(moved)}. `;
   return {
-    phase: "Start: the inputs", lines: all.slice(0, MOST_LINES), partials: [],
-    sentence: `${are} given: ${listed(all.map(pair => pair.join(" = ")))}. ` +
-      `The forward sweep computes ${steps} from ${them}, one after the other.`,
+    phase: "Start: the inputs", partials: [],
+    lines: [all, directionOf(moved)].flatMap(pairs => pairs.slice(0, MOST_LINES)),
+    sentence: `${isOne ? "The input is" : "The inputs are"} given: ${listed(all.map(pair => pair.join(" = ")))}. ` +
+      `${hasTangents ? direction : ""}The forward sweep computes ${steps} from ${isOne ? "it" : "them"}, one after the ` +
+      `other${hasTangents ? ", and the tangent of each" : ""}.`,
   };
 }
+const tangentText = (id, {dots}) => numberText(dots[id] ?? 0);
+const directionOf = moved => (hasTangents ? INPUTS.map(node => [node.dot, tangentText(node.id, moved), "moving"]) : []);
+const directionText = moved => listed(directionOf(moved).map(([dot, text]) => `${dot} = ${text}`));
+const endsOf = moved => RESULTS.map(r => [r.dot, r.tangent ?? tangentText(r.id, moved), "moving"]);
+const endsText = moved => listed(endsOf(moved).map(([dot, text]) => `${dot} = ${text}`));
 
-function sayForward({node, number}, {v}) {
+function sayForward({node, number}, {v, moved}) {
   const name = nameOf(node.id), value = nodeText(node, v);
   const operands = [...new Set(node.edges.map(targetOf))];
   const chain = [node.formula, DATA.live ? withNumbers(node.formula, node, v) : node.formula, value];
   const kept = node.edges.length === 1 ? "the local partial is" : "the local partials are";
-  const uses = operands.length ? `uses ${listed(operands)}; ${kept} noted for the way back` : "uses no input";
-  const moves = node.tangent ? ` Its tangent goes along: ${node.tangent}.` : "";
+  const later = hasAdjoints ? `; ${kept} noted for the way back` : "";
+  const uses = operands.length ? `uses ${listed(operands)}${later}` : "uses no input";
   return {
-    phase: `Forward sweep, step ${number} of ${STEPS.length}`, lines: equals(name, chain),
-    sentence: `${name} is computed: ${name} = ${node.formula} = ${value}. It ${uses}.${moves}`,
+    phase: `Forward sweep, step ${number} of ${STEPS.length}`,
+    lines: [...equals(name, chain), ...(hasTangents ? tangentLines(node, moved) : [])],
+    sentence: `${name} is computed: ${name} = ${node.formula} = ${value}. It ${uses}.` +
+      `${hasTangents ? ` ${sayTangent(node, moved)}` : ""}`,
     partials: node.edges.flatMap((edge, k) => (edge.partial ? [partialText(node, edge, k, v)] : [])),
   };
+}
+
+// What a tangent is made of: "ẋ · 2·x", the numbers in it, and its value.
+function tangentFormula(node, {parts, limits}) {
+  if (!DATA.live) return node.pushed ?? "";
+  return (limits.has(node.id) ? "lim " : "") + (parts[node.id].map(part => part.edge.pushed).join(" + ") || "0");
+}
+function tangentLines(node, moved) {
+  const product = ({dot, partial}) => `${factor(numberText(dot))} · ${factor(numberText(partial))}`;
+  const isPlain = DATA.live && moved.parts[node.id].length && !moved.limits.has(node.id);
+  const numbers = isPlain ? [moved.parts[node.id].map(product).join(" + ")] : [];
+  const chain = [tangentFormula(node, moved), ...numbers, tangentText(node.id, moved)];
+  return equals(node.dot, chain).map(pair => [...pair, "moving"]);
+}
+function sayTangent(node, moved) {
+  const is = `${node.dot} = ${tangentText(node.id, moved)}`;
+  if (!DATA.live) return `Its tangent goes along: ${is}.`;
+  const moving = [...new Set(moved.parts[node.id].map(part => targetOf(part.edge)))];
+  if (!moving.length) return "No operand moves in this direction, so its tangent is 0.";
+  if (moved.limits.has(node.id)) {
+    return `Its tangent goes along. 0 · ∞ is undetermined; the slopes near this point have a limit, by which ${is}.`;
+  }
+  const what = moving.length === 1 ? `that of ${moving[0]}, times the local partial`
+    : `those of ${listed(moving)}, each times its local partial, add up`;
+  return `Its tangent goes along: ${what}: ${is}.`;
+}
+
+// The end of a page without adjoints: the derivatives of all results in one direction.
+function sayTangents(_, {v, moved}) {
+  const constants = DATA.constants.map(pair => pair.join(" = "));
+  const values = RESULTS.map(({id, text, value}) => `${text} = ${value ?? nodeText(NODE[id], v)}`);
+  const said = `The sweep is done: ${listed([...values, ...constants])}.`;
+  if (!RESULTS.length) {
+    return {phase: "Done", partials: [], lines: [], sentence: `${said} That does not depend on the inputs: nothing moves.`};
+  }
+  const isOne = INPUTS.length === 1 && !INPUTS[0].shape; // a single number
+  const more = isOne ? "" : DATA.live ? " For the other inputs, choose another direction: each takes a sweep."
+    : " Another direction takes another sweep: tangent= sets it.";
+  return {
+    phase: "Done: the derivative in one direction", lines: endsOf(moved).slice(0, MOST_LINES), partials: [],
+    sentence: `${said} In the direction ${directionText(moved)} it gave ${endsText(moved)}.${saySlope(moved)}${more}`,
+  };
+}
+// Along one input the tangent is a partial derivative.
+function saySlope({dots}) {
+  const moving = INPUTS.filter(node => DATA.live && dots[node.id] !== undefined), [{id, name}] = RESULTS;
+  if (moving.length !== 1 || dots[moving[0].id] !== 1 || !Number.isFinite(dots[id] ?? 0)) return "";
+  const own = moving[0].label || moving[0].name, change = numberText((dots[id] ?? 0) * NUDGE, DATA.digits + 2);
+  const slopes = listed(RESULTS.map(result => `∂${result.name}/∂${own}`));
+  return ` That is ${slopes}: were ${own} larger by ${NUDGE}, ${name} would change by about ${change}.`;
 }
 
 function saySeed(_, {v}) {
@@ -154,13 +213,15 @@ function sayWhatFollows(record, target, index) {
 
 const isSameTarget = (one, other) => one.from === other.from && one.target === other.target;
 
-function sayDone(_, {totals}) {
+function sayDone(_, {totals, moved}) {
   const all = INPUTS.map(node => [`∂${RESULT}/∂${node.label || node.name}`, node.gradient ?? numberText(totals[node.id])]);
   const count = all.length === 1 ? "the derivative" : all.length === 2 ? "both derivatives" : `all ${all.length} derivatives`;
   return {
     phase: "Done: the gradient", lines: all.slice(0, MOST_LINES), partials: [],
     sentence: `The gradient is complete: ${listed(all.map(pair => pair.join(" = ")))}. ` +
-      (RESULTS.length ? `One sweep back gave ${count}.` : "Whatever the inputs are, the result stays the same."),
+      (RESULTS.length ? `One sweep back gave ${count}.` : "Whatever the inputs are, the result stays the same.") +
+      (hasTangents && RESULTS.length
+        ? ` The sweep forward gave ${endsText(moved)}, in the one direction ${directionText(moved)}.` : ""),
   };
 }
 
@@ -185,7 +246,7 @@ function partialText(node, edge, k, v) {
 
 // What is said above everything where a derivative is not a number.
 function sayOpen(nodes) {
-  const names = nodes.map(node => `∂${RESULT}/∂${node.label || node.name}`);
+  const names = nodes.map(node => (hasAdjoints ? `∂${RESULT}/∂${node.label || node.name}` : node.dot));
   return `${listed(names)} ${names.length > 1 ? "are" : "is"} undetermined here: 0 · ∞ or nan arises on the way.`;
 }
 

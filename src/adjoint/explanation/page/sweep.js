@@ -1,4 +1,5 @@
-// The two sweeps over the graph, and the texts that say what they do.
+// The sweeps over the graph, and the texts that say what they do.
+const hasTangents = DATA.mode !== "reverse", hasAdjoints = DATA.mode !== "forward";
 
 // As number_text in Python: at most `digits` decimals, no zeros nobody reads.
 function numberText(x, digits = DATA.digits) {
@@ -21,15 +22,17 @@ function toNumber(value) {
   return {nan: NaN, inf: Infinity, "-inf": -Infinity}[value] ?? Number(value);
 }
 
-// Both sweeps, the adjoints they end in, the decisions that fall otherwise at these inputs than when recording, and the
-// inputs whose derivative is not determined here.
-function evaluated(inputs) {
-  const v = forwardSweep(inputs), sweep = reverseSweep(v), final = [...sweep.seeds];
+// The sweeps, the adjoints they end in, the decisions that fall otherwise at these inputs than when recording, and what
+// has a derivative that is not determined here: inputs, of a page without adjoints results.
+function evaluated(inputs, direction = recordedDirection()) {
+  const v = forwardSweep(inputs), moved = hasTangents ? tangentSweep(v, direction) : null;
+  const sweep = hasAdjoints ? reverseSweep(v) : {seeds: [], records: []}, final = [...sweep.seeds];
   for (const record of sweep.records) final[record.edge.from] = record.soFar;
-  for (const node of DATA.nodes) final[node.id] ??= DATA.live ? 0 : node.adjoint;
+  for (const node of hasAdjoints ? DATA.nodes : []) final[node.id] ??= DATA.live ? 0 : node.adjoint;
   const guards = DATA.live ? DATA.guards.map((guard, k) => ({...guard, value: PROGRAM.guards[k](v)})) : [];
-  const open = DATA.live ? DATA.nodes.filter(node => node.kind === "input" && isnan(final[node.id])) : [];
-  return {v, sweep, final, failed: guards.filter(guard => !holds(guard)), open};
+  const open = !DATA.live ? [] : hasAdjoints ? DATA.nodes.filter(node => node.kind === "input" && isnan(final[node.id]))
+    : DATA.results.filter(({id}) => isnan(moved.dots[id] ?? 0));
+  return {v, moved, sweep, final, failed: guards.filter(guard => !holds(guard)), open};
 }
 
 // A truth value is expected, or the very number that a program was recorded for.
@@ -45,6 +48,39 @@ function forwardSweep(inputs) {
     else v[node.id] = node.kind === "input" ? inputs[node.id] : Number(PROGRAM.values[node.id](v));
   }
   return v;
+}
+
+function recordedDirection() {
+  return Object.fromEntries(DATA.nodes.filter(n => n.kind === "input").map(n => [n.id, toNumber(n.tangent ?? 0)]));
+}
+// Sweep the tangents forward: of each node, and what its operands give to it. What does not move has none, so that no
+// infinity can make a nan of its 0.
+function tangentSweep(v, direction) {
+  const dots = [], parts = [], limits = new Set();
+  if (!DATA.live) DATA.nodes.forEach(node => { dots[node.id] = node.tangent; });
+  const given = recordedDirection(), isTheirs = Object.keys(given).every(id => given[id] === direction[id]);
+  for (const node of DATA.live ? DATA.nodes : []) {
+    if (node.kind === "input") {
+      if (direction[node.id] !== 0) dots[node.id] = direction[node.id];
+      continue;
+    }
+    const own = parts[node.id] = [];
+    node.edges.forEach((edge, k) => {
+      if (dots[edge.from] === undefined) return;
+      const dot = dots[edge.from], partial = Number(PROGRAM.partials[node.id][k](v));
+      own.push({edge, dot, partial, product: pushedOn(dot, partial, v[node.id], edge)});
+    });
+    if (own.length) dots[node.id] = own.reduce((sum, part) => sum + part.product, 0);
+    if (isTheirs && node.tangent !== undefined && isRecorded(v)) {
+      dots[node.id] = toNumber(node.tangent);
+      limits.add(node.id);
+    }
+  }
+  return {dots, parts, limits};
+}
+function pushedOn(dot, partial, out, edge) {
+  const nothing = edge.structural ? partial === 0 : edge.vertex && dot === 0 && isinf(partial) && isfinite(out);
+  return nothing ? 0 : dot * partial;
 }
 
 // Sweep back. A cotangent has a finite part, the coefficient of one infinite unit (null: none), whether anything arrived

@@ -225,11 +225,15 @@ class Table:
     def _products(self, row: Row) -> str:
         """A tangent as the sum of partial times tangent."""
         terms = [
-            self.notation.product(self.tangent_of(self.called(e.operand)), self.partial(row, e))
+            self.pushed(row, e)
             for e in row.edges
             if e.partial is not None and self.view.tangents and e.operand in self.view.tangents
         ]
         return " + ".join(terms) or "0"
+
+    def pushed(self, row: Row, edge: Edge) -> str:
+        """What an operand's tangent gives to that of a row."""
+        return self.notation.product(self.tangent_of(self.called(edge.operand)), self.partial(row, edge))
 
     def _adjoint(self, row: Row, edge: Edge) -> tuple[str, str]:
         target = self.adjoint_of(self.called(edge.operand))
