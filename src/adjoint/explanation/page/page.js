@@ -2,7 +2,7 @@
 const PACE = 1500;
 const LAST = TIMELINE.length - 1;
 const given = Object.fromEntries(INPUTS.map(node => [node.id, DATA.live ? toNumber(node.value) : node.value]));
-const inputs = {...given}, direction = recordedDirection();
+const inputs = {...given}, direction = hasTangents ? recordedDirection() : {};
 const graph = new Graph(find("graph-box"));
 const table = new Table(find("table-box"), go);
 let step = 0, timer = null, sweeps = null;
@@ -134,24 +134,6 @@ function inputField(node) {
     if (seed) seed.put(recordedDirection()[node.id]);
   };
   return {field, reset, seed};
-}
-// How an input moves: its tangent, from which the sweep forward starts.
-function seedField(node) {
-  const id = `seed-${node.id}`, number = make("input", {type: "number", id, step: "any", inputmode: "decimal"});
-  const put = value => {
-    direction[node.id] = value;
-    number.value = value;
-  };
-  number.addEventListener("input", () => {
-    if (number.value === "" || !Number.isFinite(number.valueAsNumber)) return;
-    direction[node.id] = number.valueAsNumber;
-    changed();
-  });
-  put(direction[node.id]);
-  const says = {type: "button", id: `alone-${node.id}`, "aria-label": `Only ${node.label || node.name} moves`};
-  const alone = make("button", says, "only this"), others = INPUTS.length > 1 ? [alone] : [];
-  const field = make("div", {class: "seed"}, make("label", {for: id}, node.dot), number, ...others);
-  return {field, put, alone};
 }
 function changed() {
   recompute();

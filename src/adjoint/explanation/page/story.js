@@ -43,21 +43,14 @@ function describe(moment, state) {
 function sayStart(_, {v, moved}) {
   const all = INPUTS.map(node => [node.label || node.name, nodeText(node, v)]);
   const isOne = all.length === 1, steps = STEPS.length === 1 ? "one step" : `${STEPS.length} steps`;
-  const direction = `So is the direction in which ${isOne ? "it moves" : "they move"}: ${directionText(moved)}. `;
   return {
     phase: "Start: the inputs", partials: [],
-    lines: [all, directionOf(moved)].flatMap(pairs => pairs.slice(0, MOST_LINES)),
+    lines: [all, hasTangents ? directionOf(moved) : []].flatMap(pairs => pairs.slice(0, MOST_LINES)),
     sentence: `${isOne ? "The input is" : "The inputs are"} given: ${listed(all.map(pair => pair.join(" = ")))}. ` +
-      `${hasTangents ? direction : ""}The forward sweep computes ${steps} from ${isOne ? "it" : "them"}, one after the ` +
+      `${hasTangents ? sayDirection(moved) : ""}The forward sweep computes ${steps} from ${isOne ? "it" : "them"}, one after the ` +
       `other${hasTangents ? ", and the tangent of each" : ""}.`,
   };
 }
-const tangentText = (id, {dots}) => numberText(dots[id] ?? 0);
-const directionOf = moved => (hasTangents ? INPUTS.map(node => [node.dot, tangentText(node.id, moved), "moving"]) : []);
-const directionText = moved => listed(directionOf(moved).map(([dot, text]) => `${dot} = ${text}`));
-const endsOf = moved => RESULTS.map(r => [r.dot, r.tangent ?? tangentText(r.id, moved), "moving"]);
-const endsText = moved => listed(endsOf(moved).map(([dot, text]) => `${dot} = ${text}`));
-
 function sayForward({node, number}, {v, moved}) {
   const name = nameOf(node.id), value = nodeText(node, v);
   const operands = [...new Set(node.edges.map(targetOf))];
@@ -72,56 +65,6 @@ function sayForward({node, number}, {v, moved}) {
       `${hasTangents ? ` ${sayTangent(node, moved)}` : ""}`,
     partials: node.edges.flatMap((edge, k) => (edge.partial ? [partialText(node, edge, k, v)] : [])),
   };
-}
-
-// What a tangent is made of: "ẋ · 2·x", the numbers in it, and its value.
-function tangentFormula(node, {parts, limits}) {
-  if (!DATA.live) return node.pushed ?? "";
-  return (limits.has(node.id) ? "lim " : "") + (parts[node.id].map(part => part.edge.pushed).join(" + ") || "0");
-}
-function tangentLines(node, moved) {
-  const product = ({dot, partial}) => `${factor(numberText(dot))} · ${factor(numberText(partial))}`;
-  const isPlain = DATA.live && moved.parts[node.id].length && !moved.limits.has(node.id);
-  const numbers = isPlain ? [moved.parts[node.id].map(product).join(" + ")] : [];
-  const chain = [tangentFormula(node, moved), ...numbers, tangentText(node.id, moved)];
-  return equals(node.dot, chain).map(pair => [...pair, "moving"]);
-}
-function sayTangent(node, moved) {
-  const is = `${node.dot} = ${tangentText(node.id, moved)}`;
-  if (!DATA.live) return `Its tangent goes along: ${is}.`;
-  const moving = [...new Set(moved.parts[node.id].map(part => targetOf(part.edge)))];
-  if (!moving.length) return "No operand moves in this direction, so its tangent is 0.";
-  if (moved.limits.has(node.id)) {
-    return `Its tangent goes along. 0 · ∞ is undetermined; the slopes near this point have a limit, by which ${is}.`;
-  }
-  const what = moving.length === 1 ? `that of ${moving[0]}, times the local partial`
-    : `those of ${listed(moving)}, each times its local partial, add up`;
-  return `Its tangent goes along: ${what}: ${is}.`;
-}
-
-// The end of a page without adjoints: the derivatives of all results in one direction.
-function sayTangents(_, {v, moved}) {
-  const constants = DATA.constants.map(pair => pair.join(" = "));
-  const values = RESULTS.map(({id, text, value}) => `${text} = ${value ?? nodeText(NODE[id], v)}`);
-  const said = `The sweep is done: ${listed([...values, ...constants])}.`;
-  if (!RESULTS.length) {
-    return {phase: "Done", partials: [], lines: [], sentence: `${said} That does not depend on the inputs: nothing moves.`};
-  }
-  const isOne = INPUTS.length === 1 && !INPUTS[0].shape; // a single number
-  const more = isOne ? "" : DATA.live ? " For the other inputs, choose another direction: each takes a sweep."
-    : " Another direction takes another sweep: tangent= sets it.";
-  return {
-    phase: "Done: the derivative in one direction", lines: endsOf(moved).slice(0, MOST_LINES), partials: [],
-    sentence: `${said} In the direction ${directionText(moved)} it gave ${endsText(moved)}.${saySlope(moved)}${more}`,
-  };
-}
-// Along one input the tangent is a partial derivative.
-function saySlope({dots}) {
-  const moving = INPUTS.filter(node => DATA.live && dots[node.id] !== undefined), [{id, name}] = RESULTS;
-  if (moving.length !== 1 || dots[moving[0].id] !== 1 || !Number.isFinite(dots[id] ?? 0)) return "";
-  const own = moving[0].label || moving[0].name, change = numberText((dots[id] ?? 0) * NUDGE, DATA.digits + 2);
-  const slopes = listed(RESULTS.map(result => `∂${result.name}/∂${own}`));
-  return ` That is ${slopes}: were ${own} larger by ${NUDGE}, ${name} would change by about ${change}.`;
 }
 
 function saySeed(_, {v}) {

@@ -24,7 +24,7 @@ function toNumber(value) {
 
 // The sweeps, the adjoints they end in, the decisions that fall otherwise at these inputs than when recording, and what
 // has a derivative that is not determined here: inputs, of a page without adjoints results.
-function evaluated(inputs, direction = recordedDirection()) {
+function evaluated(inputs, direction = hasTangents ? recordedDirection() : {}) {
   const v = forwardSweep(inputs), moved = hasTangents ? tangentSweep(v, direction) : null;
   const sweep = hasAdjoints ? reverseSweep(v) : {seeds: [], records: []}, final = [...sweep.seeds];
   for (const record of sweep.records) final[record.edge.from] = record.soFar;
@@ -48,39 +48,6 @@ function forwardSweep(inputs) {
     else v[node.id] = node.kind === "input" ? inputs[node.id] : Number(PROGRAM.values[node.id](v));
   }
   return v;
-}
-
-function recordedDirection() {
-  return Object.fromEntries(DATA.nodes.filter(n => n.kind === "input").map(n => [n.id, toNumber(n.tangent ?? 0)]));
-}
-// Sweep the tangents forward: of each node, and what its operands give to it. What does not move has none, so that no
-// infinity can make a nan of its 0.
-function tangentSweep(v, direction) {
-  const dots = [], parts = [], limits = new Set();
-  if (!DATA.live) DATA.nodes.forEach(node => { dots[node.id] = node.tangent; });
-  const given = recordedDirection(), isTheirs = Object.keys(given).every(id => given[id] === direction[id]);
-  for (const node of DATA.live ? DATA.nodes : []) {
-    if (node.kind === "input") {
-      if (direction[node.id] !== 0) dots[node.id] = direction[node.id];
-      continue;
-    }
-    const own = parts[node.id] = [];
-    node.edges.forEach((edge, k) => {
-      if (dots[edge.from] === undefined) return;
-      const dot = dots[edge.from], partial = Number(PROGRAM.partials[node.id][k](v));
-      own.push({edge, dot, partial, product: pushedOn(dot, partial, v[node.id], edge)});
-    });
-    if (own.length) dots[node.id] = own.reduce((sum, part) => sum + part.product, 0);
-    if (isTheirs && node.tangent !== undefined && isRecorded(v)) {
-      dots[node.id] = toNumber(node.tangent);
-      limits.add(node.id);
-    }
-  }
-  return {dots, parts, limits};
-}
-function pushedOn(dot, partial, out, edge) {
-  const nothing = edge.structural ? partial === 0 : edge.vertex && dot === 0 && isinf(partial) && isfinite(out);
-  return nothing ? 0 : dot * partial;
 }
 
 // Sweep back. A cotangent has a finite part, the coefficient of one infinite unit (null: none), whether anything arrived

@@ -280,7 +280,7 @@ class Table {
   fill({v, moved, sweep, final}) {
     for (const node of DATA.nodes) write(this.left[node.id], numberText(v[node.id]));
     RESULTS.forEach((result, k) => write(this.outputs[k], result.value ?? numberText(v[result.id])));
-    if (hasTangents) this.fillTangents(moved);
+    if (hasTangents) fillTangents(this.middle, moved);
     for (const {step, key, formula, value} of this.right) {
       const {kind} = TIMELINE[step], record = sweep.records[key];
       if (kind === "reverse") {
@@ -288,21 +288,6 @@ class Table {
         write(value, numberText(record.total));
       } else write(value, numberText(kind === "seed" ? seedTotal(key) : NODE[key].gradient ?? final[key]));
     }
-  }
-
-  fillTangents(moved) {
-    const put = ({name, formula, value}, meaning, number) => {
-      write(formula, meaning && meaning !== name ? `${name} = ${meaning}` : name);
-      write(value, number);
-    };
-    for (const node of DATA.nodes) {
-      const meaning = node.kind === "input" ? "" : tangentFormula(node, moved);
-      put(this.middle[node.id], meaning, tangentText(node.id, moved));
-    }
-    RESULTS.forEach((result, k) => {
-      const text = result.tangent ?? tangentText(result.id, moved);
-      put(this.middle[`result ${k}`], NODE[result.id].dot.includes(",") ? "" : NODE[result.id].dot, text);
-    });
   }
 
   show(step) {

@@ -133,6 +133,7 @@ def computing(data: Mapping[str, Any]) -> str:
             _program(data),
             _asset("sweep.js"),
             _asset("limits.js"),
+            _asset("tangents.js") if _mode(data) != "reverse" else "",
         ]
     )
 
