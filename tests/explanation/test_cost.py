@@ -282,4 +282,5 @@ Reverse mode wins by a factor of 2.26: forward mode takes 104 operations with 3 
 reverse mode 46 with 1 sweep.
 Forward mode holds 112 bytes at a time; reverse mode 96 bytes, with what the way back needs.
 Stored: v1, v2, v3 (3 of 6 values, 48 of 96 bytes).
+The table writes v2 as σ(v1).
 Evaluations of functions, one operation each: expit 2."""

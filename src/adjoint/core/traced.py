@@ -41,6 +41,8 @@ class Local(threading.local):
     """
     around: Callable[[Any, Any, dict[str, Any]], Any] | None = None
     """Who calls functions of the user's that are traced inside a recording."""
+    lifted: Callable[[Any], Any] | None = None
+    """What makes handles of new arrays, while somebody wants to see what is computed of them."""
 
 
 LOCAL = Local()
@@ -186,9 +188,11 @@ CONSTANTS = Constants()
 
 def as_buffer(x: object) -> Any:
     """An array of the user's own, which may be assigned to: a handle, if it is a plain array of real numbers."""
-    if type(x) is ARRAY and x.dtype.kind in "fc":
-        return Traced(x, CONSTANTS, None)
-    return x
+    if type(x) is not ARRAY:
+        return x
+    if LOCAL.lifted is not None:
+        return LOCAL.lifted(x)
+    return Traced(x, CONSTANTS, None) if x.dtype.kind in "fc" else x
 
 
 class Ended(Constants):

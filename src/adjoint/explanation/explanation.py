@@ -229,10 +229,12 @@ class Explanation:
         return picture
 
     def page(self, path: str | PathLike[str] | None = None) -> Any:
-        """Write one file of HTML that steps through both sweeps; without a path, show it.
+        """Write one file of HTML that steps through the sweeps of the mode; without a path, show it.
 
+        Mode "forward" plays values and tangents, "reverse" values and then adjoints, "both" all three.
         It needs no network. Small programs are computed in the page, number by number, so that its sliders change the
-        inputs. For others, for folded blocks and loops, and beside tangents it shows what was computed here.
+        inputs, and fields the direction of the tangents. For others, and for folded blocks and loops, it shows what
+        was computed here.
 
         Parameters
         ----------
@@ -259,21 +261,18 @@ class Explanation:
             return show_page(self.page)
         options = {**self._options, "most": sys.maxsize}
         try:
-            if self._mode != "reverse":
-                raise NoScriptError("tangents are shown beside them")
             if any([row.kind in ("block", "loop") for row in self._view.rows]):
                 raise NoScriptError("blocks and loops are folded; collapse=False writes them out")
             numbers = sum([np.size(concrete(node[3])) for node in self._whole.trace if not isinstance(node[3], tuple)])
             if numbers > MOST_STEPS:  # not to be written out in vain
                 raise NoScriptError(f"the program has {numbers:,} numbers")
-            view = self._seen("scalar", collapse=False, mode="reverse")
+            view = self._seen("scalar", collapse=False)
             return write_page(live_page(view, Table(view, **options)), path)
         except NoScriptError as error:
             why = f", as {error}."
         except UnsupportedError as error:
             why = f": {str(error).splitlines()[0]}"
-        view = self._backward if self._mode == "reverse" else self._seen(self._level, self._collapse, "both")
-        return write_page(still_page(view, Table(view, **options), f"The values are fixed{why}"), path)
+        return write_page(still_page(self._view, Table(self._view, **options), f"The values are fixed{why}"), path)
 
     def sympy(self) -> Symbolic:
         """The function and its derivatives as SymPy expressions, number by number, with shared parts kept shared.
@@ -340,6 +339,8 @@ class Explanation:
     def cost(self) -> Cost:
         """Operations and memory of the function and of both sweeps, and which mode is the cheaper one here.
 
+        The function is run once more for it, to see what it computes of arrays that do not depend on the inputs.
+
         Returns
         -------
         Cost
@@ -351,9 +352,11 @@ class Explanation:
         >>> ad.explain(lambda x: x**2)(3.0).cost().inputs
         1
         """
+        from .record.constants import work_on_constants
         from .show.cost import cost_of
 
-        return cost_of(self._view, self.table().called)
+        constants = work_on_constants(self._whole, self._fun, self._args, self._kwargs)
+        return cost_of(self._view, self.table(), constants)
 
     @cached_property
     def programs(self) -> Programs | None:

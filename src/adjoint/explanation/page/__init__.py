@@ -1,1 +1,1 @@
-"""The page that steps through both sweeps."""
+"""The page that steps through the sweeps."""

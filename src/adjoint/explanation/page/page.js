@@ -2,13 +2,13 @@
 const PACE = 1500;
 const LAST = TIMELINE.length - 1;
 const given = Object.fromEntries(INPUTS.map(node => [node.id, DATA.live ? toNumber(node.value) : node.value]));
-const inputs = {...given};
+const inputs = {...given}, direction = hasTangents ? recordedDirection() : {};
 const graph = new Graph(find("graph-box"));
 const table = new Table(find("table-box"), go);
 let step = 0, timer = null, sweeps = null;
 
 function recompute() {
-  sweeps = evaluated(inputs);
+  sweeps = evaluated(inputs, direction);
   table.fill(sweeps);
   const texts = new Set([...sweeps.failed.map(sayFailed), ...(sweeps.open.length ? [sayOpen(sweeps.open)] : [])]);
   find("banners").replaceChildren(...[...texts].map(text => make("p", {class: "banner"}, text)));
@@ -21,7 +21,7 @@ function stateAt(at) {
   const done = Math.max(0, Math.min(at - SEED_AT, HANDED.length));
   if (at >= SEED_AT) sweeps.sweep.seeds.forEach((seed, id) => { totals[id] = seed; });
   sweeps.sweep.records.slice(0, done).forEach(record => { totals[record.edge.from] = record.soFar; });
-  if (at === LAST) DATA.nodes.forEach(node => { totals[node.id] = sweeps.final[node.id]; });
+  if (at === LAST && hasAdjoints) DATA.nodes.forEach(node => { totals[node.id] = sweeps.final[node.id]; });
   return {...sweeps, known, totals, done};
 }
 
@@ -30,9 +30,10 @@ function show() {
   document.body.dataset.phase = moment.phase;
   find("phase").textContent = said.phase;
   write(find("sentence"), said.sentence);
-  find("lines").replaceChildren(...said.lines.flatMap(([left, right], k) => {
+  find("lines").replaceChildren(...said.lines.flatMap(([left, right, kind], k) => {
     const isTotal = k === said.lines.length - 1 || said.lines[k + 1][0] !== ""; // where the next chain begins
-    return [make("span", {}, left), make("span", {}, "="), make("span", {class: isTotal ? "total" : ""}, ...unbroken(right))];
+    const cls = isTotal ? `total ${kind ?? ""}` : "";
+    return [make("span", {}, left), make("span", {}, "="), make("span", {class: cls}, ...unbroken(right))];
   }));
   find("partials").replaceChildren(...said.partials.map(text => make("li", {}, ...unbroken(text))));
   showIfAny("line", moment.node && moment.node.line);
@@ -44,7 +45,7 @@ function show() {
   slider.setAttribute("aria-valuetext", `${said.phase}; ${step + 1} of ${TIMELINE.length}`);
   for (const id of ["first", "back"]) find(id).setAttribute("aria-disabled", step === 0);
   for (const id of ["next", "last"]) find(id).setAttribute("aria-disabled", step === LAST);
-  for (const node of DATA.live ? INPUTS : []) {
+  for (const node of DATA.live && hasAdjoints ? INPUTS : []) {
     const total = state.totals[node.id], complete = total !== undefined && (lastTo.get(node.id) ?? -1) < state.done;
     find(`slope-${node.id}`).textContent = complete ? `∇ = ${numberText(total)}` : "";
   }
@@ -124,9 +125,15 @@ function inputField(node) {
     changed();
   });
   put(given[node.id], null);
-  const slope = make("output", {class: "slope", id: `slope-${node.id}`, for: id});
-  const field = make("div", {class: "field"}, make("label", {for: id}, name), range, number, slope);
-  return {field, reset: () => put(given[node.id], null)};
+  const slope = hasAdjoints ? [make("output", {class: "slope", id: `slope-${node.id}`, for: id})] : [];
+  const seed = hasTangents ? seedField(node) : null;
+  const under = [...slope, ...(seed ? [seed.field] : [])];
+  const field = make("div", {class: "field"}, make("label", {for: id}, name), range, number, ...under);
+  const reset = () => {
+    put(given[node.id], null);
+    if (seed) seed.put(recordedDirection()[node.id]);
+  };
+  return {field, reset, seed};
 }
 function changed() {
   recompute();
@@ -143,6 +150,10 @@ function buildInputs() {
   }
   const fields = INPUTS.map(inputField);
   find("fields").append(...fields.map(f => f.field));
+  fields.forEach(({seed}, k) => seed && seed.alone.addEventListener("click", () => {
+    fields.forEach((other, n) => other.seed.put(n === k ? 1 : 0));
+    changed();
+  }));
   find("reset").addEventListener("click", () => {
     fields.forEach(f => f.reset());
     changed();
@@ -167,7 +178,8 @@ function buildTheme() {
 function start() {
   const slider = find("step");
   slider.max = LAST;
-  find("controls").style.setProperty("--split", `${(100 * (SEED_AT - 0.5)) / (LAST)}%`);
+  document.body.dataset.mode = DATA.mode;
+  find("controls").style.setProperty("--split", `${hasAdjoints ? (100 * (SEED_AT - 0.5)) / LAST : 100}%`);
   slider.addEventListener("input", () => move(Number(slider.value)));
   find("first").addEventListener("click", () => move(0));
   find("back").addEventListener("click", () => move(step - 1));

@@ -49,6 +49,8 @@ def live_page(view: TraceView, table: Table) -> dict[str, Any]:
         node["value"], node["adjoint"] = float(value), float(view.adjoint(row.outs[0]))
         if view.backward is not None and view.backward.is_careful:  # then the steps alone need not give it
             node["recorded"] = node["adjoint"]
+        if view.tangents is not None and (row.kind == "input" or row.outs[0] in view.limits):
+            node["tangent"] = float(view.tangent(row.outs[0]))  # the seed, or a limit that the steps do not give
         if row.kind != "input":
             if len(row.outs) != 1 or not row.formulas:
                 raise NoScriptError("a step has several results")
@@ -72,9 +74,12 @@ def still_page(view: TraceView, table: Table, why: str) -> dict[str, Any]:
     for k, row in enumerate(view.rows):
         node = _node(view, table, row, k)
         node["value"] = ", ".join([table.value(view.value(place)) for place in row.outs])
-        node["adjoint"] = ", ".join([table.value(view.adjoint(place)) for place in row.outs])
+        if view.backward is not None:
+            node["adjoint"] = ", ".join([table.value(view.adjoint(place)) for place in row.outs])
         if view.tangents is not None:
-            node["tangent"] = ", ".join([" = ".join(table.tangent(row, place)) for place in row.outs])
+            pairs = [table.tangent(row, place) for place in row.outs]
+            node["tangent"] = ", ".join([value for _, value in pairs])
+            node["pushed"] = ", ".join(dict.fromkeys([text.partition(" = ")[2] for text, _ in pairs]))
         if row.kind == "input" and np.iscomplexobj(view.adjoint(k)):  # the gradient is the direction of ascent
             node["gradient"] = table.value(np.conjugate(view.adjoint(k)))
         nodes.append(node)
@@ -90,6 +95,8 @@ def still_page(view: TraceView, table: Table, why: str) -> dict[str, Any]:
         nodes[ids[place]]["start"] = so_far(place)
     for k in range(len(view.rows) - 1, -1, -1):  # in the order of the sweep back
         row = view.rows[k]
+        if view.backward is None:
+            nodes[k]["edges"] = [_edge(row, edge, ids, table) for edge in row.edges]
         for edge in [e for e in row.edges if e.value is not None]:
             before = arrived.get(edge.operand)
             arrived[edge.operand] = edge.total
@@ -106,6 +113,7 @@ def still_page(view: TraceView, table: Table, why: str) -> dict[str, Any]:
         "why": why,
         "nodes": nodes,
         "values": [table.value(view.value(place)) for place in view.outputs],
+        "tangents": [table.value(view.tangent(place)) for place in view.outputs if view.tangents is not None],
         "seed": [table.value(seed) for seed in view.given_seeds if seed is not None],
         "totals": [table.value(seed.total) for seed in seeds],
         "guards": [],
@@ -115,8 +123,11 @@ def still_page(view: TraceView, table: Table, why: str) -> dict[str, Any]:
 def _head(view: TraceView, table: Table, ids: dict[int, int]) -> dict[str, Any]:
     recorded = view.recorded
     results = [(table.result + name, out) for name, out in zip(recorded.result_names, recorded.outputs, strict=True)]
+    modes = {(True, False): "reverse", (False, True): "forward", (True, True): "both"}
     return {
         "title": table.result,
+        "mode": modes[view.backward is not None, view.tangents is not None],
+        "dots": [table.tangent_of(name) for name, out in results if view.recorded.is_traced(out)],
         "result": table.summed,
         "several": view.has_several_results,
         "digits": table.digits,
@@ -140,6 +151,7 @@ def _node(view: TraceView, table: Table, row: Row, k: int) -> dict[str, Any]:
         "name": ", ".join([view.names[p] for p in row.outs]),
         "label": view.labels[place] if row.kind == "input" else table.label(place) if len(row.outs) == 1 else "",
         "shown": ", ".join([table.called(p) for p in row.outs]),
+        "dot": ", ".join([table.tangent_of(table.called(p)) for p in row.outs]) if view.tangents is not None else "",
         "kind": "input" if row.kind == "input" else "step",
         "formula": view.labels[place] if row.kind == "input" else _formula(table, row),
         "line": f"{line}  {line.source}" if line is not None else "",
@@ -168,12 +180,16 @@ def _live_edge(row: Row, edge: Edge, ids: dict[int, int], table: Table, name: An
 
 
 def _edge(row: Row, edge: Edge, ids: dict[int, int], table: Table) -> dict[str, Any]:
-    return {
+    found = {
         "from": ids[edge.operand],
         "target": table.called(edge.operand),
         "partial": "" if edge.partial is None else table.partial(row, edge),
-        "handed": table.handed(row, edge),
     }
+    if table.view.backward is not None:
+        found["handed"] = table.handed(row, edge)
+    if table.view.tangents is not None and edge.partial is not None:
+        found["pushed"] = table.pushed(row, edge)
+    return found
 
 
 def _guards(view: TraceView, name: Any) -> list[dict[str, Any]]:

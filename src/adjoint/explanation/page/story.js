@@ -5,9 +5,8 @@ const NODE = {};
 DATA.nodes.forEach(node => { NODE[node.id] = node; });
 const INPUTS = DATA.nodes.filter(node => node.kind === "input");
 const STEPS = DATA.nodes.filter(node => node.kind !== "input");
-const HANDED = handedBack();
+const HANDED = hasAdjoints ? handedBack() : [];
 const RESULT = DATA.result;
-const hasTangents = DATA.nodes.some(node => node.tangent);
 const nameOf = id => NODE[id].shown;
 const targetOf = edge => edge.target ?? nameOf(edge.from);
 // What is returned: "L = v9"; where the program has the result's own name for it, that alone
@@ -16,15 +15,15 @@ const RESULTS = DATA.results.map(result => {
   return {...result, text: name === called ? name : `${name} = ${called}`};
 });
 
-// start, one step per node, the seed, one step per edge of the sweep back, the end
+// start, one step per node, the seed, one step per edge of the sweep back, the end; tangents go along with the values
 const TIMELINE = [
   {kind: "start", phase: "start"},
   ...STEPS.map((node, k) => ({kind: "forward", phase: "forward", node, number: k + 1})),
-  {kind: "seed", phase: "reverse"},
+  ...(hasAdjoints ? [{kind: "seed", phase: "reverse"}] : []),
   ...HANDED.map(([node, k], index) => ({kind: "reverse", phase: "reverse", node, edge: node.edges[k], index})),
   {kind: "done", phase: "done"},
 ];
-const SEED_AT = STEPS.length + 1;
+const SEED_AT = STEPS.length + 1; // on a page without adjoints the end
 const lastTo = new Map(HANDED.map(([node, k], index) => [node.edges[k].from, index]));
 
 function listed(items, most = 6) {
@@ -36,31 +35,34 @@ const nodeText = (node, v) => numberText(v[node.id]);
 
 // What to show at a step: a heading, a chain of equal things, a sentence, and the partials that matter.
 function describe(moment, state) {
-  const say = {start: sayStart, forward: sayForward, seed: saySeed, reverse: sayReverse, done: sayDone};
+  const end = hasAdjoints ? sayDone : sayTangents;
+  const say = {start: sayStart, forward: sayForward, seed: saySeed, reverse: sayReverse, done: end};
   return say[moment.kind](moment, state);
 }
 
-function sayStart(_, {v}) {
+function sayStart(_, {v, moved}) {
   const all = INPUTS.map(node => [node.label || node.name, nodeText(node, v)]);
-  const [are, them] = all.length === 1 ? ["The input is", "it"] : ["The inputs are", "them"];
-  const steps = STEPS.length === 1 ? "one step" : `${STEPS.length} steps`;
+  const isOne = all.length === 1, steps = STEPS.length === 1 ? "one step" : `${STEPS.length} steps`;
   return {
-    phase: "Start: the inputs", lines: all.slice(0, MOST_LINES), partials: [],
-    sentence: `${are} given: ${listed(all.map(pair => pair.join(" = ")))}. ` +
-      `The forward sweep computes ${steps} from ${them}, one after the other.`,
+    phase: "Start: the inputs", partials: [],
+    lines: [all, hasTangents ? directionOf(moved) : []].flatMap(pairs => pairs.slice(0, MOST_LINES)),
+    sentence: `${isOne ? "The input is" : "The inputs are"} given: ${listed(all.map(pair => pair.join(" = ")))}. ` +
+      `${hasTangents ? sayDirection(moved) : ""}The forward sweep computes ${steps} from ${isOne ? "it" : "them"}, one after the ` +
+      `other${hasTangents ? ", and the tangent of each" : ""}.`,
   };
 }
-
-function sayForward({node, number}, {v}) {
+function sayForward({node, number}, {v, moved}) {
   const name = nameOf(node.id), value = nodeText(node, v);
   const operands = [...new Set(node.edges.map(targetOf))];
   const chain = [node.formula, DATA.live ? withNumbers(node.formula, node, v) : node.formula, value];
   const kept = node.edges.length === 1 ? "the local partial is" : "the local partials are";
-  const uses = operands.length ? `uses ${listed(operands)}; ${kept} noted for the way back` : "uses no input";
-  const moves = node.tangent ? ` Its tangent goes along: ${node.tangent}.` : "";
+  const later = hasAdjoints ? `; ${kept} noted for the way back` : "";
+  const uses = operands.length ? `uses ${listed(operands)}${later}` : "uses no input";
   return {
-    phase: `Forward sweep, step ${number} of ${STEPS.length}`, lines: equals(name, chain),
-    sentence: `${name} is computed: ${name} = ${node.formula} = ${value}. It ${uses}.${moves}`,
+    phase: `Forward sweep, step ${number} of ${STEPS.length}`,
+    lines: [...equals(name, chain), ...(hasTangents ? tangentLines(node, moved) : [])],
+    sentence: `${name} is computed: ${name} = ${node.formula} = ${value}. It ${uses}.` +
+      `${hasTangents ? ` ${sayTangent(node, moved)}` : ""}`,
     partials: node.edges.flatMap((edge, k) => (edge.partial ? [partialText(node, edge, k, v)] : [])),
   };
 }
@@ -154,13 +156,15 @@ function sayWhatFollows(record, target, index) {
 
 const isSameTarget = (one, other) => one.from === other.from && one.target === other.target;
 
-function sayDone(_, {totals}) {
+function sayDone(_, {totals, moved}) {
   const all = INPUTS.map(node => [`∂${RESULT}/∂${node.label || node.name}`, node.gradient ?? numberText(totals[node.id])]);
   const count = all.length === 1 ? "the derivative" : all.length === 2 ? "both derivatives" : `all ${all.length} derivatives`;
   return {
     phase: "Done: the gradient", lines: all.slice(0, MOST_LINES), partials: [],
     sentence: `The gradient is complete: ${listed(all.map(pair => pair.join(" = ")))}. ` +
-      (RESULTS.length ? `One sweep back gave ${count}.` : "Whatever the inputs are, the result stays the same."),
+      (RESULTS.length ? `One sweep back gave ${count}.` : "Whatever the inputs are, the result stays the same.") +
+      (hasTangents && RESULTS.length
+        ? ` The sweep forward gave ${endsText(moved)}, in the one direction ${directionText(moved)}.` : ""),
   };
 }
 
@@ -185,7 +189,7 @@ function partialText(node, edge, k, v) {
 
 // What is said above everything where a derivative is not a number.
 function sayOpen(nodes) {
-  const names = nodes.map(node => `∂${RESULT}/∂${node.label || node.name}`);
+  const names = nodes.map(node => (hasAdjoints ? `∂${RESULT}/∂${node.label || node.name}` : node.dot));
   return `${listed(names)} ${names.length > 1 ? "are" : "is"} undetermined here: 0 · ∞ or nan arises on the way.`;
 }
 

@@ -1,4 +1,5 @@
-// The two sweeps over the graph, and the texts that say what they do.
+// The sweeps over the graph, and the texts that say what they do.
+const hasTangents = DATA.mode !== "reverse", hasAdjoints = DATA.mode !== "forward";
 
 // As number_text in Python: at most `digits` decimals, no zeros nobody reads.
 function numberText(x, digits = DATA.digits) {
@@ -21,15 +22,17 @@ function toNumber(value) {
   return {nan: NaN, inf: Infinity, "-inf": -Infinity}[value] ?? Number(value);
 }
 
-// Both sweeps, the adjoints they end in, the decisions that fall otherwise at these inputs than when recording, and the
-// inputs whose derivative is not determined here.
-function evaluated(inputs) {
-  const v = forwardSweep(inputs), sweep = reverseSweep(v), final = [...sweep.seeds];
+// The sweeps, the adjoints they end in, the decisions that fall otherwise at these inputs than when recording, and what
+// has a derivative that is not determined here: inputs, of a page without adjoints results.
+function evaluated(inputs, direction = hasTangents ? recordedDirection() : {}) {
+  const v = forwardSweep(inputs), moved = hasTangents ? tangentSweep(v, direction) : null;
+  const sweep = hasAdjoints ? reverseSweep(v) : {seeds: [], records: []}, final = [...sweep.seeds];
   for (const record of sweep.records) final[record.edge.from] = record.soFar;
-  for (const node of DATA.nodes) final[node.id] ??= DATA.live ? 0 : node.adjoint;
+  for (const node of hasAdjoints ? DATA.nodes : []) final[node.id] ??= DATA.live ? 0 : node.adjoint;
   const guards = DATA.live ? DATA.guards.map((guard, k) => ({...guard, value: PROGRAM.guards[k](v)})) : [];
-  const open = DATA.live ? DATA.nodes.filter(node => node.kind === "input" && isnan(final[node.id])) : [];
-  return {v, sweep, final, failed: guards.filter(guard => !holds(guard)), open};
+  const open = !DATA.live ? [] : hasAdjoints ? DATA.nodes.filter(node => node.kind === "input" && isnan(final[node.id]))
+    : DATA.results.filter(({id}) => isnan(moved.dots[id] ?? 0));
+  return {v, moved, sweep, final, failed: guards.filter(guard => !holds(guard)), open};
 }
 
 // A truth value is expected, or the very number that a program was recorded for.

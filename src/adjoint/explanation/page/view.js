@@ -79,7 +79,7 @@ function partOf(node, moment) {
     },
     seed: () => DATA.outputs.includes(node.id) && "receiving",
     reverse: () => (moment.edge.from === node.id ? "receiving" : moment.node === node && "giving"),
-    done: () => node.kind === "input" && "receiving",
+    done: () => (hasAdjoints ? node.kind === "input" && "receiving" : DATA.outputs.includes(node.id) && "computing"),
   };
   return is[moment.kind]() || "";
 }
@@ -126,12 +126,13 @@ class Graph {
     const also = node.kind === "input" ? otherName : node.formula;
     const room = floor((w - 14 - 7.7 * name.length) / 6.7);
     const beside = also && room > 2 ? [make("tspan", {class: "formula", dx: 6}, shorten(also, room))] : [];
-    const value = line("value", 4), adjoint = line("adjoint", 22);
+    const from = -h / 2, value = line("value", from + 34), tangent = hasTangents ? [line("tangent", from + 52)] : [];
+    const adjoint = hasAdjoints ? [line("adjoint", h / 2 - 8)] : [];
     const group = make("g", {class: `node ${node.kind}`, "data-node": node.id},
       make("rect", {x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 9}),
-      line("title", -14, name, ...beside), value, adjoint,
-      make("title", {}, [`${node.shown} = ${node.formula}`, node.shape, node.tangent, node.line].filter(Boolean).join("\n")));
-    this.nodes[node.id] = {group, value, adjoint, room: floor((w - 8) / 7.85)};
+      line("title", from + 16, name, ...beside), value, ...tangent, ...adjoint,
+      make("title", {}, [`${node.shown} = ${node.formula}`, node.shape, node.line].filter(Boolean).join("\n")));
+    this.nodes[node.id] = {group, value, tangent: tangent[0], adjoint: adjoint[0], room: floor((w - 8) / 7.85)};
     return group;
   }
 
@@ -149,9 +150,14 @@ class Graph {
       if (now) group.parentNode.insertBefore(group, this.edges[0].mark);
     }
     for (const node of DATA.nodes) {
-      const {group, value, adjoint, room} = this.nodes[node.id], id = node.id;
+      const {group, value, tangent, adjoint, room} = this.nodes[node.id], id = node.id;
       group.setAttribute("class", `node ${node.kind} ${partOf(node, moment)} ${state.known.has(id) ? "" : "pending"}`);
       value.textContent = state.known.has(id) ? shortValue(numberText(state.v[id]), room) : "";
+      if (tangent) {
+        const dot = [...node.dot].length > 4 ? "d" : node.dot, left = room - 1 - dot.length;
+        tangent.textContent = state.known.has(id) ? `${dot} ${shortValue(tangentText(id, state.moved), left)}` : "";
+      }
+      if (!adjoint) continue;
       const total = state.totals[id], more = (lastTo.get(id) ?? -1) >= state.done;
       const soFar = total === undefined ? "" : `∇ ${shortValue(numberText(total), more ? room - 5 : room - 2)}`;
       adjoint.textContent = soFar && more ? `${soFar} + …` : soFar;
@@ -161,8 +167,9 @@ class Graph {
   }
 }
 
+const HALVES = [...(hasTangents ? ["middle"] : []), ...(hasAdjoints ? ["right"] : [])]; // what stands beside the values
 function constantRow([name, value]) {
-  const nothing = ["right", "right number"].map(cls => make("td", {class: cls}));
+  const nothing = HALVES.flatMap(half => [half, `${half} number`]).map(cls => make("td", {class: cls}));
   return make("tr", {}, make("th", {class: "left", scope: "row"}, `${name}, a constant`),
     make("td", {class: "left number"}, ...unbroken(value)), ...nothing);
 }
@@ -170,14 +177,20 @@ function constantRow([name, value]) {
 // A branch or a loop of the function, and how it fell out.
 function decisionRow({text, line}) {
   return make("tr", {class: "decision"}, make("th", {class: "left", scope: "row"}, text),
-    make("td", {class: "left number"}, line), make("td", {class: "right", colspan: 2}));
+    make("td", {class: "left number"}, line), ...HALVES.map(half => make("td", {class: half, colspan: 2})));
 }
 
+const READING = {
+  reverse: "Read the left half downwards, then the right half upwards.",
+  forward: "Read downwards: each row has a value and its tangent.",
+  both: "Read the values and tangents downwards, then the adjoints upwards.",
+};
 class Table {
   constructor(box, go) {
     this.box = box;
     this.cells = TIMELINE.map(() => []);
     this.left = {};
+    this.middle = {};
     this.right = [];
     this.outputs = [];
     const body = make("tbody"), decisions = at => DATA.decisions.filter(d => d.before === at).map(decisionRow);
@@ -190,11 +203,12 @@ class Table {
       if (cell && !String(getSelection())) go(Number(cell.dataset.step));
     });
     box.replaceChildren(make("table", {},
-      make("caption", {}, "Read the left half downwards, then the right half upwards. Click a row to go there."),
+      make("caption", {}, `${READING[DATA.mode]} Click a row to go there.`),
       make("thead", {}, make("tr", {},
         ...[
-          ["left forward", hasTangents ? "Values and tangents ↓" : "Forward primal trace ↓"], ["left number forward", "value"],
-          ["right reverse", "Reverse adjoint trace ↑"], ["right number reverse", "adjoint"],
+          ["left forward", "Forward primal trace ↓"], ["left number forward", "value"],
+          ...(hasTangents ? [["middle moving", "Forward tangent trace ↓"], ["middle number moving", "tangent"]] : []),
+          ...(hasAdjoints ? [["right reverse", "Reverse adjoint trace ↑"], ["right number reverse", "adjoint"]] : []),
         ].map(([cls, text]) => make("th", {scope: "col", class: cls}, text)))),
       body));
   }
@@ -214,13 +228,15 @@ class Table {
     const also = !isInput && node.shown !== node.name ? [make("span", {class: "also"}, `${node.name}  `)] : [];
     const meaning = isInput ? node.label : node.formula;
     const definition = [isInput ? node.name : node.shown, meaning].filter(Boolean).join(" = ");
-    const shape = ["shape", "tangent"].filter(key => node[key]).map(key => make("span", {class: key}, node[key]));
+    const shape = node.shape ? [make("span", {class: "shape"}, node.shape)] : [];
     const value = make("span");
     this.left[node.id] = value;
     const left = [
       this.cell("th", "left", step, [...also, ...unbroken(definition), ...shape], {scope: "row", ...span}),
       this.cell("td", "left number", step, [value], span),
+      ...(hasTangents ? this.middleCells(step, node.id, node.dot, span) : []),
     ];
+    if (!hasAdjoints) return [make("tr", {}, ...left)];
     if (isInput) {
       const wanted = node.label || node.name, text = [`∇${wanted} = ∂${RESULT}/∂${wanted}`];
       const last = node.gradient === undefined ? `∇${node.shown}` : `conj(∇${node.name})`;
@@ -235,14 +251,21 @@ class Table {
       make("tr", {class: k ? "again" : ""}, ...(k ? [] : left), ...this.rightCells(at, [], index)));
   }
 
-  outputRow({name, called, seed, text}, k) {
+  middleCells(step, key, name, span = {}) {
+    const formula = make("span"), value = make("span");
+    this.middle[key] = {name, formula, value};
+    return [this.cell("td", "middle", step, [formula], span), this.cell("td", "middle number", step, [value], span)];
+  }
+
+  outputRow({id, name, called, seed, text, dot}, k) {
     const value = make("span"), is = name === called ? [make("span", {class: "also"}, "  the result")] : [];
     const before = RESULTS.slice(0, k).some(r => r.called === called) ? `∇${called} + ` : "";
     this.outputs.push(value);
     return make("tr", {},
       this.cell("th", "left", SEED_AT, [text, ...is], {scope: "row"}),
       this.cell("td", "left number", SEED_AT, [value]),
-      ...this.rightCells(SEED_AT, [`∇${called} = ${before}${numberText(seed)}`], k));
+      ...(hasTangents ? this.middleCells(SEED_AT, `result ${k}`, dot) : []),
+      ...(!hasAdjoints ? [] : this.rightCells(SEED_AT, [`∇${called} = ${before}${numberText(seed)}`], k)));
   }
 
   rightCells(step, text, key, extra = "") {
@@ -254,9 +277,10 @@ class Table {
   }
 
   // New numbers, after an input has changed.
-  fill({v, sweep, final}) {
+  fill({v, moved, sweep, final}) {
     for (const node of DATA.nodes) write(this.left[node.id], numberText(v[node.id]));
     RESULTS.forEach((result, k) => write(this.outputs[k], result.value ?? numberText(v[result.id])));
+    if (hasTangents) fillTangents(this.middle, moved);
     for (const {step, key, formula, value} of this.right) {
       const {kind} = TIMELINE[step], record = sweep.records[key];
       if (kind === "reverse") {

@@ -1,4 +1,4 @@
-"""The page that steps through both sweeps: one file of HTML without any network, computing in the browser.
+"""The page that steps through the sweeps: one file of HTML without any network, computing in the browser.
 
 The program is written into the page as JavaScript functions, not as texts to evaluate, so the page's policy can name
 the one script and the one style that may run, by their hashes, and forbid everything else.
@@ -45,6 +45,8 @@ INLINE = 720
 
 WIDE_BOX = (118.0, 60.0)
 TALL_BOX = (104.0, 60.0)
+LINE = 18.0
+"""How much higher a box is for one more line."""
 CHARACTER = 6.7
 """Width of a character of the text on an arrow."""
 
@@ -96,8 +98,11 @@ def page_html(data: Mapping[str, Any]) -> str:
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
         "base-uri 'none'; form-action 'none'"
     )
+    shows, trace = SHOWN[_mode(data)]
     parts = {
         "POLICY": policy,
+        "SHOWS": shows,
+        "TRACE": trace,
         "TITLE": html.escape(str(data.get("title", "")) or "trace"),
         "STYLE": style,
         "SCRIPT": script,
@@ -107,8 +112,20 @@ def page_html(data: Mapping[str, Any]) -> str:
     return re.sub(r"@@([A-Z]+)@@", lambda found: parts[found[1]], _asset("page.html"))
 
 
+SHOWN = {
+    "reverse": ("values forward, derivatives back", "forward and reverse trace"),
+    "forward": ("values and tangents, forward", "forward trace"),
+    "both": ("values and tangents forward, derivatives back", "forward and reverse trace"),
+}
+"""What a page of each mode shows, and the trace that its title names."""
+
+
+def _mode(data: Mapping[str, Any]) -> str:
+    return str(data.get("mode", "reverse"))
+
+
 def computing(data: Mapping[str, Any]) -> str:
-    """The part of a page's script that computes and needs no page: `evaluated(inputs)` does both sweeps over `DATA`."""
+    """The part of a page's script that computes and needs no page: `evaluated(inputs)` does the sweeps over `DATA`."""
     return "\n".join(
         [
             _asset("functions.js"),
@@ -116,6 +133,7 @@ def computing(data: Mapping[str, Any]) -> str:
             _program(data),
             _asset("sweep.js"),
             _asset("limits.js"),
+            _asset("tangents.js") if _mode(data) != "reverse" else "",
         ]
     )
 
@@ -154,6 +172,7 @@ def page_data(data: Mapping[str, Any]) -> str:
     title = str(data.get("title", ""))
     result = data.get("result") or (title if title.isidentifier() else "L")
     needed = {
+        "mode": _mode(data),
         "digits": int(data.get("digits", 4)),
         "live": live,
         "why": data.get("why", ""),
@@ -168,7 +187,7 @@ def page_data(data: Mapping[str, Any]) -> str:
             {"line": str(guard.get("line") or ""), "expected": _expected(guard.get("expected", True))}
             for guard in data.get("guards", ())
         ],
-        "layout": _drawings(nodes, digits=int(data.get("digits", 4))),
+        "layout": _drawings(nodes, digits=int(data.get("digits", 4)), lines=4 if _mode(data) == "both" else 3),
     }
     return _json(needed)
 
@@ -182,7 +201,9 @@ def _results(data: Mapping[str, Any], result: str, shown: Mapping[int, str]) -> 
         {"id": place, "name": name, "called": own, "seed": seed}
         for place, name, own, seed in zip(outputs, names, called, seeds, strict=True)
     ]
-    for key in ("value", "total"):
+    for one, dot in zip(found, data.get("dots", ()), strict=False):
+        one["dot"] = dot
+    for key in ("value", "tangent", "total"):
         for one, text in zip(found, data.get(f"{key}s", ()), strict=False):
             one[key] = text
     return found
@@ -194,17 +215,18 @@ def _expected(value: Any) -> Any:
 
 def _page_node(node: Mapping[str, Any], shown: Mapping[int, str], *, live: bool) -> dict[str, Any]:
     kept = {key: node.get(key, "") for key in ("id", "name", "label", "kind", "formula")}
-    kept |= {key: node[key] for key in ("line", "block", "shape", "tangent") if node.get(key)}
+    kept |= {key: node[key] for key in ("line", "block", "shape", "dot", "pushed") if node.get(key)}
+    if "tangent" in node:
+        kept["tangent"] = _number(node["tangent"])
     kept["shown"] = shown[node["id"]]
     if not live or node["kind"] == "input":
         kept["value"] = _number(node["value"])
     if not live:
-        kept["adjoint"] = _number(node.get("adjoint", ""))
-        kept |= {key: node[key] for key in ("start", "gradient") if key in node}
+        kept |= {key: _number(node[key]) for key in ("adjoint", "start", "gradient") if key in node}
     elif "recorded" in node:
         kept["recorded"] = _number(node["recorded"])
     flags = ("structural", "vertex", "limit")
-    texts = ("handed",) if live else ("handed", "share", "total", "before", "so_far")
+    texts = ("handed", "pushed") if live else ("handed", "pushed", "share", "total", "before", "so_far")
     kept["edges"] = [
         {"from": edge["from"], "partial": edge["partial"]}
         | ({"target": edge["target"]} if edge.get("target", shown[edge["from"]]) != shown[edge["from"]] else {})
@@ -240,14 +262,15 @@ def _number(value: Any) -> Any:
     return number if math.isfinite(number) else "nan" if math.isnan(number) else "inf" if number > 0 else "-inf"
 
 
-def _drawings(nodes: Sequence[Mapping[str, Any]], *, digits: int) -> dict[str, Any]:
-    """The graph from left to right, and downwards for narrow screens."""
+def _drawings(nodes: Sequence[Mapping[str, Any]], *, digits: int, lines: int) -> dict[str, Any]:
+    """The graph from left to right, and downwards for narrow screens; its boxes have so many lines."""
     names = [node["id"] for node in nodes]
     edges = [(edge["from"], node["id"]) for node in nodes for edge in node["edges"]]
     texts = [str(edge["partial"]) for node in nodes for edge in node["edges"]]
     widths = [CHARACTER * (2 + (len(text) if CONSTANT.fullmatch(text) else digits + 3)) for text in texts]
     found = {}
-    for key, box, layer_gap, side_gap in (("wide", WIDE_BOX, 76.0, 14.0), ("tall", TALL_BOX, 46.0, 10.0)):
+    for key, (wide, high), layer_gap, side_gap in (("wide", WIDE_BOX, 76.0, 14.0), ("tall", TALL_BOX, 46.0, 10.0)):
+        box = (wide, high + LINE * (lines - 3))
         drawing = lay_out(
             names, edges, box=box, layer_gap=layer_gap, side_gap=side_gap, label_widths=widths, downwards=key == "tall"
         )

@@ -11,6 +11,8 @@ import numpy as np
 from ...core.traced import Traced
 from ...core.values import dtype_of
 from ...ir.program import Step
+from ..formula.expression import expression_of
+from ..formula.notation import Notation
 from ..show.rows import Row, TraceView
 from .record import Recorded
 from .recorder import NAMED, Notebook
@@ -77,13 +79,26 @@ def memory_of(
         else:
             recomputed += [(k, names(place), (c,)) for place, c in again if c is not None]
     rest = keeping.stored - set(sizes)  # masks and places, which are no values of the trace
-    sizes.update({b: s for n in computed(view.recorded) for b, s in [memory_at(notebook, n)] if b in rest})
+    others = {b: (n, s) for n in computed(view.recorded) for b, s in [memory_at(notebook, n)] if b in rest}
+    sizes.update({b: s for b, (_, s) in others.items()})
     return MemoryUse(
-        (*[text for text, _ in _with_runs(stored)], *([f"{len(rest)} that no row shows"] if rest else [])),
+        (*[text for text, _ in _with_runs(stored)], *_unshown(view, names, [n for n, _ in others.values()])),
         (len(keeping.stored), len(sizes)),
         (sum([sizes[b] for b in keeping.stored]), sum(sizes.values())),
         tuple(_with_runs(recomputed)),
     )
+
+
+def _unshown(view: TraceView, names: Callable[[int], str], numbers: list[int]) -> list[str]:
+    """What is stored and is no value of any row: conditions, as the table writes them, and how many others."""
+    notation = Notation(lambda symbol: names(symbol.place), view.arrays)
+    found = [expression_of(view.recorded.notebook, n, view.symbols) for n in numbers]
+    texts = [f"[{notation.text(e)}]" for e in found if e.head.facts.form.sign in COMPARISONS]
+    count = len(found) - len(texts)
+    return [*dict.fromkeys(texts), *([f"{count} that no row shows"] if count else [])]
+
+
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
 def marks(view: TraceView, keeping: Keeping) -> dict[int, str]:

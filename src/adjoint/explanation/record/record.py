@@ -52,6 +52,8 @@ class Recorded:
     """Whether arrays are arrays, and not written out number by number."""
     restore: Callable[[list[Any]], Any]
     """From one value for each result to the containers of what the function returned."""
+    moving: list[int]
+    """Which of the leaves of the arguments the inputs are."""
 
     def is_traced(self, x: Any) -> bool:
         """Whether a result depends on the inputs, so that it has a place in the trace."""
@@ -73,6 +75,7 @@ def record(
     notebook, trace = Notebook(), Recorder()
     call = list(leaves)
     traces = trace, notebook
+    notebook.open = trace.checkpoints
     for k, x in zip(moving, inputs, strict=True):
         call[k] = trace.input(notebook.input(copied(x)))
     trace.notes[:] = [BLANK] * len(inputs)  # inputs stand nowhere
@@ -107,6 +110,7 @@ def record(
         is_whole=True,
         restore=restore,
         rebuild=_into_containers(leaves, rebuild, moving, argnums),
+        moving=moving,
     )
 
 
@@ -134,12 +138,18 @@ LEAF = (Traced, np.ndarray, np.generic, float, int, complex)
 
 def title_of(fun: Any) -> str:
     """What a function is called; a derivative of it says so: `grad(f)`."""
-    if callable(getattr(fun, "fun", None)) and _is_ours(type(fun)):
-        return title_of(fun.fun)  # jitted: the same function
+    fun = function_of(fun)
     name = getattr(fun, "__name__", None) or type(fun).__name__
     name = "f" if name in ("<lambda>", "") else name
     maker, inner, _ = getattr(fun, "__qualname__", "").partition("(")
     return f"{maker}({name})" if inner and _is_ours(fun) else name
+
+
+def function_of(fun: Any) -> Any:
+    """The user's function, of a jitted one that which is jitted."""
+    while callable(getattr(fun, "fun", None)) and _is_ours(type(fun)):
+        fun = fun.fun
+    return fun
 
 
 def _is_ours(x: Any) -> bool:

@@ -74,6 +74,10 @@ class Notebook(CaptureTrace):
         """The step that computes a number."""
         self.words: dict[int, str | None] = {}
         """The word of the user's code that asked for a guard, by the place of the guard among the steps."""
+        self.calls: dict[int, tuple[int, ...]] = {}
+        """The checkpointed calls around the step that computes a number, from the outermost in."""
+        self.open: list[int] = []
+        """The checkpointed calls that are under way."""
 
     def decided(self, x: Traced, why: str = "", likely: bool | None = None) -> Any:
         """The plain value of a handle, and with the guard the word that asked for it."""
@@ -96,6 +100,8 @@ class Notebook(CaptureTrace):
         for handle in handles:
             self.values[handle.node] = handle.value
             self.producers[handle.node] = self.program.steps[-1]
+            if self.open:
+                self.calls[handle.node] = tuple(self.open)
         return handles
 
     def write_one(self, primitive: Any, numbers: list[int], params: dict[str, Any], out: Any) -> Traced:
@@ -115,7 +121,7 @@ class Notebook(CaptureTrace):
         """A notebook that goes on where this one stops."""
         new = Notebook()
         new.program, new.foreign, new.arrays, new.numbers = self.program, self.foreign, self.arrays, self.numbers
-        new.values, new.producers, new.words = self.values, self.producers, self.words
+        new.values, new.producers, new.words, new.calls = self.values, self.producers, self.words, self.calls
         return new
 
     def value(self, number: int) -> Any:
@@ -147,7 +153,8 @@ class Recorder(ReverseTrace):
         self._outside = [] if note else user_frames()
         """Who asks for the explanation: their variables are not the function's."""
         self._frames: dict[int, FrameType] = {}
-        self._checkpoints: list[int] = []
+        self.checkpoints: list[int] = []
+        """The checkpointed calls that are under way."""
         self._count = 0
 
     def append(self, node: Node) -> None:
@@ -160,7 +167,7 @@ class Recorder(ReverseTrace):
         for frame in reversed(frames):
             self._look_at(frame)
         place = _place(frames[0]) if frames else None
-        self.notes.append(Note(place, blocks_now(), tuple(self._checkpoints)))
+        self.notes.append(Note(place, blocks_now(), tuple(self.checkpoints)))
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         """As the reverse trace does, but the inside of a checkpointed function is written down as well.
@@ -170,11 +177,11 @@ class Recorder(ReverseTrace):
         if primitive.name != "checkpoint":
             return super().process(primitive, args, params)
         self._count += 1
-        self._checkpoints.append(self._count)
+        self.checkpoints.append(self._count)
         try:
             return primitive.evaluate(*args, **params)
         finally:
-            self._checkpoints.pop()
+            self.checkpoints.pop()
 
     def unary(self, primitive: Primitive, x: Traced) -> Any:
         """`process`: the outer trace has to see this primitive, not what it is evaluated with."""

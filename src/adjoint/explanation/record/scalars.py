@@ -74,6 +74,7 @@ def unrolled(whole: Recorded) -> Recorded:
         is_whole=False,
         restore=whole.restore,
         rebuild=lambda found: whole.rebuild(_regrouped(whole.inputs, found)),
+        moving=whole.moving,
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,11 +15,13 @@ from ...core.values import concrete, dtype_of, shape_of
 from ...ir.program import GUARD, Step
 from ...ops.reduction import any as any_of
 from ...ops.selection import where
+from ..record.constants import NO_WORK, ConstantWork
 from ..record.memory import MemoryUse, keeping_of, memory_of, peak, peak_back
 from ..record.record import Recorded
 from ..record.sweeps import sweep_forward
 from .flops import GUESSES, functions, is_estimated, operations, primitives_of
 from .rows import TraceView
+from .table import Table
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class SweepCost:
     functions: dict[str, int]
     """How many of them are evaluations of a function such as exp or sin, which take longer than an addition."""
     memory: int
-    """Bytes that have to be held at one time; arrays that the function only reads are not counted."""
+    """Bytes that have to be held at one time; arrays that do not depend on the inputs are not counted."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,12 +51,16 @@ class Cost:
     """The function and one sweep back, with what is computed again for it."""
     kept: MemoryUse
     """What the sweep back needs of the function's values."""
+    written_out: tuple[tuple[str, str], ...] = ()
+    """Stored values that the table writes as what they are, and how: b as exp(a), in the partial exp(a)."""
     estimated: tuple[str, ...] = ()
     """Operations that the table of counts does not know: one for each number they give."""
     guessed: tuple[str, ...] = ()
     """Sentences on loops and choices inside others, of which it is not known how often they turn or what they take."""
+    constant: int = 0
+    """Operations of the function on arrays that do not depend on the inputs: they are in all counts, once in each."""
     uncounted: tuple[str, ...] = ()
-    """Arrays that NumPy computed from others before they met an input: what that took is not in the counts."""
+    """Arrays that the function made of others out of sight, before they met an input: that is not in the counts."""
 
     @property
     def forward_total(self) -> int:
@@ -118,8 +125,13 @@ class Cost:
         if self.outputs:
             yield self.price
             yield f"{str(self.kept)[:1].upper()}{str(self.kept)[1:]}."
+        if self.outputs and self.written_out:
+            yield f"The table writes {', '.join([f'{name} as {formula}' for name, formula in self.written_out])}."
         if self.function.functions:
             yield f"Evaluations of functions, one operation each: {_listed(self.function.functions)}."
+        if self.constant:
+            count = f"{self.constant:,} operation{'' if self.constant == 1 else 's'}"
+            yield f"On arrays that do not depend on the inputs: {count} in each call, which could be done once before."
         if self.estimated:
             yield f"Not in the table of counts, so one operation for each number: {', '.join(self.estimated)}."
         if self.uncounted:
@@ -128,11 +140,13 @@ class Cost:
         yield from self.guessed
 
 
-def cost_of(view: TraceView, called: Callable[[int], str] | None = None) -> Cost:
+def cost_of(view: TraceView, table: Table | None = None, constants: ConstantWork = NO_WORK) -> Cost:
     """Count the steps of a function, of a sweep forward in which every input moves, and of a sweep back.
 
-    `called` gives the name of a place; by default the user's own, or v1, v2, ...
+    `table` gives the names, by default the user's own, or v1, v2, ... `constants` are the steps of the function that
+    are none of the view, as they depend on no input.
     """
+    table = table or Table(view, digits=4, names=True, lines=False, most=60)
     recorded = view.recorded
     program = recorded.notebook.program
     own = program.steps[: recorded.steps]
@@ -144,29 +158,47 @@ def cost_of(view: TraceView, called: Callable[[int], str] | None = None) -> Cost
     forward = needed(program.steps[start:], ends)
     outputs = [concrete(o) for o in recorded.outputs if view.recorded.is_traced(o)]
     guessed: set[str] = set()
+    once, again = [
+        _Counted.of(constants.recorded, steps, guessed) for steps in (constants.steps, constants.again(keeping.reached))
+    ]
+
+    def sweep(steps: list[Step], memory: int, before: _Counted = once) -> SweepCost:
+        return before.plus(_Counted.of(recorded, steps, guessed)).cost(memory)
+
+    used = [*primitives_of(program, [*own, *forward, *keeping.steps]), *once.primitives]
     return Cost(
         inputs=sum([_numbers(x) for x in recorded.inputs]),
         outputs=sum([_numbers(x) for x in outputs]),
-        function=_sweep(recorded, own, peak(recorded), guessed),
-        forward=_sweep(recorded, [*_alone(recorded, own), *forward], peak(recorded, with_tangents=True), guessed),
-        reverse=_sweep(recorded, [*own, *keeping.again, *keeping.steps], peak_back(recorded, keeping), guessed),
-        kept=memory_of(view, called, keeping=keeping),
-        estimated=tuple(
-            sorted({p.name for p in primitives_of(program, [*own, *forward, *keeping.steps]) if is_estimated(p)})
-        ),
-        uncounted=_computed_before(view, own),
+        function=sweep(own, peak(recorded)),
+        forward=sweep([*_alone(recorded, own), *forward], peak(recorded, with_tangents=True)),
+        reverse=sweep([*own, *keeping.again, *keeping.steps], peak_back(recorded, keeping), once.plus(again)),
+        kept=memory_of(view, table.called, keeping=keeping),
+        written_out=tuple(table.written_out()),
+        estimated=tuple(sorted({p.name for p in used if is_estimated(p)})),
+        constant=once.counts.total(),
+        uncounted=tuple([f"{x.dtype}[{','.join(map(str, x.shape))}]" for x in constants.unseen]),
         guessed=tuple([sentence for name, sentence in GUESSES.items() if name in guessed]),  # the counts above fill it
     )
 
 
-def _computed_before(view: TraceView, own: list[Step]) -> tuple[str, ...]:
-    """Arrays among the constants with numbers that no variable holds, as the first product of (A B) w."""
-    constants = view.recorded.notebook.program.constants
-    named = [np.sort(array, axis=None) for array, _ in view.arrays]  # in another order it is a view
-    read = dict.fromkeys([a for step in own for a in step.args if a in constants])
-    arrays = [x for a in read if isinstance(x := constants[a], np.ndarray) and x.size > 1]
-    found = [x for x in arrays if not any([np.array_equal(np.sort(x, axis=None), array) for array in named])]
-    return tuple([f"{x.dtype}[{','.join(map(str, x.shape))}]" for x in found])
+class _Counted(NamedTuple):
+    """Operations by the name of their primitive, and the primitives."""
+
+    counts: Counter[str]
+    primitives: list[Any]
+
+    @classmethod
+    def of(cls, recorded: Recorded | None, steps: list[Step], guessed: set[str]) -> _Counted:
+        if recorded is None:
+            return cls(Counter(), [])
+        program = recorded.notebook.program
+        return cls(operations(program, steps, recorded.notebook.values, guessed), primitives_of(program, steps))
+
+    def plus(self, other: _Counted) -> _Counted:
+        return _Counted(self.counts + other.counts, [*self.primitives, *other.primitives])
+
+    def cost(self, memory: int) -> SweepCost:
+        return SweepCost(self.counts.total(), functions(self.counts, self.primitives), memory)
 
 
 def needed(steps: list[Step], ends: list[int]) -> list[Step]:
@@ -198,12 +230,6 @@ def _alone(recorded: Recorded, own: list[Step]) -> list[Step]:
         if isinstance(o, Traced)
     }
     return [step for step in own if together.isdisjoint(step.outs)]
-
-
-def _sweep(recorded: Recorded, steps: list[Step], memory: int, guessed: set[str]) -> SweepCost:
-    program = recorded.notebook.program
-    counted = operations(program, steps, recorded.notebook.values, guessed)
-    return SweepCost(counted.total(), functions(counted, primitives_of(program, steps)), memory)
 
 
 def _ones(x: Any) -> Any:

@@ -42,6 +42,8 @@ class Edge:
     """Whether an infinite partial marks the end of a domain, as that of sqrt does at 0."""
     is_limit: bool = False
     """Whether it is 0 * inf here, so that a limit counts."""
+    uses_result: bool = False
+    """Whether the partial is computed from the row's own value, which its formula writes out: exp(a) for b = exp(a)."""
 
 
 @dataclass
@@ -201,12 +203,15 @@ class TraceView:
                     totals[operand] = value if first else totals[operand] + value
                     if not left[operand]:
                         totals[operand] = self.adjoint(operand)  # to the last bit
-                partial = partials.get(operand)
+                partial, uses_result = partials.get(operand, (None, False))
                 formula = None if partial is not None or not shares else self._share(row, operand, shares.handles)
                 is_limit = shares is not None and (bool(np.any(shares.doubt)) or k in self._inside_limits)
                 row.edges.append(
-                    Edge(operand, partial, formula, value, totals.get(operand), first, structural, vertex, is_limit)
-                )
+                    Edge(
+                        operand, partial, formula, value, totals.get(operand), first, structural, vertex, is_limit,
+                        uses_result,
+                    )
+                )  # fmt: skip
 
     def _handed(self) -> dict[tuple[int, int], _Shares]:
         """What each row hands to each operand. What is 0 * inf is the rest of the operand's adjoint, if it is one."""
@@ -229,8 +234,8 @@ class TraceView:
             own.settled = np.where(own.doubt, self.adjoint(target) - rest, own.value)[()]
         return found
 
-    def _partials(self, row: Row) -> dict[int, Expression]:
-        """The local partials of a row that works element by element."""
+    def _partials(self, row: Row) -> dict[int, tuple[Expression, bool]]:
+        """The local partials of a row that works element by element, and whether they use its own value."""
         trace, notebook = self.recorded.trace, self.recorded.notebook
         if row.kind != "step" or len(row.outs) != 1 or not all(is_elementwise(trace[m][0]) for m in row.members):
             return {}
@@ -248,8 +253,9 @@ class TraceView:
                 continue
             total = sum(terms[1:], terms[0])
             number = notebook.number_of(total)[0]
-            partials[place] = expression_of(notebook, number, self.symbols, but={self.number(out)})
-        unmoved = dict.fromkeys([p for p in row.operands if p not in found], constant(0.0))
+            own = Symbol("value", out) in symbols_in(expression_of(notebook, number, self.symbols))
+            partials[place] = expression_of(notebook, number, self.symbols, but={self.number(out)}), own
+        unmoved = dict.fromkeys([p for p in row.operands if p not in found], (constant(0.0), False))
         return {**unmoved, **partials}
 
     def _share(self, row: Row, operand: int, handles: list[Any]) -> Expression | None:

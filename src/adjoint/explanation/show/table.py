@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...ops.selection import clip, fmax, fmin, maximum, minimum, where
-from ...ops.trigonometric import sech_squared, tanh
 from ..formula.expression import RESULT, Expression, Symbol, decided, size
 from ..formula.notation import LONGEST_FORMULA, Notation, spelled, value_text
 from ..record.decisions import Decision, decisions_of
@@ -226,11 +225,15 @@ class Table:
     def _products(self, row: Row) -> str:
         """A tangent as the sum of partial times tangent."""
         terms = [
-            self.notation.product(self.tangent_of(self.called(e.operand)), self.partial(row, e))
+            self.pushed(row, e)
             for e in row.edges
             if e.partial is not None and self.view.tangents and e.operand in self.view.tangents
         ]
         return " + ".join(terms) or "0"
+
+    def pushed(self, row: Row, edge: Edge) -> str:
+        """What an operand's tangent gives to that of a row."""
+        return self.notation.product(self.tangent_of(self.called(edge.operand)), self.partial(row, edge))
 
     def _adjoint(self, row: Row, edge: Edge) -> tuple[str, str]:
         target = self.adjoint_of(self.called(edge.operand))
@@ -243,6 +246,11 @@ class Table:
             return self.notation.product(self.adjoint_of(self.called(row.outs[0])), self.partial(row, edge))
         return (edge.share and self._written(decided(edge.share))) or self.through(row, "adjoint")
 
+    def written_out(self) -> list[tuple[str, str]]:
+        """The values that partials are computed from, and that their formulas write out: b, which is exp(a)."""
+        rows = [row for row in self.view.rows if any([edge.uses_result for edge in row.edges])]
+        return [(self.called(row.outs[0]), self.formula(row, row.outs[0])) for row in rows]
+
     def partial(self, row: Row, edge: Edge) -> str:
         """A local partial as text, or as its value where the formula is too long to read."""
         assert edge.partial is not None
@@ -254,12 +262,10 @@ class Table:
         return ("" if is_choice else self._written(partial)) or self.value(edge.partial.value)
 
     def _as_taught(self, row: Row, edge: Edge) -> str:
-        """Partials as lectures write them: [x > 0] for a choice, 1 - h² for h = tanh(x)."""
+        """Partials as lectures write them: [x > 0] for a choice."""
         formula = row.formulas.get(row.outs[0])
         if formula is None or edge.partial is None or len(formula.args) == 0:
             return ""
-        if formula.head is tanh and edge.partial.head is sech_squared:
-            return f"1 - {self.called(row.outs[0])}{'**2' if self.ascii else '²'}"
         own = [a for a in formula.args if a.params.get("symbol") == Symbol("value", edge.operand)]
         others = [a for a in formula.args if not own or a is not own[0]]
         if formula.head in CHOICES and len(own) == len(others) == 1:

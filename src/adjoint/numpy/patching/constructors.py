@@ -168,7 +168,8 @@ def _handles(make: Callable[..., Any]) -> Callable[..., Any]:
 def _grid(make: Callable[..., Any]) -> Callable[..., Any]:
     def made(*args: Any, **kwargs: Any) -> Any:
         found = make(*args, **kwargs)
-        return as_buffer(found) if LOCAL.depth and may_be_filled(sys._getframe(1)) else found
+        is_wanted = LOCAL.depth and (LOCAL.lifted is not None or may_be_filled(sys._getframe(1)))
+        return as_buffer(found) if is_wanted else found
 
     passes_on(made.__code__)
     return made
