@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from _thread import get_ident
 from types import ModuleType
 
 from ...core.code.versions import READS_MODULES_DIRECTLY
-from ...core.forking import held_at_fork, in_child
+from ...core.forking import Lock, held_at_fork, in_child
 from ...core.frames.swallowed import REFUSED
 from ...core.traced import LOCAL
 from .caches import WATCHED, sweep
@@ -15,7 +14,7 @@ from .caches import WATCHED, sweep
 CLASSES: list[tuple[ModuleType, type, type]] = []
 """Modules whose names depend on the thread while one is tracing, their class otherwise, and their class then."""
 
-_lock = threading.RLock()
+_lock = Lock()
 THREADS: set[int] = set()
 """The threads that are tracing a function."""
 
