@@ -17,7 +17,7 @@ import adjoint as ad
 from adjoint.core.code import versions
 from adjoint.core.code.decode import index_at, instructions
 from adjoint.core.code.flow import depths_in, live_in, loops_around, loops_over
-from adjoint.transforms.jit import show
+from adjoint.transforms.jit import path, show
 
 SOURCE = Path(ad.__file__).parent
 MODULES = [ast, bisect, dis, inspect, types, warnings, np.lib._function_base_impl]
@@ -102,10 +102,16 @@ def test_only_one_room_reads_instructions():
     assert {f.relative_to(SOURCE).parts[0] for f in readers} <= {"training"}
 
 
-def test_an_unknown_python(monkeypatch):
-    """It is said once, and every jitted function runs as it is."""
+@pytest.fixture
+def _unknown(monkeypatch):
+    """A Python whose instructions nobody has looked at; nothing has been said of it yet."""
     monkeypatch.setattr(versions, "IS_KNOWN", False)
     monkeypatch.setattr(show, "_is_said", False)
+
+
+@pytest.mark.usefixtures("_unknown")
+def test_an_unknown_python():
+    """It is said once, and every jitted function runs as it is."""
     f, g = ad.jit(lambda x: x if type(x) is float else -3.0 * x), ad.jit(ad.grad(lambda x: np.sin(x) * x))
     with pytest.warns(RuntimeWarning, match="whose instructions are not known") as caught:
         assert f(1.0) == 1.0
@@ -113,3 +119,39 @@ def test_an_unknown_python(monkeypatch):
     assert caught[0].filename == __file__
     assert g(0.5) == ad.grad(lambda x: np.sin(x) * x)(0.5)
     assert f.stats()["recordings"] == g.stats()["recordings"] == 0
+
+
+def collatz(x):
+    """Branches, a loop that values end, an array that is filled, and a loop of the library."""
+    seen = np.zeros(8)
+    for k in range(8):
+        seen[k] = x
+        x = x * 0.5 if x > 1.0 else 3.0 * x + 0.25
+        if x > 100.0:
+            break
+    return ad.scan(lambda total, y: (total + y * y, None), 0.0, seen)[0] * x
+
+
+UNKNOWN = {
+    "value": lambda f, jit: jit(f),
+    "gradient": lambda f, jit: jit(ad.grad(f)),
+    "inside a gradient": lambda f, jit: ad.grad(jit(f)),
+    "inside another": lambda f, jit: jit(lambda x: jit(f)(x) * 2.0),
+    "second derivative": lambda f, jit: jit(ad.grad(ad.grad(jit(f)))),
+    "tangent": lambda f, jit: lambda x: ad.jvp(jit(f), (x,), (1.0,))[1],
+}
+
+
+@pytest.mark.usefixtures("_unknown")
+@pytest.mark.parametrize("made", UNKNOWN.values(), ids=UNKNOWN)
+def test_nothing_is_guessed_of_an_unknown_python(made, monkeypatch):
+    """In no combination of transformations is anything recorded: numbers are those of the plain function, said once."""
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("recorded")
+
+    monkeypatch.setattr(path, "record", refuse)
+    jitted, plain = made(collatz, ad.jit), made(collatz, lambda f: f)
+    with pytest.warns(RuntimeWarning, match="whose instructions are not known") as caught:
+        assert [jitted(x) for x in (0.5, 7.0, 2.5)] == [plain(x) for x in (0.5, 7.0, 2.5)]
+    assert len(caught) == 1

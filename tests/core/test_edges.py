@@ -1,13 +1,19 @@
 """The edges of what can be traced: elements left out, bytes and records, batches of none, whole numbers."""
 
+import contextlib
 import math
 import pickle
+import re
+import signal
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.core.forking import Lock
 from adjoint.core.primitive import Primitive
 from adjoint.core.traced import LOCAL
 from adjoint.numpy.patching import tracing
@@ -87,10 +93,47 @@ def test_a_batch_is_no_integer(whole):
         ad.vmap(lambda x: x * whole(x))(np.ones(1))
 
 
+def is_free(lock):
+    """Whether another thread gets it."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: lock.acquire(blocking=False) and lock.release() is None).result()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+def test_ctrl_c_leaves_no_lock_held():
+    """A signal at any time, as the processor has it: Python 3.14 would leave a lock of its own held."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before, lock, met = signal.signal(signal.SIGALRM, interrupt), Lock(), 0
+    try:
+        for k in range(300):
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, 2e-5 + k * 1e-7)
+                while True:
+                    with lock:
+                        met += 1
+            assert is_free(lock)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert met
+
+
+def test_all_locks_are_such_locks():
+    """But for one that is never waited for."""
+    files = [f for f in Path(ad.__file__).parent.rglob("*.py") if "Lock()" in f.read_text(encoding="utf-8")]
+    assert files
+    assert [f.name for f in files if re.search(r"threading\.R?Lock\(", f.read_text(encoding="utf-8"))] == [
+        "python_branches.py"
+    ]
+
+
 def test_ctrl_c_leaves_nothing_behind():
     """Whenever it comes, NumPy has its own functions back: Python looks for it when a call begins or comes back."""
     own = np.array, np.zeros
-    watched = {run.__code__, tracing.enter.__code__, tracing.leave.__code__}
+    watched = {run.__code__, tracing.enter.__code__, tracing.leave.__code__, Lock.__enter__.__code__}
 
     def interrupted(at):
         left = at
@@ -117,6 +160,7 @@ def test_ctrl_c_leaves_nothing_behind():
         points += 1
         assert (np.array, np.zeros) == own
         assert LOCAL.depth == 0
+        assert is_free(tracing._lock)
     assert points >= 8
 
 

@@ -1,4 +1,4 @@
-"""Forks while other threads are at work: a child finds no lock held by a thread that it does not have.
+"""Locks that are never left held: by a thread of the parent in a forked process, or after Ctrl-C.
 
 Locks that are held for moments are waited for, so that what they protect is whole in the child. Those under which a
 user's function may run are made anew there.
@@ -6,13 +6,32 @@ user's function may run are made anew there.
 
 from __future__ import annotations
 
+import contextlib
 import os
-import threading
 import weakref
+from _thread import RLock
 from collections.abc import Callable
 from typing import Any
 
 _owners: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+class Lock(RLock):  # type: ignore[misc]  # final in the stubs, not in Python
+    """A reentrant lock that is free again after Ctrl-C in `with lock:`, whenever that comes.
+
+    Python 3.14 looks for Ctrl-C once more after it has called `__enter__`, and before the `with` would call `__exit__`:
+    it leaves a lock of its own held for good. There is no such look when a function of Python's comes back.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> bool:  # type: ignore[override]  # it has no arguments in Python either
+        try:
+            return self.acquire()
+        except BaseException:
+            with contextlib.suppress(RuntimeError):  # it has not been acquired
+                self.release()
+            raise
 
 
 def in_child(action: Callable[[], Any]) -> None:
@@ -39,12 +58,12 @@ def held_at_fork(lock: Any) -> None:
 def renewed_lock(owner: Any) -> Any:
     """A lock for the attribute `_lock` of an object, which has a new one in a forked process."""
     _owners.add(owner)
-    return threading.RLock()
+    return Lock()
 
 
 def _renew() -> None:
     for owner in list(_owners):
-        owner._lock = threading.RLock()
+        owner._lock = Lock()
 
 
 in_child(_renew)

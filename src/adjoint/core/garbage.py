@@ -6,8 +6,9 @@ Of what is made then, nothing is garbage.
 from __future__ import annotations
 
 import gc
-import threading
 from types import TracebackType
+
+from .forking import Lock
 
 RARELY = 50_000
 """New objects between two looks. Python's 700 mean that a long program is looked through again and again."""
@@ -16,7 +17,7 @@ RARELY = 50_000
 class Patient:
     """`with Patient():` lets the collector wait; what it finds then is collected as ever."""
 
-    _lock = threading.Lock()
+    _lock = Lock()
     _inside = 0
     _before = (700, 10, 10)
 

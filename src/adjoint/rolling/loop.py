@@ -5,7 +5,6 @@ Its operands are those of `scan`, in the same record. It stands in programs that
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -13,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..core.entry.facts import Facts
+from ..core.forking import Lock
 from ..ir.interpret import GuardFailedError, Interpreter
 from ..ir.loops import LoopPrimitive, ScanOperands
 from ..ir.program import Program
@@ -33,7 +33,7 @@ MOST = 64
 """Bodies whose executables are kept."""
 
 _executables: OrderedDict[int, tuple[Program, Executable]] = OrderedDict()
-_lock = threading.Lock()
+_lock = Lock()
 
 
 def _evaluate(*args: Any, body: Program, sizes: tuple[int, ...], length: int) -> tuple[Any, ...]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.bits import Copy
-from ...ir.surroundings.holding import BY_IDENTITY, dict_of, is_immutable, is_number
+from ...ir.surroundings.holding import BY_IDENTITY, dict_of, is_immutable, is_number, present_in
 from .objects import VALUE, peek
 from .row import of_array, of_dict, of_list, word
 
@@ -54,7 +54,7 @@ def _look(x: Any, found: list[Any], seen: set[int]) -> bool:
         found += made or []
         return made is not None and (x.dtype != object or all([_look(item, found, seen) for item in x.flat]))
     if kind is tuple:
-        return all([_look(item, found, seen) for item in x])
+        return all([_look(item, found, seen) for item in present_in(x)])
     if kind is list or kind is dict:
         items = [part for pair in x.items() for part in pair] if kind is dict else x
         was = (*x.keys(), *x.values()) if kind is dict else tuple(x)

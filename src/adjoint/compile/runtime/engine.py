@@ -6,19 +6,18 @@ import contextlib
 import ctypes
 import functools
 import sys
-import threading
 from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 
-from ...core.forking import held_at_fork
+from ...core.forking import Lock, held_at_fork
 from . import cache
 from .processor import processor
 from .room import check_room
 
-_lock = threading.RLock()
+_lock = Lock()
 _recent: dict[str, bytes] = {}
 """Code compiled last, by key: functions are often jitted anew."""
 MOST_RECENT = 256

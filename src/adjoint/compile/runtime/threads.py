@@ -18,20 +18,19 @@ import os
 import platform
 import signal
 import string
-import threading
 import time
 from typing import Any
 
 from adjoint.compile.runtime.engine import Code, add_symbol, has_symbol
 from adjoint.core.errors import InputError, message
-from adjoint.core.forking import in_child
+from adjoint.core.forking import Lock, in_child
 
 LARGEST = 1024
 """So many threads at most: the pool keeps their handles in an array."""
 SPIN = 50_000
 """Nanoseconds that an idle worker looks out for the next loop before it sleeps: waking it costs about as much."""
 
-_lock = threading.Lock()
+_lock = Lock()
 _threads: int | None = None
 _pool: _Pool | None = None
 
@@ -117,7 +116,7 @@ class _Pool:
 def _after_fork() -> None:
     """Forget, in the child, workers and locks that other threads of the parent were using."""
     global _lock
-    _lock = threading.Lock()
+    _lock = Lock()
     if _pool is not None:
         _pool.reset()
 

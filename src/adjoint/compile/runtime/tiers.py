@@ -22,7 +22,7 @@ import threading
 import weakref
 from typing import Any
 
-from ...core.forking import around_fork, in_child
+from ...core.forking import Lock, around_fork, in_child
 from ..assembly.module import Module, in_place
 from ..assembly.values import Function
 from . import cache
@@ -49,7 +49,7 @@ LEFT, ASK = "calls.left", "calls.ask"
 
 _waiting: dict[int, weakref.ref[Tiers]] = {}
 """What has asked for good code and has none yet, in this order; the first is the one under way."""
-_lock = threading.RLock()
+_lock = Lock()
 """Held for moments, when a thread begins or ends."""
 _thread: threading.Thread | None = None
 """The one that compiles: there is none when nothing waits."""
@@ -258,7 +258,7 @@ def _go_on() -> None:
 def _in_child() -> None:
     """A child makes the code that is called there."""
     global _lock, _pauses, _thread
-    _lock, _pauses, _thread = threading.RLock(), 0, None
+    _lock, _pauses, _thread = Lock(), 0, None
     found = [reference() for reference in _waiting.values()]
     _waiting.clear()
     for tiers in found:

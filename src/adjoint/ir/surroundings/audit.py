@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...core.errors import ImpureError, message
+from ...core.forking import Lock
 from ...core.frames.whose import Owner, owner_of, package_of
 
 REFUSED = (
@@ -50,7 +51,7 @@ class WorldEvents:
 
 
 _local = _Local()
-_lock = threading.Lock()
+_lock = Lock()
 _is_installed = False
 
 

@@ -14,12 +14,12 @@ import numpy as np
 import numpy.random.bit_generator as bit_generator
 
 from ...core.errors import AdjointError
-from ...core.forking import held_at_fork, in_child
+from ...core.forking import Lock, held_at_fork, in_child
 from ...core.frames.standing import UNKNOWN, argument_at, called_at
 from ..capture import ForeignValueError
 
 _local = threading.local()
-_lock = threading.Lock()
+_lock = Lock()
 held_at_fork(_lock)
 _unseeded = bit_generator.randbits  # type: ignore[attr-defined]
 

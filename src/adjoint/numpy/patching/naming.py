@@ -11,7 +11,6 @@ import cmath
 import importlib
 import math
 import sys
-import threading
 from collections.abc import Callable
 from sys import _getframe as getframe
 from types import ModuleType
@@ -19,7 +18,7 @@ from typing import Any
 
 import numpy
 
-from ...core.forking import held_at_fork
+from ...core.forking import Lock, held_at_fork
 from ...core.frames.callsite import CALLS, reads_for_handles, site_of
 from ...core.frames.whose import OURS, is_ours
 from ...core.traced import LOCAL
@@ -34,7 +33,7 @@ from .names import OBJECTS
 FACE = (assignment, claiming, conversions, methods, operators, protocols)
 """What gives handles their operators, methods and protocols, as it is imported."""
 
-_lock = threading.Lock()
+_lock = Lock()
 held_at_fork(_lock)
 PACKAGES = {
     "statistics": "adjoint.numpy.numbers.samples",
@@ -50,16 +49,15 @@ def prepare(fun: Any) -> None:
     """A function is about to be traced: let the names it may use know traced values."""
     if len(sys.modules) != len(_ready):
         with _lock:
-            _look_at_modules()
+            _look_at_modules(None)
     imported.adopt_surroundings(fun)
 
 
 def _complete(module: ModuleType) -> None:
     """A function that is traced has imported a module of SciPy's, whose code has been run."""
-    if _lock.acquire(blocking=False):  # held, modules are being looked at, which imports some too
+    if not _is_looking and _lock.acquire(blocking=False):  # while modules are looked at, some are imported too
         try:
-            _look_at_modules(module)
-            _look_at_modules()  # at those of ours that teach it
+            _look_at_modules(module, None)  # the second time at those of ours that teach it
         finally:
             _lock.release()
 
@@ -67,7 +65,21 @@ def _complete(module: ModuleType) -> None:
 sys.meta_path.insert(0, late.Finder(_complete))  # type: ignore[arg-type]
 
 
-def _look_at_modules(complete: ModuleType | None = None) -> None:
+_is_looking = False
+
+
+def _look_at_modules(*complete: ModuleType | None) -> None:
+    """Look at all that are new, once for each of these, whose code has been run although it is being imported."""
+    global _is_looking
+    _is_looking = True
+    try:
+        for module in complete:
+            _look_at_new(module)
+    finally:
+        _is_looking = False
+
+
+def _look_at_new(complete: ModuleType | None) -> None:
     for name, module in list(sys.modules.items()):
         is_module = issubclass(type(module), ModuleType)  # other objects are not to be asked for anything
         if name in _ready or (is_module and module is not complete and replacements.is_being_imported(module)):

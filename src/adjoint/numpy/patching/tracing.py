@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from _thread import get_ident
 from types import ModuleType
 
 from ...core.code.versions import READS_MODULES_DIRECTLY
-from ...core.forking import held_at_fork, in_child
+from ...core.forking import Lock, held_at_fork, in_child
 from ...core.frames.swallowed import REFUSED
 from ...core.traced import LOCAL
 from .caches import WATCHED, sweep
@@ -15,7 +14,7 @@ from .caches import WATCHED, sweep
 CLASSES: list[tuple[ModuleType, type, type]] = []
 """Modules whose names depend on the thread while one is tracing, their class otherwise, and their class then."""
 
-_lock = threading.RLock()
+_lock = Lock()
 THREADS: set[int] = set()
 """The threads that are tracing a function."""
 
@@ -25,11 +24,17 @@ def enter(outside: int) -> None:
     LOCAL.depth = outside + 1
     if outside:
         return
-    with _lock:
+    try:  # as `with _lock` does, at the cost of one call less
+        _lock.acquire()
         THREADS.add(get_ident())
         if len(THREADS) == 1:
             for module, _, tracing in CLASSES:
                 module.__class__ = tracing  # type: ignore[assignment]
+    finally:
+        try:  # noqa: SIM105  (Python looks for Ctrl-C when a function of its own is called)
+            _lock.release()
+        except RuntimeError:  # Ctrl-C came while another thread had it
+            pass
 
 
 def leave(outside: int) -> None:
@@ -37,11 +42,17 @@ def leave(outside: int) -> None:
     LOCAL.depth = outside
     if outside:
         return
-    with _lock:
+    try:
+        _lock.acquire()
         THREADS.discard(get_ident())
         if not THREADS:
             for module, usual, _ in CLASSES:
                 module.__class__ = usual  # type: ignore[assignment]
+    finally:
+        try:  # noqa: SIM105  (Python looks for Ctrl-C when a function of its own is called)
+            _lock.release()
+        except RuntimeError:  # Ctrl-C came while another thread had it
+            pass
     if REFUSED:
         REFUSED.pop(get_ident(), None)
     if WATCHED:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ...core.forking import Lock
 from ...core.primitive import Primitive
 from ...core.rule import Rule
 from ...core.traced import CONSTANTS, Traced, contents, settled, snapshot
@@ -95,7 +95,7 @@ class SolverStep:
     def __init__(self, name: str, solve: Callable[..., Any], callbacks: Callbacks) -> None:
         self.name, self.solve, self.callbacks = name, solve, callbacks
         self._outcomes: list[tuple[list[Any], Any]] = []
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def evaluate(self, *values: Any) -> tuple[Any, ...]:
         """The number of the outcome, and the numbers and arrays in the result."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ...core.errors import UnsupportedError, message
-from ...core.forking import held_at_fork
+from ...core.forking import Lock, held_at_fork
 from ...core.frames.float_warnings import quiet
 from ...core.traced import Traced, snapshot
 from ...core.values import Value, may_hold
@@ -201,7 +200,7 @@ class KeptProgram:
 
 _by_key: OrderedDict[Any, KeptProgram] = OrderedDict()
 _by_identity: dict[int, KeptProgram] = {}
-_lock = threading.RLock()
+_lock = Lock()
 held_at_fork(_lock)
 
 
