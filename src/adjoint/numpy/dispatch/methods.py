@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 import math
 import sys
 from collections.abc import Callable, Iterator
@@ -163,11 +164,11 @@ def tolist(self: Traced) -> Any:
 
 
 def iterate(self: Traced) -> Iterator[Any]:
-    """`for row in x`."""
+    """`for row in x`: each is read when its turn comes, as what is written to the array until then is seen."""
     shape = self.shape
     if shape == ():
         raise TypeError("iteration over a 0-d array")
-    return iter([getitem(self, i) for i in range(shape[0])])
+    return map(getitem, itertools.repeat(self, shape[0]), range(shape[0]))
 
 
 def length(self: Traced) -> int:
