@@ -45,6 +45,18 @@ READS = {
 }
 """What goes through it."""
 
+VIEWS = {
+    "astype": lambda v: v.astype(float, copy=False),
+    "np.astype": lambda v: np.astype(v, float, copy=False),
+    "windows": lambda v: np.lib.stride_tricks.sliding_window_view(v, 2),
+    "broadcast_to": lambda v: np.broadcast_to(v, (2, 3)),
+    "ravel": lambda v: v.reshape(3, 1).ravel(),
+    "asarray": lambda v: np.asarray(v),
+    "a turned one": lambda v: v[None].T,
+    "einsum": lambda v: np.einsum("i->i", v),
+}
+"""What shares its elements, and is kept while the array is written to."""
+
 
 def total(items):
     """The elements with different weights."""
@@ -81,6 +93,34 @@ def check(fun):
 def test_what_is_written_is_seen(read, make):
     """However an array is gone through."""
     check(between(READS[read], WRITES["an element"], MADE[make]))
+
+
+@pytest.mark.parametrize("make", MADE)
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_that_is_kept(view, make):
+    """It sees what is written later, too."""
+
+    def fun(q):
+        v = MADE[make](q)
+        kept = VIEWS[view](v)
+        v[1] = q
+        return total(kept)
+
+    check(fun)
+
+
+def test_without_a_copy_if_it_can_be():
+    """`astype(copy=False)` is the array itself, unless it would lie differently in memory."""
+
+    def fun(x):
+        rows = x * np.ones((2, 3))
+        assert rows.astype(float, copy=False) is rows
+        assert rows.astype(float, "C", copy=False) is rows
+        assert rows.astype(float, "F", copy=False) is not rows
+        assert rows.astype(float) is not rows
+        return np.sum(rows)
+
+    assert ad.grad(fun)(2.0) == 6.0
 
 
 @pytest.mark.parametrize("make", MADE)
