@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -199,6 +200,24 @@ def test_reasons_name_what_was_captured_and_what_is_static(monkeypatch):
     assert changed.startswith("the global variable 'SCALE' has changed, at test_settling.py:")
     assert decided == f"{line_of(ASKED)}  is False, recorded True"
     assert static.startswith("power is int 2, at test_settling.py:")
+
+
+@dataclass
+class Line:
+    slope: np.ndarray
+    kind: str = "straight"
+
+    def __post_init__(self):
+        assert isinstance(self.slope, np.ndarray)  # also if a reason is looked for
+
+
+def test_reasons_make_no_objects():
+    """Settings among the fields are named as such, and containers are as they are."""
+    jitted = ad.jit(lambda line, x: {"y": line.slope * x["a"]})
+    jitted(Line(X), {"a": 1.0}), jitted(Line(np.ones(4)), {"a": 1.0}), jitted(Line(X), {"b": 2.0, "a": 1.0})
+    shape, containers = jitted.stats()["reasons"][1:]
+    assert shape.startswith("leaf 0 is float64[4], recorded float64[3], at test_settling.py:")
+    assert containers.startswith("other containers, or another number of arguments, at test_settling.py:")
 
 
 def test_stats_stay_short():

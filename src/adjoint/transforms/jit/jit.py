@@ -180,19 +180,22 @@ class Jitted(Generic[P, R]):
         return Lowered(recording.program, path.program, path.executable)
 
     def stats(self) -> Stats:
-        """How often it was recorded, for what arguments, which paths exist, and what runs without machine code.
+        """How often it was recorded and why, what it has settled for, and what runs without machine code.
 
         Returns
         -------
         Stats
-            A dict that prints as a few lines.
+            A dict that prints as a few lines. Its `"reasons"` are one for each recording, with the line of a decision
+            that came out differently, the argument that is another, or what was captured and has changed.
 
         Examples
         --------
         >>> import adjoint as ad
         >>> f = ad.jit(lambda x: 2 * x)
-        >>> f(1.0), f.stats()["recordings"]
-        (2.0, 1)
+        >>> f(1.0), f(2j), f.stats()["recordings"]
+        (2.0, 4j, 2)
+        >>> print(f.stats()["reasons"][1])
+        x is python complex, recorded python float, at ...
         """
         eager = [*self._eager.values(), *([self._given_up] if self._given_up else [])]
         return stats_of(self._reasons, self._paths, eager)

@@ -50,8 +50,9 @@ def _other_arguments(fun: Any, call: CallParts, keys: list[Any]) -> str:
     if not alike:
         return "other containers, or another number of arguments"
     nearest = min(alike, key=lambda key: sum([a != b for a, b in zip(key[1], call.key[1], strict=True)]))
+    has_objects = any([name is None for name, _ in call.key[2:]])  # they would be made anew, of nothing, to be named
     found = [
-        f"{named(fun, call, k)} is {_kind(new)}, recorded {_kind(old)}"
+        f"{f'leaf {k}' if has_objects else named(fun, call, k)} is {_kind(new)}, recorded {_kind(old)}"
         for k, (old, new) in enumerate(zip(nearest[1], call.key[1], strict=True))
         if old != new
     ]

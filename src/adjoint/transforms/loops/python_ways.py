@@ -149,9 +149,9 @@ class _Choice:
         if here is there:
             return None
         either = [self.is_among(part, k + 1) if part else np.False_ for part in (here, there)]
-        if either == [None, None]:
-            return None
         inside, outside = [np.True_ if c is None else c for c in either]
+        if inside is outside is np.True_:
+            return None
         truth = self._truth(among[0], k)
         return np.where(truth, inside, outside) if there else np.logical_and(truth, inside)
 
@@ -160,10 +160,8 @@ class _Choice:
         outcomes = [self.ways[w].outcomes for w in among]
         if k == len(outcomes[0]):
             return among, among
-        same = [o[k] == outcomes[0][k] for o in outcomes]
-        return [w for w, s in zip(among, same, strict=True) if s], [
-            w for w, s in zip(among, same, strict=True) if not s
-        ]
+        same = [w for w, o in zip(among, outcomes, strict=True) if o[k] == outcomes[0][k]]
+        return same, [w for w in among if w not in same]
 
     def _truth(self, way: int, k: int) -> Any:
         guard = self.ways[way].guards[k]
