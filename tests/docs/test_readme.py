@@ -14,7 +14,7 @@ import adjoint as ad
 ROOT = Path(__file__).parent.parent.parent
 PAGES = (
     "how-it-works", "explain", "tools", "nn", "losses", "data", "optim", "training", "taylor", "sparse", "curvature",
-    "health", "ode", "scipy", "learn",
+    "health", "ode", "scipy", "learn", "jit",
 )  # fmt: skip
 FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *[ROOT / "docs" / f"{page}.md" for page in PAGES]]
 FILES += sorted((ROOT / "docs" / "scipy").glob("*.md"))

@@ -187,7 +187,7 @@ def show(program: Program) -> str:
         if step.primitive is GUARD:
             lines.append(f"    guard {_guard(args, step.params['expected'])}    # {step.line}")
             continue
-        params = "".join(f", {k}={_short(v)}" for k, v in step.params.items())
+        params = "".join(f", {k}={short(v)}" for k, v in step.params.items())
         results = ", ".join(f"v{o}: {program.types[o]}" for o in step.outs)
         if step.primitive.facts.stands_for_steps:
             lines += _loop(step, args, results)
@@ -200,7 +200,7 @@ def show(program: Program) -> str:
 def _guard(args: str, expected: object) -> str:
     if isinstance(expected, Failure):
         return f"{expected.primitive.name}({args}) raises {expected.kind.__name__}"
-    return f"{args} is {_short(expected)}"
+    return f"{args} is {short(expected)}"
 
 
 def _loop(step: Step, args: str, results: str) -> list[str]:
@@ -216,10 +216,11 @@ def _loop(step: Step, args: str, results: str) -> list[str]:
 
 def _constant(program: Program, number: int) -> str:
     value = program.constants[number]
-    return f"<{program.types[number]}>" if isinstance(value, np.ndarray) and value.size > 4 else _short(value)
+    return f"<{program.types[number]}>" if isinstance(value, np.ndarray) and value.size > 4 else short(value)
 
 
-def _short(value: object) -> str:
+def short(value: object) -> str:
+    """A value on part of a line."""
     if isinstance(value, Program):
         return f"<program of {len(value.steps)} steps>"
     text = np.array2string(value, separator=",") if isinstance(value, np.ndarray) else repr(value)

@@ -45,8 +45,8 @@ class Recording:
     """A program, what surrounds it, and how its outputs become the function's result."""
 
     __slots__ = (
-        "branches", "counts", "effects", "forms", "is_for_once", "outputs", "pinned", "program", "restore",
-        "variables", "watch",
+        "branches", "counts", "effects", "forms", "is_for_once", "loops", "outputs", "pinned", "program",
+        "restore", "variables", "watch",
     )  # fmt: skip
 
     def __init__(
@@ -64,6 +64,8 @@ class Recording:
         """Arrays that are read at every run, and how they lay in memory."""
         self.branches: list[str] = []
         """The lines of branches of Python's of which the program has both sides."""
+        self.loops: list[str] = []
+        """The lines of loops of Python's that are one loop in the program."""
         self.counts: Counts = frozenset()
         """Leaves that are inputs although they are Python's integers or truth values."""
         self.pinned: Counts = frozenset()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 import math
 import sys
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from ...core.frames.whose import is_library
 from ...core.hints import hint
 from ...core.traced import CONSTANTS, Traced, is_array, is_kept, kind_of, released, settled
 from ...core.values import concrete, describe, is_captured, is_python
+from ...ir.capture import example
 from ...ops.shape import astype as astype_primitive
 from ...ops.shape import constant_astype
 from ...ops.shape import item as item_primitive
@@ -51,13 +53,16 @@ def transpose(self: Traced, *axes: Any) -> Any:
     return np.transpose(self, axes[0] if many else axes or None)
 
 
-def astype(self: Traced, dtype: Any, *args: Any, **kwargs: Any) -> Any:
-    """`x.astype(np.float32)`; integers and booleans are constants."""
+def astype(
+    self: Traced, dtype: Any, order: Any = "K", casting: Any = "unsafe", subok: Any = True, copy: Any = True
+) -> Any:
+    """`x.astype(np.float32)`; integers and booleans are constants. Without a copy, it may be the array itself."""
     if is_kept(self):
-        return np.asarray(released(self)).astype(dtype, *args, **kwargs)
+        return np.asarray(released(self)).astype(dtype, order, casting, subok, copy)
     dtype = np.dtype(dtype)
     if dtype == self.dtype:
-        return fresh_handle(self)
+        plain = None if copy else np.asarray(example(self))
+        return fresh_handle(self) if plain is None or plain.astype(dtype, order, copy=False) is not plain else self
     if dtype.kind in "fc":
         source = np.real(self) if self.dtype.kind == "c" and dtype.kind == "f" else self
         return astype_primitive(source, dtype=dtype)
@@ -163,11 +168,11 @@ def tolist(self: Traced) -> Any:
 
 
 def iterate(self: Traced) -> Iterator[Any]:
-    """`for row in x`."""
+    """`for row in x`: each is read when its turn comes, as what is written to the array until then is seen."""
     shape = self.shape
     if shape == ():
         raise TypeError("iteration over a 0-d array")
-    return iter([getitem(self, i) for i in range(shape[0])])
+    return map(getitem, itertools.repeat(self, shape[0]), range(shape[0]))
 
 
 def length(self: Traced) -> int:

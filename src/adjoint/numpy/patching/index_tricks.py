@@ -1,7 +1,8 @@
-"""NumPy's names that are objects or convert by themselves: r_, c_, ndenumerate, require, asarray_chkfinite."""
+"""NumPy's names that are objects or convert by themselves: r_, c_, broadcast, ndenumerate, ..."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -65,7 +66,7 @@ def ndenumerate(arr: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
     """`np.ndenumerate`: every place with the traced element there."""
     if not isinstance(arr, Traced):
         return np.ndenumerate(arr)  # type: ignore[no-any-return]
-    return iter([(place, arr[place]) for place in np.ndindex(arr.shape)])
+    return ((place, arr[place]) for place in np.ndindex(arr.shape))  # as it is when its turn comes
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
@@ -98,9 +99,39 @@ def nditer(op: Any, *args: Any, **kwargs: Any) -> Any:
     )
 
 
+class Broadcast:
+    """`np.broadcast` of traced values: what their elements are when their turn comes, side by side."""
+
+    def __init__(self, *args: Any) -> None:
+        arrays = np.broadcast_arrays(*args)
+        self.shape: tuple[int, ...] = arrays[0].shape
+        self.iters = tuple([x.flat for x in arrays])
+        self.nd = self.ndim = len(self.shape)
+        self.numiter, self.size, self.index = len(args), math.prod(self.shape), 0
+
+    def __iter__(self) -> Broadcast:
+        return self
+
+    def __next__(self) -> tuple[Any, ...]:
+        if self.index >= self.size:
+            raise StopIteration
+        self.index += 1
+        return tuple([x[self.index - 1] for x in self.iters])
+
+    def reset(self) -> None:
+        """Begin again."""
+        self.index = 0
+
+
+def broadcast(*args: Any) -> Any:
+    """`np.broadcast`."""
+    return Broadcast(*args) if holds_traced(args) else np.broadcast(*args)
+
+
 VERSIONS: dict[str, Any] = {
     "r_": Joiner(np.r_),
     "c_": Joiner(np.c_),
+    "broadcast": broadcast,
     "ndenumerate": ndenumerate,
     "nditer": nditer,
     "require": require,

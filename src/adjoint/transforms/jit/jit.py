@@ -17,7 +17,6 @@ from ...core.traced import LOCAL, Traced, settled
 from ...core.values import is_captured
 from ...ir.capture import ForeignValueError
 from ...ir.conditions import floating_errors
-from ...ir.program import GUARD
 from ...ir.recording.recording import NOT_YET, Given
 from ...ir.recording.waiting import Waiting
 from ..callbacks.raised import RAISED_ONCE, is_pending
@@ -26,7 +25,8 @@ from ..settings import JITTED, is_off
 from .keys import CallParts, check_objects, taken_apart
 from .native import kind_of_jitted
 from .numbers import Captured, NumberChoices
-from .path import MAX_PATHS, Path, branches_of, most, recorded
+from .path import AT_ONCE, MAX_PATHS, Path, branches_of, most, recorded, unused
+from .reasons import reason
 from .show import Lengths, Lowered, Stats, say, say_if_unknown, stats_of
 from .step import call_inside
 
@@ -81,7 +81,7 @@ class Jitted(Generic[P, R]):
         self._derived: dict[Any, Jitted] = {}
         self._eager: dict[Any, str] = {}
         self._given_up = ""
-        self._recordings = 0
+        self._reasons: list[str] = []
         self._warned = False
         self._waiting = Waiting(self.fun)
 
@@ -180,27 +180,30 @@ class Jitted(Generic[P, R]):
         return Lowered(recording.program, path.program, path.executable)
 
     def stats(self) -> Stats:
-        """How often it was recorded, for what arguments, which paths exist, and what runs without machine code.
+        """How often it was recorded and why, what it has settled for, and what runs without machine code.
 
         Returns
         -------
         Stats
-            A dict that prints as a few lines.
+            A dict that prints as a few lines. Its `"reasons"` are one for each recording, with the line of a decision
+            that came out differently, the argument that is another, or what was captured and has changed.
 
         Examples
         --------
         >>> import adjoint as ad
         >>> f = ad.jit(lambda x: 2 * x)
-        >>> f(1.0), f.stats()["recordings"]
-        (2.0, 1)
+        >>> f(1.0), f(2j), f.stats()["recordings"]
+        (2.0, 4j, 2)
+        >>> print(f.stats()["reasons"][1])
+        x is python complex, recorded python float, at ...
         """
         eager = [*self._eager.values(), *([self._given_up] if self._given_up else [])]
-        return stats_of(self._recordings, self._paths, eager)
+        return stats_of(self._reasons, self._paths, eager)
 
     @property
     def recordings(self) -> int:
         """How often it was recorded so far."""
-        return self._recordings
+        return len(self._reasons)
 
     def derived(self, key: Any, make: Callable[[], Callable[..., Any]]) -> Jitted:
         """A jitted function that belongs to this one: a derivative or a batch of it."""
@@ -233,12 +236,19 @@ class Jitted(Generic[P, R]):
                 return None
             found = path.outputs(call) if path.recording.is_valid() else None
             if found is not None:
-                if k:  # the next call is likely to take the same path
+                if k or not path.is_used:  # the next call is likely to take the same path
                     with self._lock:
                         now = self._paths.get(call.key, ())
                         self._paths[call.key] = (path, *[p for p in now if p is not path])
+                        self._used(path)
                 return path, found
         return None
+
+    def _used(self, path: Path) -> None:
+        """Let calls go straight to the machine code of a path."""
+        if path.entry is not None and not path.is_used:
+            self._installed(path.entry)
+        path.is_used = True
 
     def _record(self, args: Any, kwargs: Any, call: CallParts, paths: tuple[Path, ...], *, defers: bool = True) -> Any:
         """Record one more path. Nothing is locked meanwhile, as the function may wait for others that are jitted."""
@@ -246,7 +256,9 @@ class Jitted(Generic[P, R]):
             self._numbers.fix(call, call.counts)  # each value has its own recording
             call = call.without_counts()
             return self._record(args, kwargs, call, self._paths.get(call.key, ()), defers=defers)
-        exactly = any([not p.recording.is_valid() for p in paths])  # perhaps because of something that is not used
+        changed = ["" if p.recording.is_valid() else _change(p) for p in paths]
+        exactly = any(changed)  # perhaps because of something that is not used
+        why = functools.partial(reason, self.fun, call, {**self._paths, call.key: paths}, changed)
         if self._captured.note_changes([p.recording for p in paths]):
             self._paths[call.key] = paths = tuple([p for p in paths if p.recording.is_valid()])
         if self._is_too_much(call, paths):
@@ -267,7 +279,6 @@ class Jitted(Generic[P, R]):
             return (
                 recorded(self.fun, call, inputs, exactly=exactly, branches=branches)[1] if result is NOT_YET else result
             )
-        self._recordings += 1
         statics = frozenset([k % max(len(args), 1) for k in self.static_argnums]) | self.static_argnames
         donated = frozenset([k % max(len(args), 1) for k in self.donate_argnums])
         path = Path(recording, call, Given(args, kwargs, statics, donated))
@@ -279,11 +290,13 @@ class Jitted(Generic[P, R]):
             quicker = self._attempted(call, new) if new else None
             if quicker:  # another thread was
                 return quicker[0].recording.result(quicker[1]) if result is NOT_YET else result
+            text, path.line = why(recording)
+            self._reasons.append(text)
             self._statics.add(call.statics)
             stale = [p for p in now if not p.recording.is_valid()][2:]  # a few, as they are often set back and forth
             self._paths[call.key] = (path, *[p for p in now if p not in stale])
-            if path.entry is not None:
-                self._installed(path.entry)
+            if len(now) < AT_ONCE:  # of others nobody knows whether they will be taken again
+                self._used(path)
         hint = self._lengths.note(self.fun, call)
         if hint is not None:
             say(self.fun, *hint)
@@ -299,14 +312,19 @@ class Jitted(Generic[P, R]):
             if self._changes[what, call.key] > MAX_CHANGES:
                 self._give_up(f"{what} changes between calls", "Pass it as an argument.")
                 return True
-        if len(paths) - len(changes) >= most(paths):
-            lines = [s.line for p in paths[:1] for s in p.recording.program.steps if s.primitive is GUARD]
-            self._eager[call.key] = lines[-1] if lines else ""
+        once = unused(paths)
+        if once or len(paths) - len(changes) >= most(paths):
+            lines = Counter([p.line for p in once or paths if p.line]).most_common(1)
+            self._eager[call.key] = line = lines[0][0] if lines else ""
+            many = f"{most(paths)} different paths"
+            if once:
+                many = f"{len(paths)} different paths, {len(once)} of them only once"
+                self._paths[call.key] = tuple([p for p in paths if p.is_used])
             self._warn(
-                f"has taken {most(paths)} different paths, so it now runs without jit where none of them fits.\n"
-                f"  The last decision was at {self._eager[call.key]}",
-                "Use  ad.while_loop, ad.scan  or  ad.cond  for a loop or branch that depends on values, or  np.where;\n"
-                "  NumPy's functions instead of math's, which take one number at a time.",
+                f"has taken {many}, so it now runs without jit where none of them fits.\n"
+                f"  They differ in what is decided at {line}",
+                "Use  ad.while_loop, ad.scan  or  ad.cond  for a loop or branch that depends on values, or  np.where,\n"
+                "  also instead of  x[mask];  NumPy's functions instead of math's, which take one number at a time.",
             )
             return True
         if len(self._statics) >= MAX_STATICS and call.statics not in self._statics:
@@ -327,3 +345,9 @@ class Jitted(Generic[P, R]):
         if not self._warned:
             self._warned = True
             say(self.fun, what, fix)
+
+
+def _change(path: Path) -> str:
+    """What a path relied on that is no longer as it was."""
+    watch = path.recording.watch
+    return watch.changed() or watch.rewritten() or "an array that the function captures"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...ir.loops import LoopPrimitive
 from ...ir.program import Program, inner_programs
 from ...ir.recording.record import record
 from ...ir.recording.recording import NOT_YET, Given, Recording, is_dynamic
@@ -22,6 +23,11 @@ MAX_PATHS = 32
 MAX_SHORT_PATHS = 128
 """The same for programs that have `MAX_STEPS` steps at most, all together: they are quickly compiled and told apart."""
 MAX_STEPS = 10_000
+MAX_UNUSED = ((8, 2_000), (5, 5_000))
+"""Paths that no call has taken a second time, and steps recorded for them: with more, the next path is not likely to be
+taken again either, as where a loop ends on rounding noise."""
+AT_ONCE = 2
+"""Paths that calls go straight to from the start; to later ones they do once these have been taken again."""
 SEVERAL = 2
 """Paths from which on loops and branches of Python's are looked for: what is always the same is faster one by one."""
 
@@ -29,10 +35,14 @@ SEVERAL = 2
 class Path:
     """One recording and what runs it."""
 
-    __slots__ = ("entry", "executable", "program", "recording", "size")
+    __slots__ = ("entry", "executable", "is_used", "line", "program", "recording", "size")
 
     def __init__(self, recording: Recording, call: CallParts, given: Given | None = None) -> None:
         self.recording = recording
+        self.is_used = False
+        """Whether a call has taken it again; later calls go straight to its machine code."""
+        self.line = ""
+        """The decision that made it another path."""
         look(len(recording.program.steps))
         self.program = smaller(recording.program)
         self.size = _size(self.program)
@@ -65,6 +75,13 @@ class Path:
 def most(paths: Sequence[Path]) -> int:
     """How many paths there may be."""
     return MAX_SHORT_PATHS if sum([path.size for path in paths]) <= MAX_STEPS else MAX_PATHS
+
+
+def unused(paths: Sequence[Path]) -> list[Path]:
+    """The paths that have been taken once, if there are so many that others would be as well."""
+    found = [path for path in paths if not path.is_used]
+    steps = sum([len(path.recording.program.steps) for path in found])
+    return found if any([len(found) >= most and steps > many for most, many in MAX_UNUSED]) else []
 
 
 def branches_of(known: dict[Any, Branches], call: CallParts, paths: Sequence[Path], *, anew: bool) -> Branches | None:
@@ -102,7 +119,10 @@ def recorded(
     inputs: dict[str, Any] = {"counts": call.counts, "variables": variables, "loops": loops, "exactly": exactly}
     caller = run if loops is None else loops.run
     recording, result = record(caller, fun, call.leaves, call.rebuild, *_watched(call), **inputs, defers=defers)
-    recording.branches = [] if loops is None else loops.lines
+    if loops is not None:
+        recording.branches = loops.lines
+        if any([isinstance(step.primitive, LoopPrimitive) for step in recording.program.steps]):
+            recording.loops = loops.loop_lines
     return recording, result
 
 

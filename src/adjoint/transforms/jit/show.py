@@ -87,14 +87,24 @@ def _lines(value: Any) -> list[str]:
         return [str(value)]
     flat = [item for part in value for item in (part if isinstance(part, list) else [part])]
     counts = Counter(map(str, flat))
-    return [f"{line}  (x {n})" if n > 1 else line for line, n in counts.items()] or ["-"]
+    lines = [f"{line}  (x {n})" if n > 1 else line for line, n in counts.items()] or ["-"]
+    return (
+        lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], f"... and {len(lines) - MOST_LINES + 1} more"]
+    )
 
 
-def stats_of(recordings: int, groups: Mapping[Any, Sequence[Any]], eager: Sequence[str]) -> Stats:
-    """How often a function was recorded, which paths exist, and what runs without machine code."""
+MOST_LINES = 20
+"""Different items of one entry that are printed."""
+
+
+def stats_of(reasons: Sequence[str], groups: Mapping[Any, Sequence[Any]], eager: Sequence[str]) -> Stats:
+    """How often a function was recorded and why, which paths exist, and what runs without machine code."""
     paths = [p for group in groups.values() for p in group]
+    loops = dict.fromkeys([line for p in paths for line in p.recording.loops])
     return Stats({
-        "recordings": recordings,
+        "recordings": len(reasons),
+        "reasons": list(reasons),
+        "settled": [f"one loop: {line}" for line in loops] + [f"without jit: {why}" for why in sorted(set(eager))],
         "signatures": len(groups),
         "differ in": _differences(list(groups)),
         "paths": len(paths),
@@ -111,7 +121,7 @@ def _differences(keys: list[Any]) -> list[str]:
     if len({len(key[1]) for key in keys}) == 1:
         leaf = "argument" if keys[0][0] == len(keys[0][1]) else "leaf"
         for k, kinds in enumerate(zip(*[key[1] for key in keys], strict=True)):
-            words = list(dict.fromkeys([_kind_in_words(kind) for kind in kinds]))
+            words = list(dict.fromkeys([kind_in_words(kind) for kind in kinds]))
             if len(words) > 1:
                 more = " / ..." if len(words) > SHOWN else ""
                 found.append(f"{leaf} {k}: {' / '.join(words[:SHOWN])}{more}")
@@ -126,7 +136,7 @@ SHOWN = 4
 """Different kinds of one argument that are named."""
 
 
-def _kind_in_words(kind: Any) -> str:
+def kind_in_words(kind: Any) -> str:
     """What a key says of a leaf."""
     if type(kind) is tuple:
         text = f"{kind[0].name}[{','.join(map(str, kind[1]))}]"
@@ -159,7 +169,7 @@ class Lengths:
             return None
         self.is_said = True
         varying = [
-            f"axis {axis} of {_named(fun, call, k)}"
+            f"axis {axis} of {named(fun, call, k)}"
             for i, k in enumerate(arrays)
             for axis in range(rest[k])
             if len({shapes[i][axis] for shapes in met}) > 1
@@ -171,7 +181,7 @@ class Lengths:
         )
 
 
-def _named(fun: Any, call: CallParts, leaf: int) -> str:
+def named(fun: Any, call: CallParts, leaf: int) -> str:
     """The argument that a leaf belongs to, and where in it."""
     marks: list[Any] = [_Mark() for _ in call.leaves]
     args, kwargs = call.rebuild(marks)

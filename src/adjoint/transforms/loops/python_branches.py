@@ -84,6 +84,11 @@ class PythonBranches:
         """Whether something in the recording is a loop, or captured on its own: if it fails, that may be why."""
         return self._loops.has_started or self._has_cut
 
+    @property
+    def loop_lines(self) -> list[str]:
+        """Where there are loops of Python's that have become one."""
+        return list(dict.fromkeys(self._loops.lines))
+
     def end(self) -> None:
         """After that, however it ended."""
         self._loops.end()

@@ -22,6 +22,7 @@ from collections import Counter
 from types import FrameType
 from typing import Any
 
+from ...core.errors import user_line
 from ...core.frames.testing import may_come_back, test_of
 from ...core.frames.whose import is_users_code
 from ...core.traced import LOCAL, Traced
@@ -84,6 +85,8 @@ class PythonLoops:
         self._iterators: dict[tuple[int, int], tuple[FrameType, RangeItems]] = {}
         self._decisions: list[tuple[FrameType, Place, bool]] = []
         self._short: Counter[Place] = Counter()
+        self.lines: list[str] = []
+        """Where there are loops."""
         self._updates: list[tuple[Any, Any]] | None = None
         """What was known of updates in place before the outermost round."""
         self.has_started = False
@@ -130,8 +133,8 @@ class PythonLoops:
         under_way = self._rounds[-1] if self._rounds else None
         if under_way is None or under_way.start.frame is not frame or under_way.start.place != place:
             return self._decided(x, capture, frame, place)
-        if capture is not under_way.capture:
-            under_way.refuse()
+        if capture is not under_way.capture and capture not in under_way.around:
+            under_way.refuse()  # else it is the same in each round that goes this way
         return self._came_back(under_way, x)
 
     def _decided(self, x: Traced, capture: CaptureTrace, frame: FrameType, place: Place) -> bool:
@@ -235,4 +238,5 @@ class PythonLoops:
         if self._short[start.place] > MOST_SHORT:
             self._refused.add(start.place)
         self._decisions.append((start.frame, start.place, outcome))
+        self.lines.append(user_line())
         return outcome

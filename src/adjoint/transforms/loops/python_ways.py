@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,8 +35,8 @@ class Way(NamedTuple):
 
     body: Body
     """What becomes of all that is carried, and of what is tested."""
-    guards: Body
-    """For each decision, whether it comes out as it did."""
+    guards: list[Body]
+    """For each decision, whether it comes out as it did. What leads to one may raise: then the path does not fit."""
     outcomes: list[bool]
     """How decisions came out, in the order of these guards."""
     ends: list[Range | None]
@@ -79,11 +80,11 @@ def way_of(under_way: Round, x: Traced) -> Way | None:
     types = [body.program.types[n] for n in body.program.inputs[len(body.hoisted) :]]
     if types != [body.program.types[o] for o in body.program.outputs]:
         return None
-    capture.program.steps = _needed(capture.program.steps, [t.node for t in truths])
-    of_guards = finished(capture, truths)
-    if any([may_fail(of_guards.program, step) for step in of_guards.program.steps]):
-        return None  # it would be taken in the last round as well, which may end before
-    return Way(body, of_guards, outcomes, ranges)
+    steps, guards_of = capture.program.steps, []
+    for truth in truths:
+        capture.program.steps = _needed(steps, truth.node)
+        guards_of.append(finished(capture, [truth]))
+    return Way(body, guards_of, outcomes, ranges)
 
 
 def finished_loop(under_way: Round) -> tuple[bool, int]:
@@ -95,20 +96,18 @@ def finished_loop(under_way: Round) -> tuple[bool, int]:
     carry = [as_type(v, t) for v, t in zip([*under_way.first, start.tested], types, strict=True)]
     samples = [as_type(plain_of(v), t) for v, t in zip(carry, types, strict=True)]
     needed: list[bool] = []
+    everything = list(range(len(ways)))
 
     def ask(*given: Value) -> list[Value]:
         same = _as_truth(given[-1] if start.outcome else np.logical_not(given[-1]))
-        known = [replay(way.guards.program, [*way.guards.hoisted, *given]) for way in ways]
         conditions = [c for x, hull in zip(given, hulls, strict=False) for c in _in_range(x, hull)]
-        _, condition = _chosen(ways, known, list(range(len(ways))), 0)
+        condition = _Choice(ways, given).is_among(everything)
         conditions += [] if condition is None else [condition]
         needed.append(bool(conditions))
         return [functools.reduce(np.logical_and, conditions, same)]
 
     def step(*given: Value) -> list[Value]:
-        known = [replay(way.guards.program, [*way.guards.hoisted, *given]) for way in ways]
-        index, _ = _chosen(ways, known, list(range(len(ways))), 0)
-        return list(cond.apply(index, [way.body for way in ways], given))
+        return list(cond.apply(_Choice(ways, given).index(everything), [way.body for way in ways], given))
 
     asked = captured(ask, samples)
     if len(ways) > 1:
@@ -128,24 +127,45 @@ def finished_loop(under_way: Round) -> tuple[bool, int]:
     return outcome, int(concrete(count))
 
 
-def _chosen(ways: list[Way], known: list[Any], among: list[int], k: int) -> tuple[Any, Any]:
-    """Which of these ways is taken, and whether one is; None if one is in any case. They are alike before guard `k`."""
-    first = among[0]
-    if k == len(ways[first].outcomes):
-        return np.int64(first), None
-    here, there = [
-        [w for w in among if (ways[w].outcomes[k] == ways[first].outcomes[k]) is same] for same in (True, False)
-    ]
-    index, condition = _chosen(ways, known, here, k + 1)
-    truth = known[first][k]
-    if not there:
-        return index, truth if condition is None else np.logical_and(truth, condition)
-    other, otherwise = _chosen(ways, known, there, k + 1)
-    index = np.where(truth, index, other)
-    if condition is None and otherwise is None:
-        return index, None
-    either = [np.True_ if c is None else c for c in (condition, otherwise)]
-    return index, np.where(truth, *either)
+class _Choice:
+    """Which way is taken by a round that begins with given values: only the guards that tell are looked at."""
+
+    def __init__(self, ways: list[Way], given: Sequence[Value]) -> None:
+        self.ways = ways
+        self.given = given
+
+    def index(self, among: list[int], k: int = 0) -> Any:
+        """The number of the way, among these, which are alike before guard `k`; one of them is taken."""
+        here, there = self._parted(among, k)
+        if here is there:
+            return np.int64(among[0])
+        if not there:
+            return self.index(here, k + 1)
+        return np.where(self._truth(among[0], k), self.index(here, k + 1), self.index(there, k + 1))
+
+    def is_among(self, among: list[int], k: int = 0) -> Any:
+        """Whether one of these ways is taken; None if one is in any case."""
+        here, there = self._parted(among, k)
+        if here is there:
+            return None
+        either = [self.is_among(part, k + 1) if part else np.False_ for part in (here, there)]
+        inside, outside = [np.True_ if c is None else c for c in either]
+        if inside is outside is np.True_:
+            return None
+        truth = self._truth(among[0], k)
+        return np.where(truth, inside, outside) if there else np.logical_and(truth, inside)
+
+    def _parted(self, among: list[int], k: int) -> tuple[list[int], list[int]]:
+        """The ways that decide as the first one does at guard `k`, and the others; twice the same after the last."""
+        outcomes = [self.ways[w].outcomes for w in among]
+        if k == len(outcomes[0]):
+            return among, among
+        same = [w for w, o in zip(among, outcomes, strict=True) if o[k] == outcomes[0][k]]
+        return same, [w for w in among if w not in same]
+
+    def _truth(self, way: int, k: int) -> Any:
+        guard = self.ways[way].guards[k]
+        return replay(guard.program, [*guard.hoisted, *self.given])[0]
 
 
 def _in_range(x: Value, hull: Range | None) -> list[Value]:
@@ -225,9 +245,9 @@ def _as_truth(x: Value) -> Any:
     return constant_astype(x.current() if isinstance(x, Number) else x, dtype=np.dtype(bool))
 
 
-def _needed(steps: list[Step], numbers: list[int]) -> list[Step]:
-    """The steps that lead to values; those that may raise are taken in the round, if it is taken."""
-    needed, found = {*numbers}, []
+def _needed(steps: list[Step], number: int) -> list[Step]:
+    """The steps that lead to a value."""
+    needed, found = {number}, []
     for step in reversed(steps):
         if not needed.isdisjoint(step.outs):
             needed.update(step.args)

@@ -9,7 +9,7 @@ import numpy as np
 from ....core.values import shape_of
 from ...dispatch.arguments import as_value, axis_of, ndim_of
 from ...dispatch.registry import implements
-from ...dispatch.views import arrayed, read_only, view_of
+from ...dispatch.views import ViewHandle, arrayed, read_only
 
 
 @implements(np.lib.stride_tricks.sliding_window_view)
@@ -38,7 +38,7 @@ def sliding_window_view(
     if any([size > shape_of(x)[a] for size, a in zip(sizes, axes, strict=True)]):
         raise ValueError("window shape cannot be larger than input array shape")
     bool(writeable)  # as NumPy asks, if only to refuse arrays; what overlaps is not written to here
-    return view_of(x, lambda base: _windows(base, sizes, axes), read_only)
+    return ViewHandle(x, lambda base: _windows(base, sizes, axes), read_only)
 
 
 def _windows(x: Any, sizes: tuple[int, ...], axes: tuple[int, ...]) -> Any:

@@ -109,4 +109,4 @@ def ravel(a: Any, order: str = "C") -> Any:
 @implements(np.astype)
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
     """`np.astype`."""
-    return x.astype(dtype) if isinstance(x, (Traced, np.ndarray)) else np.asarray(x).astype(dtype)[()]
+    return x.astype(dtype, copy=copy) if isinstance(x, (Traced, np.ndarray)) else np.asarray(x).astype(dtype)[()]
