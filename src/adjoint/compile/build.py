@@ -278,6 +278,11 @@ class Mixed:
         found = [_as_complex(values[o], t) for o, t in zip(program.outputs, wanted, strict=True)]
         return unshared(found, [*inputs, *program.constants.values()])
 
+    @property
+    def bytes(self) -> int:
+        """What its code takes in memory, about."""
+        return sum([part.bytes for part, _, _ in self._parts if isinstance(part, Native)])
+
     def assembly(self) -> str:
         """The machine's instructions of the native parts."""
         return "\n".join([part.assembly() for part, _, _ in self._parts if isinstance(part, Native)])

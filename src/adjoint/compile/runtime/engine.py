@@ -7,6 +7,7 @@ import ctypes
 import functools
 import sys
 import threading
+import weakref
 from typing import Any
 
 import llvmlite
@@ -77,11 +78,11 @@ def allocator() -> None:
         add_symbol(name, ctypes.cast(getattr(libc, name), ctypes.c_void_p).value or 0)
 
 
-def _free(variable: ctypes.c_void_p) -> None:
-    """Give back the memory whose address a variable holds."""
-    libc = ctypes.CDLL(None)
-    libc.free.argtypes = (ctypes.c_void_p,)
-    libc.free(variable)
+def _free(variable: int) -> None:
+    """Give back the memory whose address a variable holds, given where that is: code that kept it goes."""
+    free = ctypes.CDLL(None).free
+    free.argtypes = (ctypes.c_void_p,)
+    free(ctypes.c_void_p.from_address(variable))
 
 
 class Code:
@@ -114,12 +115,8 @@ class Code:
             self._engine.finalize_object()
         self.bytes = ENGINE_BYTES + COPIES * len(found)
         """What it takes in memory, about."""
-        self._workspace = self.address(WORKSPACE) if f"@{WORKSPACE} = " in text else 0
-
-    def __del__(self) -> None:
-        """Free what the code has kept from one call to the next."""
-        if getattr(self, "_workspace", 0):
-            _free(ctypes.c_void_p.from_address(self._workspace))
+        if f"@{WORKSPACE} = " in text:
+            weakref.finalize(self, _free, self.address(WORKSPACE)).atexit = False
 
     def address(self, name: str) -> int:
         """Where a function begins, or a variable is."""

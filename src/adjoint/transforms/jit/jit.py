@@ -6,7 +6,7 @@ import functools
 import pickle
 import types
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from ...core.derived import found_jitted as made_again
@@ -24,6 +24,7 @@ from ..callbacks.raised import RAISED_ONCE, is_pending
 from ..recording import call_traced, looking_for_nans, run
 from ..settings import JITTED, is_off
 from .keys import CallParts, check_objects, taken_apart
+from .live import admit
 from .native import kind_of_jitted
 from .numbers import Captured, NumberChoices
 from .path import MAX_PATHS, Path, branches_of, most, recorded
@@ -70,7 +71,6 @@ class Jitted(Generic[P, R]):
         >>> f(1.0), f.clear(), f.stats()["recordings"]
         (2.0, None, 0)
         """
-        self._uninstalled()
         self._paths: dict[Any, tuple[Path, ...]] = {}
         self._statics: set[Any] = set()
         self._numbers = NumberChoices()
@@ -82,13 +82,12 @@ class Jitted(Generic[P, R]):
         self._eager: dict[Any, str] = {}
         self._given_up = ""
         self._recordings = 0
+        self._dropped = 0
         self._warned = False
         self._waiting = Waiting(self.fun)
 
     def switched(self) -> None:
-        """Let calls begin in Python or in machine code, as jit has been switched off or on."""
-        if is_off():
-            self._uninstalled()
+        """Let calls begin in machine code, where there is some and jit is not switched off, or else in Python."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the recording that fits; record where none does."""
@@ -137,14 +136,14 @@ class Jitted(Generic[P, R]):
         if errors := floating_errors():  # a recording under np.seterr(all="raise") is not for other times
             call = call._replace(key=(*call.key, ("np.errstate", errors)))
         paths = self._paths.get(call.key, ())
-        found = self._attempted(call, paths) if paths else None
-        if found is None:
+        result = self._answered(args, kwargs, call, paths) if paths else NOT_YET
+        if result is NOT_YET:
             varied = self._numbers.of(call)
             if varied is not call:
                 call, paths = varied, self._paths.get(varied.key, ())
-                found = self._attempted(call, paths) if paths else None
-        if found is not None:
-            return found[0].recording.result(found[1])
+                result = self._answered(args, kwargs, call, paths) if paths else NOT_YET
+        if result is not NOT_YET:
+            return result
         if call.key in self._eager:
             return self.fun(*args, **kwargs)
         with self._waiting:
@@ -195,7 +194,7 @@ class Jitted(Generic[P, R]):
         (2.0, 1)
         """
         eager = [*self._eager.values(), *([self._given_up] if self._given_up else [])]
-        return stats_of(self._recordings, self._paths, eager)
+        return stats_of(self._recordings, self._dropped, self._paths, eager)
 
     @property
     def recordings(self) -> int:
@@ -213,8 +212,8 @@ class Jitted(Generic[P, R]):
     def _installed(self, entry: Any) -> None:
         """Calls may go straight to this machine code."""
 
-    def _uninstalled(self) -> None:
-        """Calls no longer go straight to machine code."""
+    def _unlinked(self, entry: Any) -> None:
+        """Calls no longer go to this machine code."""
 
     def _inside(self, args: Any, kwargs: Any, call: CallParts) -> Any:
         """Inside another trace: part of the recording under way, or one step with rules that are jitted too."""
@@ -226,6 +225,17 @@ class Jitted(Generic[P, R]):
             return call_traced(self.fun, args, kwargs)
         return call_inside(self, call)
 
+    def _answered(self, args: Any, kwargs: Any, call: CallParts, paths: tuple[Path, ...]) -> Any:
+        """What one of the paths gives; `NOT_YET` if the guards of none hold."""
+        for path in paths:
+            if path.entry is not None and not path.entry.is_linked and not is_pending():
+                self._installed(path.entry)  # there was no room for it, but it is in use again
+                result = path.result(args, kwargs, call)
+                if result is not NOT_YET:
+                    return result
+        found = self._attempted(call, paths)
+        return NOT_YET if found is None else found[0].recording.result(found[1])
+
     def _attempted(self, call: CallParts, paths: tuple[Path, ...]) -> tuple[Path, list[Any]] | None:
         """The first path whose guards hold, with its outputs."""
         for k, path in enumerate(paths):
@@ -236,7 +246,8 @@ class Jitted(Generic[P, R]):
                 if k:  # the next call is likely to take the same path
                     with self._lock:
                         now = self._paths.get(call.key, ())
-                        self._paths[call.key] = (path, *[p for p in now if p is not path])
+                        if path in now:
+                            self._paths[call.key] = (path, *[p for p in now if p is not path])
                 return path, found
         return None
 
@@ -248,7 +259,8 @@ class Jitted(Generic[P, R]):
             return self._record(args, kwargs, call, self._paths.get(call.key, ()), defers=defers)
         exactly = any([not p.recording.is_valid() for p in paths])  # perhaps because of something that is not used
         if self._captured.note_changes([p.recording for p in paths]):
-            self._paths[call.key] = paths = tuple([p for p in paths if p.recording.is_valid()])
+            self._keep(call.key, [p for p in paths if p.recording.is_valid()])
+            paths = self._paths.get(call.key, ())
         if self._is_too_much(call, paths):
             return self.fun(*args, **kwargs)
         check_objects(call, self.static_argnums, self.static_argnames)
@@ -281,15 +293,40 @@ class Jitted(Generic[P, R]):
                 return quicker[0].recording.result(quicker[1]) if result is NOT_YET else result
             self._statics.add(call.statics)
             stale = [p for p in now if not p.recording.is_valid()][2:]  # a few, as they are often set back and forth
-            self._paths[call.key] = (path, *[p for p in now if p not in stale])
+            self._keep(call.key, [path, *[p for p in now if p not in stale]])
             if path.entry is not None:
                 self._installed(path.entry)
+        admit(self, call.key, path)
         hint = self._lengths.note(self.fun, call)
         if hint is not None:
             say(self.fun, *hint)
         if result is NOT_YET:  # a decision was not what is likely
-            return self._record(args, kwargs, call, self._paths[call.key], defers=False)
+            return self._record(args, kwargs, call, self._paths.get(call.key, ()), defers=False)
         return result
+
+    def _keep(self, key: Any, paths: Sequence[Path]) -> None:
+        """Let these be the paths for calls of a kind, and no others."""
+        with self._lock:
+            gone = [path for path in self._paths.get(key, ()) if path not in paths]
+            if paths:
+                self._paths[key] = tuple(paths)
+            else:
+                self._paths.pop(key, None)
+            for path in gone:
+                if path.entry is not None:
+                    self._unlinked(path.entry)
+
+    def drop(self, key: Any, path: Path) -> bool:
+        """Forget one path; a call that needs it records it again. False if others are at work here: they go first."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            now = self._paths.get(key, ())
+            self._keep(key, [p for p in now if p is not path])
+            self._dropped += path in now
+            return True
+        finally:
+            self._lock.release()
 
     def _is_too_much(self, call: CallParts, paths: tuple[Path, ...]) -> bool:
         """Whether recording once more would not pay."""
@@ -320,7 +357,7 @@ class Jitted(Generic[P, R]):
 
     def _give_up(self, why: str, fix: str) -> None:
         self._given_up = why
-        self._uninstalled()
+        self.switched()
         self._warn(f"now runs without jit: {why}.", fix)
 
     def _warn(self, what: str, fix: str) -> None:

@@ -22,6 +22,8 @@ MAX_PATHS = 32
 MAX_SHORT_PATHS = 128
 """The same for programs that have `MAX_STEPS` steps at most, all together: they are quickly compiled and told apart."""
 MAX_STEPS = 10_000
+RECORDING_BYTES, STEP_BYTES = 10_000, 2_000
+"""What a recording takes in memory besides its machine code, and each of its steps, about."""
 SEVERAL = 2
 """Paths from which on loops and branches of Python's are looked for: what is always the same is faster one by one."""
 
@@ -29,7 +31,7 @@ SEVERAL = 2
 class Path:
     """One recording and what runs it."""
 
-    __slots__ = ("entry", "executable", "program", "recording", "size")
+    __slots__ = ("__weakref__", "bytes", "entry", "executable", "is_used", "program", "recording", "size")
 
     def __init__(self, recording: Recording, call: CallParts, given: Given | None = None) -> None:
         self.recording = recording
@@ -39,6 +41,15 @@ class Path:
         """Steps to compile, bodies of loops included."""
         inputs = [*call.inputs, *(recording.captured_numbers() or ())]
         self.executable, self.entry = executable(self.program, inputs, recording, call if given else None, given)
+        self.bytes = RECORDING_BYTES + STEP_BYTES * self.size + getattr(self.executable, "bytes", 0)
+        """What it takes in memory, about."""
+        self.is_used = False
+        """Whether Python has run it since somebody asked."""
+
+    def was_used(self) -> bool:
+        """Whether it has answered a call since this was last asked."""
+        used, self.is_used = self.is_used, False
+        return (self.entry is not None and self.entry.was_used()) or used
 
     def result(self, args: Any, kwargs: dict[str, Any], call: CallParts) -> Any:
         """What this very call gives, before there are any others; `NOT_YET` if a guard does not hold."""
@@ -59,6 +70,7 @@ class Path:
             found: list[Any] | None = self.executable.run([*call.inputs, *captured])
         except Exception:
             return None
+        self.is_used |= found is not None
         return found
 
 

@@ -90,11 +90,12 @@ def _lines(value: Any) -> list[str]:
     return [f"{line}  (x {n})" if n > 1 else line for line, n in counts.items()] or ["-"]
 
 
-def stats_of(recordings: int, groups: Mapping[Any, Sequence[Any]], eager: Sequence[str]) -> Stats:
+def stats_of(recordings: int, dropped: int, groups: Mapping[Any, Sequence[Any]], eager: Sequence[str]) -> Stats:
     """How often a function was recorded, which paths exist, and what runs without machine code."""
     paths = [p for group in groups.values() for p in group]
     return Stats({
         "recordings": recordings,
+        "dropped": dropped,
         "signatures": len(groups),
         "differ in": _differences(list(groups)),
         "paths": len(paths),
