@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import pickle
 import types
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -38,6 +39,8 @@ Names = str | Iterable[str]
 
 MAX_CHANGES = 8
 """Recordings after changes of one captured variable; one more, and the function runs eagerly."""
+MAX_EAGER = 1_000
+"""Kinds of calls that are known to run eagerly."""
 MAX_STATICS = 64
 """Different static values of a function; calls with any other run eagerly."""
 
@@ -58,6 +61,8 @@ class Jitted(Generic[P, R]):
         self.static_argnums = tuple(static_argnums)
         self.static_argnames = frozenset(static_argnames)
         self._lock = renewed_lock(self)
+        self._origin: tuple[weakref.ref[Jitted], Any] | None = None
+        """The function that this one is a derivative or a batch of, and under which key."""
         self.clear()
         JITTED.add(self)
 
@@ -207,6 +212,7 @@ class Jitted(Generic[P, R]):
         if found is None:
             found = self._derived.setdefault(key, kind_of_jitted(Jitted)(make(), (), ()))
             found._lengths.is_said = True  # of this function, if at all
+            found._origin = weakref.ref(self), key
         return found
 
     def _installed(self, entry: Any) -> None:
@@ -324,9 +330,14 @@ class Jitted(Generic[P, R]):
             now = self._paths.get(key, ())
             self._keep(key, [p for p in now if p is not path])
             self._dropped += path in now
-            return True
         finally:
             self._lock.release()
+        if not self._paths and self._origin is not None:
+            origin, name = self._origin
+            owner = origin()
+            if owner is not None:
+                owner._derived.pop(name, None)
+        return True
 
     def _is_too_much(self, call: CallParts, paths: tuple[Path, ...]) -> bool:
         """Whether recording once more would not pay."""
@@ -338,7 +349,7 @@ class Jitted(Generic[P, R]):
                 return True
         if len(paths) - len(changes) >= most(paths):
             lines = [s.line for p in paths[:1] for s in p.recording.program.steps if s.primitive is GUARD]
-            self._eager[call.key] = lines[-1] if lines else ""
+            self._run_eagerly(call.key, lines[-1] if lines else "")
             self._warn(
                 f"has taken {most(paths)} different paths, so it now runs without jit where none of them fits.\n"
                 f"  The last decision was at {self._eager[call.key]}",
@@ -347,13 +358,19 @@ class Jitted(Generic[P, R]):
             )
             return True
         if len(self._statics) >= MAX_STATICS and call.statics not in self._statics:
-            self._eager[call.key] = "static values"
+            self._run_eagerly(call.key, "static values")
             self._warn(
                 f"has been called with {MAX_STATICS} different static values, so it now runs without jit for others.",
                 "Strings, objects and integers that choose a shape are static: pass what varies as numbers or arrays.",
             )
             return True
         return False
+
+    def _run_eagerly(self, key: Any, why: str) -> None:
+        """Run calls of this kind without jit; of the first kinds it is found out again, as keys hold static values."""
+        self._eager[key] = why
+        if len(self._eager) > MAX_EAGER:
+            del self._eager[next(iter(self._eager))]
 
     def _give_up(self, why: str, fix: str) -> None:
         self._given_up = why

@@ -12,7 +12,7 @@ import functools
 import os
 import threading
 import weakref
-from collections import deque
+from collections import OrderedDict
 from typing import Any
 
 from ...core.errors import InputError, message
@@ -27,38 +27,67 @@ MOST = 8_192
 FEWEST = 32
 """Recordings that are kept whatever they take: large ones that are in use would push out each other."""
 
-_live: weakref.WeakKeyDictionary[Path, tuple[weakref.ref[Any], Any]] = weakref.WeakKeyDictionary()
-"""The function and the key of every recording, in the order of the line."""
+
+class _Member(weakref.ref[Path]):
+    """A recording in the line, for as long as somebody has it."""
+
+    __slots__ = ("function", "key", "size")
+    function: weakref.ref[Any]
+    key: Any
+    size: int
+
+
+_line: OrderedDict[_Member, None] = OrderedDict()
+_total = 0
+"""What those in the line take, in bytes."""
 _lock = threading.RLock()
 held_at_fork(_lock)
 
 
 def admit(function: Any, key: Any, path: Path) -> None:
     """Take note of a new recording, and drop others if there are too many."""
+    member = _Member(path, _leave)
+    member.function, member.key, member.size = weakref.ref(function), key, path.bytes
     with _lock:
-        _live[path] = weakref.ref(function), key
-        beyond = _beyond()
-    for old, (reference, its_key) in beyond:
-        owner = reference()
-        if owner is not None and not owner.drop(its_key, old):
+        _enter(member)
+        beyond = _beyond(member)
+    for old, its_path in beyond:
+        owner = old.function()
+        if owner is not None and not owner.drop(old.key, its_path):
             with _lock:
-                _live[old] = reference, its_key
+                _enter(old)
 
 
-def _beyond() -> list[tuple[Path, tuple[weakref.ref[Any], Any]]]:
-    """The recordings that have to go, taken out of the line."""
-    paths = list(_live)
-    total, count, most = sum([path.bytes for path in paths]), len(paths), most_bytes()
-    line, found = deque(paths[:-1]), []
-    while line and count > FEWEST and (total > most or count > MOST):
-        path = line.popleft()
-        facts = _live.pop(path)
-        if path.was_used():
-            _live[path] = facts
-            line.append(path)
-        else:
-            found.append((path, facts))
-            total, count = total - path.bytes, count - 1
+def _enter(member: _Member) -> None:
+    global _total
+    _line[member] = None
+    _total += member.size
+
+
+def _leave(member: Any) -> None:
+    """Nobody has it any longer, or it is dropped."""
+    global _total
+    with _lock:
+        if member in _line:
+            del _line[member]
+            _total -= member.size
+
+
+def _beyond(new: _Member) -> list[tuple[_Member, Path]]:
+    """The recordings that have to go, taken out of the line; the new one stays."""
+    found: list[tuple[_Member, Path]] = []
+    most = most_bytes()
+    for _ in range(2 * len(_line)):  # twice around: the first time, all of them may have been in use
+        if len(_line) <= max(FEWEST, 1) or (_total <= most and len(_line) <= MOST):
+            break
+        member = next(iter(_line))
+        path = member()
+        if path is not None and (path.was_used() or member is new):
+            _line.move_to_end(member)
+            continue
+        _leave(member)
+        if path is not None:
+            found.append((member, path))
     return found
 
 
