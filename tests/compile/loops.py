@@ -54,7 +54,8 @@ class Loop:
             )
         )
         hint = WIDTH.format(width=width, wide=str(width > 1).lower()) if width else ""
-        self.code = Code(module.text() + hint)
+        self.text = module.text() + hint
+        self.code = Code(self.text)
         types = [ctypes.c_void_p] * (len(operands) + 1)
         self.function = ctypes.CFUNCTYPE(None, *types, ctypes.c_int64)(self.code.address("loop"))
         self.operands, self.result = operands, result

@@ -20,7 +20,7 @@ from .assembly.values import Function
 from .call.callable import NativeCallable
 from .call.entry import Entry, entry_text
 from .call.signature import Array, NumpyScalar, Output, PythonBool, PythonFloat, PythonInt, Result, Signature, Tuple
-from .kernel import kernel_of, with_workspace
+from .kernel import STACK, kernel_of, with_workspace
 from .program.calls import CALL
 from .program.classify import Sort, sort_of
 from .program.expand import expanded
@@ -29,8 +29,8 @@ from .program.loop_checks import is_number
 from .program.moving import is_view, reads_of
 from .program.pairs import as_pairs
 from .program.plan import Fused, Plan, Whole
-from .runtime.engine import Code
-from .runtime.tiers import CURRENT, QUICKER, Tiers, are_wanted
+from .runtime.engine import Code, assembly
+from .runtime.tiers import CURRENT, QUICKER, Tiers, are_wanted, good_text
 from .steps.factors import MIDDLE
 from .steps.gemm import is_for_blas
 from .steps.product_axes import product_of
@@ -67,7 +67,8 @@ class Native:
     ) -> None:
         """`outside` is the program before its complex numbers became pairs: what it takes and gives."""
         self.program = program
-        self._outside = outside = outside or program
+        self._outside, self._donated = outside or program, donated
+        outside = self._outside
         program, turned = _unturned(program)
         self.module = Module()
         self._strides = strides = strides if strides is not None else _strides(program, ())
@@ -96,6 +97,8 @@ class Native:
         """Where the entry is written, if it is compiled apart from the kernel."""
         self.code: Code | Tiers | None = None
         self._call: NativeCallable | None = None
+        self.bytes = 0
+        """What its code takes in memory, about, with what it keeps from one call to the next."""
 
     def _effort(self) -> tuple[int, int]:
         """How hard LLVM should try, and for how many lines."""
@@ -123,10 +126,16 @@ class Native:
         else:
             at_once = self.module.is_unbounded or self.kernel.work > WORTHWHILE
             self.code = Tiers(self._apart, self.module, self.main, self._level, at_once=at_once)
+        self.bytes = self.code.bytes + (self.kernel.space if self.kernel.space > STACK else 0)
+        del self.module, self.kernel, self.main, self._apart  # plans and text: many times what runs
         if not self.has_entry:
             self._call = NativeCallable(_not_taken)
             Entry(self.code, "flat", self._wanted).install(self._call)
         return self
+
+    def _again(self) -> Native:
+        """The same before it is finished, to be read."""
+        return Native(self.program, self._strides, outside=self._outside, donated=self._donated)
 
     def run(self, inputs: Sequence[object]) -> list[Any] | None:
         """The outputs, or None if a guard does not hold."""
@@ -138,13 +147,18 @@ class Native:
         return None if found is None else list(found)
 
     def assembly(self) -> str:
-        """The machine's instructions."""
-        assert self.code is not None
-        return self.code.assembly()
+        """The machine's instructions, of code that stays."""
+        made = self._again()
+        if isinstance(self.code, Tiers):
+            text = good_text(made.module, made.main)
+        else:
+            entry_text(made.module, "flat", made.signature, made.main.symbol)
+            text = made.module.text()
+        return assembly(text, made._level, carries=made.module.carries)
 
     def parts(self) -> list[Part]:
         """What is done together, in the order of execution; steps in registers that follow each other are one part."""
-        plan = self.kernel.plan
+        plan = self._again().kernel.plan
         found: list[Part] = []
         for unit in plan.units:
             steps = plan.computed_in(unit)
@@ -263,6 +277,11 @@ class Mixed:
         wanted = [self._outside.types[o] for o in self._outside.outputs]
         found = [_as_complex(values[o], t) for o, t in zip(program.outputs, wanted, strict=True)]
         return unshared(found, [*inputs, *program.constants.values()])
+
+    @property
+    def bytes(self) -> int:
+        """What its code takes in memory, about."""
+        return sum([part.bytes for part, _, _ in self._parts if isinstance(part, Native)])
 
     def assembly(self) -> str:
         """The machine's instructions of the native parts."""

@@ -18,7 +18,7 @@ from .program.classify import Sort, sort_of
 from .program.expand import expanded
 from .program.plan import Fused, Straight, Whole
 from .program.planning import planned
-from .runtime.engine import allocator
+from .runtime.engine import WORKSPACE, allocator
 from .runtime.threads import parallel_symbol
 from .steps.structural import whole
 
@@ -78,9 +78,8 @@ def with_workspace(module: Module, kernel: Kernel) -> Function:
     module.memory()
     arguments = ", ".join([p.text() for p in given])
     inner = ", ".join([*[p.text() for p in given], "ptr %ws"])
-    cache = module.fresh("workspace")
-    module.functions.append(f"@{cache} = internal global ptr null")
-    body = f"""  %kept = atomicrmw xchg ptr @{cache}, ptr null acq_rel
+    module.functions.append(f"@{WORKSPACE} = global ptr null")
+    body = f"""  %kept = atomicrmw xchg ptr @{WORKSPACE}, ptr null acq_rel
   %none = icmp eq ptr %kept, null
   br i1 %none, label %new, label %ready
 new:
@@ -96,7 +95,7 @@ ready:
   %aligned = and i64 %up, -64
   %ws = inttoptr i64 %aligned to ptr
   %r = call i32 @{kernel.name}({inner})
-  %old = atomicrmw xchg ptr @{cache}, ptr %raw acq_rel
+  %old = atomicrmw xchg ptr @{WORKSPACE}, ptr %raw acq_rel
   %spare = icmp ne ptr %old, null
   br i1 %spare, label %drop, label %end
 drop:

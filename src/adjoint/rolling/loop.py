@@ -69,6 +69,12 @@ def _executable(body: Program) -> Executable:
     return made
 
 
+def forget() -> None:
+    """Let go of what runs bodies."""
+    with _lock:
+        _executables.clear()
+
+
 rolled = LoopPrimitive(
     "rolled",
     _evaluate,

@@ -113,8 +113,8 @@ class disable_jit:  # noqa: N801  (used as a function)
 def clear_caches() -> None:
     """Forget all recordings and compiled programs; functions are recorded anew when they are next called.
 
-    Nothing changes but the time of the next call. Code that is installed in a function is freed with the function, as
-    another thread may be running it.
+    Nothing changes but the time of the next call. Memory goes back to the system, but for code that a call is under way
+    in, perhaps of another thread: that goes with the next recording of its function.
 
     Examples
     --------
@@ -126,8 +126,16 @@ def clear_caches() -> None:
     >>> f.stats()["recordings"]
     0
     """
+    from ..rolling.loop import forget as forget_rolled
     from .loops.capture import forget
 
     for jitted in list(JITTED):
         jitted.clear()
     forget()
+    forget_rolled()
+    if can_compile():
+        from ..compile.runtime.engine import forget as forget_code
+        from ..compile.runtime.room import give_back
+
+        forget_code()
+        give_back()

@@ -57,6 +57,9 @@ OBJECTS, PARTS = (Value(name, POINTER) for name in ("%objects", "%parts"))
 
 Addresses are read from them, as LLVM writes a constant address that may be far away with much ado.
 """
+WAY_ON, INSIDE, USED, FIRST = range(4)
+"""What the table of objects begins with: the address of the next entry, how many calls are under way in this one, and
+whether one has been answered since somebody asked. Objects come after that. All are written under the GIL."""
 SELF, ARGUMENTS, NAMES = (Parameter(name, POINTER) for name in ("%self", "%args", "%kwnames"))
 COUNT = Parameter("%nargsf", I64)
 """What Python calls an entry with: the callable, the arguments, the names of the last ones; their number."""
@@ -130,18 +133,18 @@ class ArgumentWriter(Emitter):
         if id(value) not in self.slots:
             self.slots[id(value)] = len(self.objects)
             self.objects.append(value)
-        return self.entry_of(self.slots[id(value)])
+        return self.entry_of(FIRST + self.slots[id(value)])
 
     def places(self, values: tuple[object, ...]) -> Value:
         """Where in the table objects are found, one after the other."""
         self.objects.extend(values)
-        return self.entry_of(len(self.objects) - len(values))
+        return self.entry_of(FIRST + len(self.objects) - len(values))
 
     def entry_of(self, index: int) -> Value:
-        """The address of an entry of the table; the first is the way out."""
+        """The address of an entry of the table."""
         if self.is_optimised:
-            return Constant(f"getelementptr (ptr, ptr @{self.name}.objects, i64 {index + 1})", POINTER)
-        return self.address(POINTER, OBJECTS, index + 1, flags="")
+            return Constant(f"getelementptr (ptr, ptr @{self.name}.objects, i64 {index})", POINTER)
+        return self.address(POINTER, OBJECTS, index, flags="")
 
     def address_of(self, value: object) -> Value:
         """An object's address."""

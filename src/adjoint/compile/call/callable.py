@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from adjoint.compile.call.objects import helpers, is_available, peek
@@ -107,13 +107,20 @@ class NativeCallable(Base):
         """Let calls run the machine code at an address from now on, or `slow` if None.
 
         `keep_alive` is whatever owns the machine code and the objects it refers to. It lives as long as this instance,
-        also after another entry is set, as other threads may still be inside.
+        also after another entry is set, as other threads may still be inside: unless `keep_only` lets go of it.
         """
         if Base is object:
             return
         if keep_alive is not None and not any([kept is keep_alive for kept in self._code]):
             self._code.append(keep_alive)
         ctypes.c_void_p.from_address(id(self) + ENTRY).value = slow_entry() if address is None else address
+
+    def keep_only(self, entries: Sequence[Any]) -> None:
+        """Let go of machine code but for these entries, to which alone calls come, and what calls are under way in."""
+        wanted = set(map(id, entries))
+        for kept in list(self._code):
+            if id(kept) not in wanted and not kept.is_busy:  # and never will be again
+                self._code.remove(kept)
 
     @property
     def entry(self) -> int | None:

@@ -10,6 +10,9 @@ An entry has CPython's vectorcall signature. In this order, so that nothing it h
 
 Whatever does not fit goes on to the next entry with the arguments as they came, and from the last to the slow way. The
 text has no addresses in it: objects are in a table that `Entry` fills, so equal signatures have equal text.
+
+An entry counts the calls that are under way in it, from its first instruction to its last, between which other threads
+may run: code that nobody leads to any longer is freed once there are none.
 """
 
 from __future__ import annotations
@@ -25,7 +28,20 @@ from adjoint.compile.assembly.module import Module
 from adjoint.compile.assembly.values import FALSE, NULL, TRUE, Function, Value, number
 from adjoint.compile.assembly.values import Constant as Known
 from adjoint.compile.call import objects
-from adjoint.compile.call.arguments import ARGUMENTS, COUNT, NAMES, OBJECTS, PARTS, SELF, ArgumentWriter, numbers
+from adjoint.compile.call.arguments import (
+    ARGUMENTS,
+    COUNT,
+    FIRST,
+    INSIDE,
+    NAMES,
+    OBJECTS,
+    PARTS,
+    SELF,
+    USED,
+    WAY_ON,
+    ArgumentWriter,
+    numbers,
+)
 from adjoint.compile.call.callable import NativeCallable, slow_entry
 from adjoint.compile.call.signature import (
     Constant,
@@ -55,22 +71,35 @@ class Entry:
         self._code = np.empty((), object)
         self._code[()] = code
         self._objects = wanted
-        self._followers: list[Entry] = []
         self._table = code.address(f"{name}.objects")
         self.address = code.address(name)
+        self.is_linked = False
+        """Whether calls of a jitted function are tried here."""
         for i, item in enumerate(wanted):
-            ctypes.c_void_p.from_address(self._table + 8 * (i + 1)).value = id(item)
+            self._word(FIRST + i).value = id(item)
         self.otherwise(None)
+
+    def _word(self, index: int) -> ctypes.c_uint64:
+        return ctypes.c_uint64.from_address(self._table + 8 * index)
 
     def otherwise(self, entry: Entry | None) -> None:
         """Let arguments, guards and watches that do not fit here be tried there; None is the slow way.
 
         Entries must not follow each other in a circle.
         """
-        if entry is not None:
-            self._followers.append(entry)
-        address = slow_entry() if entry is None else entry.address
-        ctypes.c_void_p.from_address(self._table).value = address
+        self._word(WAY_ON).value = slow_entry() if entry is None else entry.address
+        self._follower = entry  # last, as the one before it may be freed by that
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether calls are under way in it."""
+        return self._word(INSIDE).value > 0
+
+    def was_used(self) -> bool:
+        """Whether it has answered a call since this was last asked."""
+        word = self._word(USED)
+        used, word.value = word.value, 0
+        return bool(used)
 
     def install(self, function: NativeCallable) -> None:
         """Let calls of this function come here first."""
@@ -103,6 +132,7 @@ class _Writer(ArgumentWriter):
     def write(self, kernel: str) -> list[object]:
         signature = self.signature
         self.owned = 0
+        self.count_calls(1)
         if signature.calm:
             self.require(self.ask("adjoint_calm"))
         for watch in signature.watches:
@@ -159,6 +189,17 @@ class _Writer(ArgumentWriter):
         if set(made) - set(places):  # outputs that nobody asked for
             self.store(NULL, self.owned_place(root))
             self.ask("adjoint_drop", OWNED, number(self.owned, I64))
+        self.store(number(1, I64), self.entry_of(USED))
+        self.leave(result)
+
+    def count_calls(self, change: int) -> None:
+        """Say that one call more, or less, is under way here."""
+        place = self.entry_of(INSIDE)
+        self.store(self.op("add", self.load(I64, place), change), place)
+
+    def leave(self, result: Value) -> None:
+        """Return; nothing runs between this and the caller."""
+        self.count_calls(-1)
         self.give(result)
 
     def keep(self, leaf: Input | Constant) -> int:
@@ -269,16 +310,17 @@ class _Writer(ArgumentWriter):
         for way in ("failed", "dropped"):
             self.start(way)
             self.ask("adjoint_drop", OWNED, number(owned, I64))
-            self.give(NULL) if way == "failed" else self.jump("next")
+            self.leave(NULL) if way == "failed" else self.jump("next")
         self.start("next")
-        following = self.load(POINTER, self.entry_of(-1))
+        following = self.load(POINTER, self.entry_of(WAY_ON))
+        self.count_calls(-1)
         parameters = (SELF, ARGUMENTS, COUNT, NAMES)
         way_on = Function(following.name, POINTER, tuple([p.kind for p in parameters]))
-        self.give(self.call(way_on, *parameters, how="tail call"))
+        self.give(self.call(way_on, *parameters, how="musttail call"))  # it does not come back to code that may be gone
         clear = self.module.declare("llvm.memset.p0.i64", VOID, POINTER, I8, I64, I1)
         cleared = Call("", clear, (OWNED, number(0, I8), number(8 * owned, I64), FALSE))
         start = [Allocation(OWNED.name, POINTER, block_of(owned, POINTER)), *self.allocations, *self.tables(), cleared]
-        self.module.functions.append(f"@{name}.objects = global [{len(self.objects) + 1} x ptr] zeroinitializer")
+        self.module.functions.append(f"@{name}.objects = global [{FIRST + len(self.objects)} x ptr] zeroinitializer")
         attributes = "" if self.is_optimised else "noinline optnone"
         self.module.entry(name, POINTER, parameters, [*start, *self.body], attributes)
 

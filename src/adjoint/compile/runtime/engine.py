@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import functools
 import sys
+import weakref
 from typing import Any
 
 import llvmlite
@@ -20,7 +21,14 @@ from .room import check_room
 _lock = Lock()
 _recent: dict[str, bytes] = {}
 """Code compiled last, by key: functions are often jitted anew."""
-MOST_RECENT = 256
+MOST_RECENT_BYTES = 8 * 2**20
+"""What is kept of it: some hundred functions."""
+ENGINE_BYTES = 50_000
+"""What LLVM keeps for each piece of code, about, besides copies of it: tables of the target, and three pages."""
+COPIES = 3
+"""The object file, as it was read, and as it was linked."""
+WORKSPACE = "workspace.kept"
+"""The variable of code that keeps memory from one call to the next: its address, or null."""
 SHORT = 30_000
 """Letters up to which the passes cost nothing to speak of; single numbers are passed through memory, too."""
 
@@ -69,6 +77,13 @@ def allocator() -> None:
         add_symbol(name, ctypes.cast(getattr(libc, name), ctypes.c_void_p).value or 0)
 
 
+def _free(variable: int) -> None:
+    """Give back the memory whose address a variable holds, given where that is: code that kept it goes."""
+    free = ctypes.CDLL(None).free
+    free.argtypes = (ctypes.c_void_p,)
+    free(ctypes.c_void_p.from_address(variable))
+
+
 class Code:
     """Machine code in memory, for as long as this object lives."""
 
@@ -79,19 +94,16 @@ class Code:
 
         Code is kept for later processes, if the user wishes, unless it has addresses of this one in it. `carries`: it
         has loops that carry values in memory, which should become registers. `alongside`: other threads may compile at
-        the same time.
+        the same time. The text is not kept: it is many times as long as the code.
         """
-        self._text = text
-        self._level = level
-        self._carries = carries or len(text) < SHORT
-        self._alongside = alongside
         _start()
         key = _key(text, level)
         found = _known(key, keep)
         check_room(len(text) if found is None else 0)
         if found is None:
             with contextlib.nullcontext() if alongside else _lock:
-                found = _emitted(*self._optimised(), alongside)
+                machine = target_machine(level)
+                found = _emitted(_optimised(text, machine, level, carries, alongside), machine, alongside)
             if keep:
                 cache.save(key, found)
         _remember(key, found)
@@ -100,39 +112,50 @@ class Code:
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine(0))
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(found))
             self._engine.finalize_object()
-
-    def _optimised(self) -> tuple[Any, Any]:
-        level = self._level
-        machine = target_machine(level)
-        module = llvm.parse_assembly(self._text, llvm.create_context() if self._alongside else None)
-        module.triple = machine.triple
-        module.data_layout = str(machine.target_data)
-        if level < 2:
-            _clean_up(module, machine, level, self._carries)
-            return module, machine
-        options = llvm.create_pipeline_tuning_options(speed_level=level)
-        # unrolling and packing of straight code cost most of the time and gain next to nothing here
-        options.loop_vectorization = options.loop_interleaving = level > 1
-        options.slp_vectorization = options.loop_unrolling = False
-        builder = llvm.create_pass_builder(machine, options)
-        passes = builder.getModulePassManager()
-        _function("LLVMPY_RunNewModulePassManager", self._alongside)(passes, module, builder)
-        return module, machine
+        self.bytes = ENGINE_BYTES + COPIES * len(found)
+        """What it takes in memory, about."""
+        if f"@{WORKSPACE} = " in text:
+            weakref.finalize(self, _free, self.address(WORKSPACE)).atexit = False
 
     def address(self, name: str) -> int:
-        """Where a function begins."""
+        """Where a function begins, or a variable is."""
         return int(self._engine.get_function_address(name))
 
-    def optimised(self) -> str:
-        """The module after LLVM's passes."""
-        with _lock:
-            return str(self._optimised()[0])
 
-    def assembly(self) -> str:
-        """The machine's own instructions, as text."""
-        with _lock:
-            module, machine = self._optimised()
-            return str(machine.emit_assembly(module))
+def optimised(text: str, level: int = 2, *, carries: bool = False) -> str:
+    """A module after LLVM's passes."""
+    _start()
+    with _lock:
+        return str(_optimised(text, target_machine(level), level, carries))
+
+
+def assembly(text: str, level: int = 2, *, carries: bool = False) -> str:
+    """The machine's own instructions, as text."""
+    _start()
+    with _lock:
+        machine = target_machine(level)
+        return str(machine.emit_assembly(_optimised(text, machine, level, carries)))
+
+
+def _optimised(text: str, machine: Any, level: int, carries: bool, alongside: bool = False) -> Any:
+    """A module of this text, after the passes; in a context of its own, as one that is shared grows for good."""
+    module = llvm.parse_assembly(text, llvm.create_context())
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    # unrolling and packing of straight code cost most of the time and gain next to nothing here
+    options.loop_vectorization = options.loop_interleaving = level > 1
+    options.slp_vectorization = options.loop_unrolling = False
+    builder = llvm.create_pass_builder(machine, options)  # for one run only: it keeps references to what that had
+    passes = builder.getModulePassManager() if level > 1 else _few_passes(level > 0 and (carries or len(text) < SHORT))
+    _function("LLVMPY_RunNewModulePassManager", alongside)(passes, module, builder)
+    return module
+
+
+def forget() -> None:
+    """Let go of code that would be found if it were asked for again."""
+    with _lock:
+        _recent.clear()
 
 
 def is_known(text: str, level: int) -> bool:
@@ -149,7 +172,7 @@ def _remember(key: str, code: bytes) -> None:
     with _lock:
         _recent.pop(key, None)
         _recent[key] = code
-        if len(_recent) > MOST_RECENT:
+        while sum(map(len, _recent.values())) > MOST_RECENT_BYTES and len(_recent) > 1:
             del _recent[next(iter(_recent))]
 
 
@@ -177,15 +200,14 @@ def _emitted(module: Any, machine: Any, alongside: bool) -> bytes:
         library.LLVMPY_DisposeMemoryBuffer(buffer)
 
 
-def _clean_up(module: object, machine: object, level: int, carries: bool) -> None:
+def _few_passes(carries: bool) -> Any:
     """The few passes that code needs which was written with care: bodies are put in place, memory becomes registers."""
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=level))
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
-    if level and carries:
+    if carries:
         passes.add_sroa_pass()
         passes.add_simplify_cfg_pass()
-    passes.run(module, builder)
+    return passes
 
 
 def _key(text: str, level: int) -> str:

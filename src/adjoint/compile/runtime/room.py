@@ -1,4 +1,4 @@
-"""Whether there is memory for compiling: LLVM ends the process where it gets none, so somebody asks before."""
+"""Memory for compiling: whether there is some, as LLVM ends the process where it gets none; and giving it back."""
 
 from __future__ import annotations
 
@@ -40,6 +40,13 @@ def _has_maps(trial: mmap.mmap) -> bool:
         return True
     first = ctypes.addressof(ctypes.c_char.from_buffer(trial))
     return all([protect(first + 2 * k * PAGE, PAGE, mmap.PROT_READ) == 0 for k in range(MAPS // 2)])
+
+
+def give_back() -> None:
+    """Let the system have what is free among the memory of the process, which else only grows."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:  # the allocator of other systems does it unasked
+        trim(0)
 
 
 @functools.cache

@@ -87,7 +87,7 @@ class Tiers:
 
     def __init__(self, entry: Module, module: Module, main: Function, level: int, *, at_once: bool) -> None:
         """`level` is how hard LLVM tries in the end; if `at_once`, that begins before anybody calls."""
-        self._text = module.text(_offered, in_place(KERNEL, main, ""))
+        self._text = good_text(module, main)
         self._level, self._carries = level, module.carries
         self._bodies = tuple(module.bodies)
         self._codes: list[Code] = []
@@ -97,6 +97,7 @@ class Tiers:
         if self.is_final:
             self._codes.append(Code(entry.text(None, f"@{CURRENT} = global ptr null"), 0))
             self._use(self._good())
+            self._text = ""
             return
         more = [f.written for name, f in entry.declarations.items() if name not in module.declarations]
         more += [*entry.functions, _counted(main), f"@{CURRENT} = global ptr @{KERNEL}"]
@@ -111,9 +112,10 @@ class Tiers:
         """Where a function or a variable of the entry is."""
         return self._codes[0].address(name)
 
-    def assembly(self) -> str:
-        """The machine's own instructions, as text: those of the good code."""
-        return self._good().assembly()
+    @property
+    def bytes(self) -> int:
+        """What it takes in memory, about, once there is good code, which is about as long as quick code."""
+        return sum([code.bytes for code in self._codes]) if self.is_final else 2 * self._codes[0].bytes
 
     def ask(self) -> None:
         """Let the thread make the good code."""
@@ -132,7 +134,7 @@ class Tiers:
     def improve(self) -> None:
         """Make the good code and use it."""
         self._use(self._good(alongside=True))
-        self.is_final = True
+        self.is_final, self._text = True, ""
 
     def _good(self, *, alongside: bool = False) -> Code:
         return Code(self._text, self._level, carries=self._carries, alongside=alongside)
@@ -148,6 +150,11 @@ class Tiers:
     def _variable(self, name: str) -> Any:
         """A variable of the first code that holds a whole number or an address."""
         return ctypes.c_uint64.from_address(self._codes[0].address(name))
+
+
+def good_text(module: Module, main: Function) -> str:
+    """The text of the good code of a kernel."""
+    return module.text(_offered, in_place(KERNEL, main, ""))
 
 
 def _ask(reference: weakref.ref[Tiers]) -> None:

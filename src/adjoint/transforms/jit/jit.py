@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import pickle
 import types
+import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from ...core.derived import found_jitted as made_again
@@ -23,6 +24,7 @@ from ..callbacks.raised import RAISED_ONCE, is_pending
 from ..recording import call_traced, looking_for_nans, run
 from ..settings import JITTED, is_off
 from .keys import CallParts, check_objects, taken_apart
+from .live import admit
 from .native import kind_of_jitted
 from .numbers import Captured, NumberChoices
 from .path import AT_ONCE, MAX_PATHS, Path, branches_of, most, recorded, unused
@@ -37,6 +39,10 @@ Names = str | Iterable[str]
 
 MAX_CHANGES = 8
 """Recordings after changes of one captured variable; one more, and the function runs eagerly."""
+MAX_EAGER = 1_000
+"""Kinds of calls that are known to run eagerly."""
+MOST_REASONS = 1_000
+"""Recordings of which is kept why they were made: the last ones."""
 MAX_STATICS = 64
 """Different static values of a function; calls with any other run eagerly."""
 
@@ -57,6 +63,8 @@ class Jitted(Generic[P, R]):
         self.static_argnums = tuple(static_argnums)
         self.static_argnames = frozenset(static_argnames)
         self._lock = renewed_lock(self)
+        self._origin: tuple[weakref.ref[Jitted], Any] | None = None
+        """The function that this one is a derivative or a batch of, and under which key."""
         self.clear()
         JITTED.add(self)
 
@@ -70,7 +78,6 @@ class Jitted(Generic[P, R]):
         >>> f(1.0), f.clear(), f.stats()["recordings"]
         (2.0, None, 0)
         """
-        self._uninstalled()
         self._paths: dict[Any, tuple[Path, ...]] = {}
         self._statics: set[Any] = set()
         self._numbers = NumberChoices()
@@ -81,14 +88,14 @@ class Jitted(Generic[P, R]):
         self._derived: dict[Any, Jitted] = {}
         self._eager: dict[Any, str] = {}
         self._given_up = ""
+        self._recordings = 0
         self._reasons: list[str] = []
+        self._dropped = 0
         self._warned = False
         self._waiting = Waiting(self.fun)
 
     def switched(self) -> None:
-        """Let calls begin in Python or in machine code, as jit has been switched off or on."""
-        if is_off():
-            self._uninstalled()
+        """Let calls begin in machine code, where there is some and jit is not switched off, or else in Python."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the recording that fits; record where none does."""
@@ -137,14 +144,14 @@ class Jitted(Generic[P, R]):
         if errors := floating_errors():  # a recording under np.seterr(all="raise") is not for other times
             call = call._replace(key=(*call.key, ("np.errstate", errors)))
         paths = self._paths.get(call.key, ())
-        found = self._attempted(call, paths) if paths else None
-        if found is None:
+        result = self._answered(args, kwargs, call, paths) if paths else NOT_YET
+        if result is NOT_YET:
             varied = self._numbers.of(call)
             if varied is not call:
                 call, paths = varied, self._paths.get(varied.key, ())
-                found = self._attempted(call, paths) if paths else None
-        if found is not None:
-            return found[0].recording.result(found[1])
+                result = self._answered(args, kwargs, call, paths) if paths else NOT_YET
+        if result is not NOT_YET:
+            return result
         if call.key in self._eager:
             return self.fun(*args, **kwargs)
         with self._waiting:
@@ -198,12 +205,12 @@ class Jitted(Generic[P, R]):
         x is python complex, recorded python float, at ...
         """
         eager = [*self._eager.values(), *([self._given_up] if self._given_up else [])]
-        return stats_of(self._reasons, self._paths, eager)
+        return stats_of(self._recordings, self._reasons, self._dropped, self._paths, eager)
 
     @property
     def recordings(self) -> int:
         """How often it was recorded so far."""
-        return len(self._reasons)
+        return self._recordings
 
     def derived(self, key: Any, make: Callable[[], Callable[..., Any]]) -> Jitted:
         """A jitted function that belongs to this one: a derivative or a batch of it."""
@@ -211,13 +218,14 @@ class Jitted(Generic[P, R]):
         if found is None:
             found = self._derived.setdefault(key, kind_of_jitted(Jitted)(make(), (), ()))
             found._lengths.is_said = True  # of this function, if at all
+            found._origin = weakref.ref(self), key
         return found
 
     def _installed(self, entry: Any) -> None:
         """Calls may go straight to this machine code."""
 
-    def _uninstalled(self) -> None:
-        """Calls no longer go straight to machine code."""
+    def _unlinked(self, entry: Any) -> None:
+        """Calls no longer go to this machine code."""
 
     def _inside(self, args: Any, kwargs: Any, call: CallParts) -> Any:
         """Inside another trace: part of the recording under way, or one step with rules that are jitted too."""
@@ -229,6 +237,17 @@ class Jitted(Generic[P, R]):
             return call_traced(self.fun, args, kwargs)
         return call_inside(self, call)
 
+    def _answered(self, args: Any, kwargs: Any, call: CallParts, paths: tuple[Path, ...]) -> Any:
+        """What one of the paths gives; `NOT_YET` if the guards of none hold."""
+        for path in paths:
+            if path.is_taken_again and path.entry is not None and not path.entry.is_linked and not is_pending():
+                self._installed(path.entry)  # there was no room for it, but it is in use again
+                result = path.result(args, kwargs, call)
+                if result is not NOT_YET:
+                    return result
+        found = self._attempted(call, paths)
+        return NOT_YET if found is None else found[0].recording.result(found[1])
+
     def _attempted(self, call: CallParts, paths: tuple[Path, ...]) -> tuple[Path, list[Any]] | None:
         """The first path whose guards hold, with its outputs."""
         for k, path in enumerate(paths):
@@ -236,19 +255,20 @@ class Jitted(Generic[P, R]):
                 return None
             found = path.outputs(call) if path.recording.is_valid() else None
             if found is not None:
-                if k or not path.is_used:  # the next call is likely to take the same path
+                if k or not path.is_taken_again:  # the next call is likely to take the same path
                     with self._lock:
                         now = self._paths.get(call.key, ())
-                        self._paths[call.key] = (path, *[p for p in now if p is not path])
-                        self._used(path)
+                        if path in now:
+                            self._paths[call.key] = (path, *[p for p in now if p is not path])
+                            self._used(path)
                 return path, found
         return None
 
     def _used(self, path: Path) -> None:
         """Let calls go straight to the machine code of a path."""
-        if path.entry is not None and not path.is_used:
+        if path.entry is not None and not path.is_taken_again:
             self._installed(path.entry)
-        path.is_used = True
+        path.is_taken_again = True
 
     def _record(self, args: Any, kwargs: Any, call: CallParts, paths: tuple[Path, ...], *, defers: bool = True) -> Any:
         """Record one more path. Nothing is locked meanwhile, as the function may wait for others that are jitted."""
@@ -260,7 +280,8 @@ class Jitted(Generic[P, R]):
         exactly = any(changed)  # perhaps because of something that is not used
         why = functools.partial(reason, self.fun, call, {**self._paths, call.key: paths}, changed)
         if self._captured.note_changes([p.recording for p in paths]):
-            self._paths[call.key] = paths = tuple([p for p in paths if p.recording.is_valid()])
+            self._keep(call.key, [p for p in paths if p.recording.is_valid()])
+            paths = self._paths.get(call.key, ())
         if self._is_too_much(call, paths):
             return self.fun(*args, **kwargs)
         check_objects(call, self.static_argnums, self.static_argnames)
@@ -291,18 +312,49 @@ class Jitted(Generic[P, R]):
             if quicker:  # another thread was
                 return quicker[0].recording.result(quicker[1]) if result is NOT_YET else result
             text, path.line = why(recording)
-            self._reasons.append(text)
+            self._recordings += 1
+            self._reasons = [*self._reasons[1 - MOST_REASONS :], text]
             self._statics.add(call.statics)
             stale = [p for p in now if not p.recording.is_valid()][2:]  # a few, as they are often set back and forth
-            self._paths[call.key] = (path, *[p for p in now if p not in stale])
+            self._keep(call.key, [path, *[p for p in now if p not in stale]])
             if len(now) < AT_ONCE:  # of others nobody knows whether they will be taken again
                 self._used(path)
+        admit(self, call.key, path)
         hint = self._lengths.note(self.fun, call)
         if hint is not None:
             say(self.fun, *hint)
         if result is NOT_YET:  # a decision was not what is likely
-            return self._record(args, kwargs, call, self._paths[call.key], defers=False)
+            return self._record(args, kwargs, call, self._paths.get(call.key, ()), defers=False)
         return result
+
+    def _keep(self, key: Any, paths: Sequence[Path]) -> None:
+        """Let these be the paths for calls of a kind, and no others."""
+        with self._lock:
+            gone = [path for path in self._paths.get(key, ()) if path not in paths]
+            if paths:
+                self._paths[key] = tuple(paths)
+            else:
+                self._paths.pop(key, None)
+            for path in gone:
+                if path.entry is not None:
+                    self._unlinked(path.entry)
+
+    def drop(self, key: Any, path: Path) -> bool:
+        """Forget one path; a call that needs it records it again. False if others are at work here: they go first."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            now = self._paths.get(key, ())
+            self._keep(key, [p for p in now if p is not path])
+            self._dropped += path in now
+        finally:
+            self._lock.release()
+        if not self._paths and self._origin is not None:
+            origin, name = self._origin
+            owner = origin()
+            if owner is not None:
+                owner._derived.pop(name, None)
+        return True
 
     def _is_too_much(self, call: CallParts, paths: tuple[Path, ...]) -> bool:
         """Whether recording once more would not pay."""
@@ -315,11 +367,12 @@ class Jitted(Generic[P, R]):
         once = unused(paths)
         if once or len(paths) - len(changes) >= most(paths):
             lines = Counter([p.line for p in once or paths if p.line]).most_common(1)
-            self._eager[call.key] = line = lines[0][0] if lines else ""
+            line = lines[0][0] if lines else ""
+            self._run_eagerly(call.key, line)
             many = f"{most(paths)} different paths"
             if once:
                 many = f"{len(paths)} different paths, {len(once)} of them only once"
-                self._paths[call.key] = tuple([p for p in paths if p.is_used])
+                self._keep(call.key, [p for p in paths if p.is_taken_again])
             self._warn(
                 f"has taken {many}, so it now runs without jit where none of them fits.\n"
                 f"  They differ in what is decided at {line}",
@@ -328,7 +381,7 @@ class Jitted(Generic[P, R]):
             )
             return True
         if len(self._statics) >= MAX_STATICS and call.statics not in self._statics:
-            self._eager[call.key] = "static values"
+            self._run_eagerly(call.key, "static values")
             self._warn(
                 f"has been called with {MAX_STATICS} different static values, so it now runs without jit for others.",
                 "Strings, objects and integers that choose a shape are static: pass what varies as numbers or arrays.",
@@ -336,9 +389,15 @@ class Jitted(Generic[P, R]):
             return True
         return False
 
+    def _run_eagerly(self, key: Any, why: str) -> None:
+        """Run calls of this kind without jit; of the first kinds it is found out again, as keys hold static values."""
+        self._eager[key] = why
+        if len(self._eager) > MAX_EAGER:
+            del self._eager[next(iter(self._eager))]
+
     def _give_up(self, why: str, fix: str) -> None:
         self._given_up = why
-        self._uninstalled()
+        self.switched()
         self._warn(f"now runs without jit: {why}.", fix)
 
     def _warn(self, what: str, fix: str) -> None:

@@ -20,15 +20,13 @@ if can_compile():  # loaded with jit itself, so that no call has to wait for it
     from ...compile.build import Native, build
     from ...compile.call.attach import attach
     from ...compile.call.callable import NativeCallable
+    from ...compile.call.chain import EntryChain
     from ...compile.call.entry import Entry
     from ...compile.call.objects import is_available
     from ...compile.call.table import WatchTable
 
     if is_available():
         QUICK.append(WatchTable)
-
-LONGEST_CHAIN = 256
-"""Entries that are tried one after the other before the slow way: signatures and paths of one function."""
 
 
 @functools.cache
@@ -56,28 +54,28 @@ def kind_of_jitted(plain: Any) -> Any:
 
         def __init__(self, *args: Any) -> None:
             NativeCallable.__init__(self, types.MethodType(plain.__call__, self))
+            self._chain = EntryChain(self)
             plain.__init__(self, *args)
 
         def clear(self) -> None:
-            self._chain: list[Any] = []
-            plain.clear(self)
+            with self._lock:
+                self._chain.clear()
+                plain.clear(self)
 
         def switched(self) -> None:
-            plain.switched(self)
-            if self._chain and not is_off() and not self._given_up:
-                self._chain[-1].install(self)
+            with self._lock:
+                self._chain.lead(is_on=self._is_on())
 
         def _installed(self, entry: Any) -> None:
-            """Let calls try this entry first."""
-            if len(self._chain) >= LONGEST_CHAIN:
-                self._chain = []
-            entry.otherwise(self._chain[-1] if self._chain else None)
-            self._chain.append(entry)
-            if not is_off():
-                entry.install(self)
+            with self._lock:
+                self._chain.put_first(entry, is_on=self._is_on())
 
-        def _uninstalled(self) -> None:
-            self.set_entry(None)
+        def _unlinked(self, entry: Any) -> None:
+            with self._lock:
+                self._chain.take_out(entry, is_on=self._is_on())
+
+        def _is_on(self) -> bool:
+            return not is_off() and not self._given_up
 
     Jitted.__name__ = Jitted.__qualname__ = plain.__name__
     Jitted.__module__ = plain.__module__

@@ -28,6 +28,8 @@ MAX_UNUSED = ((8, 2_000), (5, 5_000))
 taken again either, as where a loop ends on rounding noise."""
 AT_ONCE = 2
 """Paths that calls go straight to from the start; to later ones they do once these have been taken again."""
+RECORDING_BYTES, STEP_BYTES = 10_000, 2_000
+"""What a recording takes in memory besides its machine code, and each of its steps, about."""
 SEVERAL = 2
 """Paths from which on loops and branches of Python's are looked for: what is always the same is faster one by one."""
 
@@ -35,11 +37,14 @@ SEVERAL = 2
 class Path:
     """One recording and what runs it."""
 
-    __slots__ = ("entry", "executable", "is_used", "line", "program", "recording", "size")
+    __slots__ = (
+        "__weakref__", "bytes", "entry", "executable", "is_taken_again", "is_used", "line", "program", "recording",
+        "size",
+    )  # fmt: skip
 
     def __init__(self, recording: Recording, call: CallParts, given: Given | None = None) -> None:
         self.recording = recording
-        self.is_used = False
+        self.is_taken_again = False
         """Whether a call has taken it again; later calls go straight to its machine code."""
         self.line = ""
         """The decision that made it another path."""
@@ -49,6 +54,15 @@ class Path:
         """Steps to compile, bodies of loops included."""
         inputs = [*call.inputs, *(recording.captured_numbers() or ())]
         self.executable, self.entry = executable(self.program, inputs, recording, call if given else None, given)
+        self.bytes = RECORDING_BYTES + STEP_BYTES * self.size + getattr(self.executable, "bytes", 0)
+        """What it takes in memory, about."""
+        self.is_used = False
+        """Whether Python has run it since somebody asked."""
+
+    def was_used(self) -> bool:
+        """Whether it has answered a call since this was last asked."""
+        used, self.is_used = self.is_used, False
+        return (self.entry is not None and self.entry.was_used()) or used
 
     def result(self, args: Any, kwargs: dict[str, Any], call: CallParts) -> Any:
         """What this very call gives, before there are any others; `NOT_YET` if a guard does not hold."""
@@ -69,6 +83,7 @@ class Path:
             found: list[Any] | None = self.executable.run([*call.inputs, *captured])
         except Exception:
             return None
+        self.is_used |= found is not None
         return found
 
 
@@ -79,7 +94,7 @@ def most(paths: Sequence[Path]) -> int:
 
 def unused(paths: Sequence[Path]) -> list[Path]:
     """The paths that have been taken once, if there are so many that others would be as well."""
-    found = [path for path in paths if not path.is_used]
+    found = [path for path in paths if not path.is_taken_again]
     steps = sum([len(path.recording.program.steps) for path in found])
     return found if any([len(found) >= most and steps > many for most, many in MAX_UNUSED]) else []
 

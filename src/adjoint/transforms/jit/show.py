@@ -97,13 +97,16 @@ MOST_LINES = 20
 """Different items of one entry that are printed."""
 
 
-def stats_of(reasons: Sequence[str], groups: Mapping[Any, Sequence[Any]], eager: Sequence[str]) -> Stats:
+def stats_of(
+    recordings: int, reasons: Sequence[str], dropped: int, groups: Mapping[Any, Sequence[Any]], eager: Sequence[str]
+) -> Stats:
     """How often a function was recorded and why, which paths exist, and what runs without machine code."""
     paths = [p for group in groups.values() for p in group]
     loops = dict.fromkeys([line for p in paths for line in p.recording.loops])
     return Stats({
-        "recordings": len(reasons),
+        "recordings": recordings,
         "reasons": list(reasons),
+        "dropped": dropped,
         "settled": [f"one loop: {line}" for line in loops] + [f"without jit: {why}" for why in sorted(set(eager))],
         "signatures": len(groups),
         "differ in": _differences(list(groups)),
