@@ -19,7 +19,7 @@ from ...ops.shape import astype as astype_primitive
 from ...ops.shape import constant_astype
 from ...ops.shape import item as item_primitive
 from .assignment import getitem, store
-from .conversions import refuse, to_ratio
+from .conversions import decided, refuse, to_ratio
 from .foreign import refuse_arithmetic, refuse_compiled
 from .protocols import array_function
 from .tables import refuse_rules_of_tables
@@ -147,8 +147,13 @@ def item(self: Traced, *args: Any) -> Any:
 
 
 def _python(x: Any) -> Any:
-    """While a program is captured: a Python number, as the plain method gives; elsewhere the handle does as well."""
-    return item_primitive(x) if is_captured(x) else x
+    """A Python number, as the plain method gives. In a batch an integer has 64 bits then; floats stay as they are."""
+    if is_captured(x):  # machine code has no Python integers above 63 bits
+        return int(decided(x)) if x.dtype == np.uint64 else item_primitive(x)
+    return constant_astype(x, dtype=INT) if x.dtype.kind in "iu" and x.dtype.itemsize < INT.itemsize else x
+
+
+INT = np.dtype(np.int64)
 
 
 def tolist(self: Traced) -> Any:
