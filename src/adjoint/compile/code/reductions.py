@@ -35,7 +35,7 @@ COMBINING: dict[np.ufunc, Combination] = {
     np.minimum: Combination("min", "minimum", is_call=True),
 }
 """What reductions may combine with; those with anything else are NumPy's."""
-OF_TRUTH = {np.maximum: np.logical_or, np.minimum: np.logical_and}
+OF_TRUTH: dict[np.ufunc, np.ufunc] = {np.maximum: np.logical_or, np.minimum: np.logical_and}
 """Of truth values they are these: LLVM ends the process over `umax` of 64 bits, which no instruction of AVX-512 is."""
 
 
