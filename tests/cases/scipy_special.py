@@ -41,6 +41,7 @@ CASES = [
     Case("spherical_in", lambda x: sc.spherical_in(0, x), (ROWS,)),
     Case("spherical_kn", lambda x: sc.spherical_kn(1, x), (HIGH,)),
     Case("sinc", lambda x: sc.sinc(x), (ROWS,)),
+    *[Case(f"SciPy's {f.__name__}", lambda x, f=f: f(x), (HIGH,)) for f in (sc.cbrt, sc.exp2, sc.expm1, sc.log1p)],
     Case("jvp", lambda x: sc.jvp(1.5, x, 2), (HIGH,)),
     Case("kvp", lambda x: sc.kvp(1.5, x, 2), (HIGH,)),
     *[Case(f"{n}, slope", lambda x, f=getattr(sc, n): f(1.5, x), (HIGH,)) for n in ("h1vp", "h2vp", "ivp", "yvp")],

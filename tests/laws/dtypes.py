@@ -79,7 +79,7 @@ def by_derivative(function: Callable[..., Any], args: tuple[Any, ...], kind: str
     if wanted is None:
         return
     if np.dtype(kind).kind in "bui":  # made of what is differentiated
-        moving = [np.asarray(x, float) for x in flatten(given)[0]]
+        moving = [np.asarray(x, float)[()] for x in flatten(given)[0]]
         rebuild = flatten(given)[1]
 
         def inside(*xs: Any) -> Any:

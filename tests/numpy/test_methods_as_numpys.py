@@ -5,7 +5,7 @@ import pytest
 from numpy import asanyarray, asarray, full_like
 
 import adjoint as ad
-from adjoint.core.errors import AssignmentError
+from adjoint.core.errors import AdjointError, AssignmentError
 
 CALLS = {
     "argmax": (1,), "argmin": (0,), "argpartition": (1,), "argsort": (0,), "clip": (-0.5, 1.0),
@@ -60,3 +60,64 @@ def test_a_shape_that_is_set_is_refused_with_a_fix():
 
     with pytest.raises(AssignmentError, match="reshape"):
         ad.grad(f)(np.ones(4))
+
+
+def _writes():
+    def real(z):
+        z.real = 5.0
+
+    def imaginary(z):
+        z.imag[1] = 2.0
+
+    def scaled(z):
+        z.real *= 2.0
+
+    def turned(z):
+        z.reshape(2, 2).T[0] = 9.0
+
+    def flat(z):
+        z.flat[1:3] = z[0]
+
+    def all_flat(z):
+        z.flat = 2.0
+
+    def moved(z):
+        z.imag = 5.0
+
+    return real, imaginary, scaled, turned, flat, all_flat, moved
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+@pytest.mark.parametrize("write", _writes(), ids=lambda f: f.__name__)
+def test_attributes_that_are_written_to(write, kind):
+    """As NumPy does it, or its error: real arrays have no imaginary part to set."""
+
+    def f(x):
+        y = x * 1.0
+        write(y)
+        return y
+
+    x = np.arange(1.0, 5.0).astype(kind)
+    modes = (lambda: ad.vjp(f, x)[0], lambda: ad.vmap(f)(np.stack([x, x]))[0], lambda: ad.jit(f)(x))
+    try:
+        want = f(x)
+    except (TypeError, ValueError) as error:
+        for mode in modes:
+            with pytest.raises(type(error)):
+                mode()
+    else:
+        for mode in modes:
+            np.testing.assert_array_equal(mode(), want)
+
+
+@pytest.mark.parametrize("name", ["dtype", "shape", "strides", "T", "size", "ndim", "nbytes", "itemsize", "anything"])
+def test_attributes_that_are_set(name):
+    """Refused by name where NumPy would look at the memory in another way, and where it refuses as well."""
+
+    def f(x):
+        setattr(x, name, {"dtype": np.int64, "shape": (2, 2), "strides": (16,)}.get(name, 3))
+        return np.sum(x)
+
+    for mode in (ad.grad(f), ad.jit(f)):
+        with pytest.raises((AdjointError, AttributeError)):
+            mode(np.ones(4))

@@ -20,7 +20,7 @@ from ..rules.linear import Linear
 from ..rules.selecting import Selecting
 from ..rules.stacking import aligned
 from . import costs
-from .declare import CONSTANT, REAL, UFUNCS, composed, constant, declare, elementwise, ratio, selecting
+from .declare import CONSTANT, REAL, UFUNCS, also, composed, constant, declare, elementwise, ratio, selecting
 from .declare import where as pick
 
 
@@ -92,6 +92,7 @@ clip = declare(
     kernel=Kernel("clip", "fiub", CHEAP, "bounded"),
     form=Form(source="np.clip({0}, {1}, {2})", sympy="Min(Max(x, y), z)"),
 )
+also(np._core.umath.clip, clip)  # type: ignore[attr-defined]  # what the method of arrays calls with two bounds
 
 
 def _chosen(g: Any, condition: Any, first: bool) -> Any:

@@ -35,6 +35,13 @@ COMBINING: dict[np.ufunc, Combination] = {
     np.minimum: Combination("min", "minimum", is_call=True),
 }
 """What reductions may combine with; those with anything else are NumPy's."""
+OF_TRUTH: dict[np.ufunc, np.ufunc] = {np.maximum: np.logical_or, np.minimum: np.logical_and}
+"""Of truth values they are these: LLVM ends the process over `umax` of 64 bits, which no instruction of AVX-512 is."""
+
+
+def combination(monoid: Monoid, *, is_truth: bool) -> Combination:
+    """How numbers, or truth values, are combined."""
+    return COMBINING[OF_TRUTH.get(monoid.combines, monoid.combines) if is_truth else monoid.combines]
 
 
 def combined(e: Emitter, monoid: Monoid, dtype: np.dtype, total: Value, new: Value) -> Value:

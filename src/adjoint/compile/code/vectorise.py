@@ -30,7 +30,7 @@ from ..assembly.values import (
 from ..runtime.processor import has_feature
 from ..scalar.vector import PURE, versions
 from .loop_body import Accumulator, LoopBody
-from .reductions import COMBINING
+from .reductions import combination
 
 CHEAP = 14
 """An inside of so few instructions is written several times in one round, so that the processor never waits."""
@@ -216,7 +216,7 @@ class Widened:
         return totals[0]
 
     def _both(self, a: Accumulator, x: Value, y: Value) -> Value:
-        how, real = COMBINING[a.monoid.combines], a.kind.is_real
+        how, real = combination(a.monoid, is_truth=a.kind == I1), a.kind.is_real
         word = how.word(real, a.is_signed)
         return self.e.intrinsic(word, x, y) if how.is_call else self.e.op(word, x, y, "reassoc" if real else "")
 
@@ -224,7 +224,7 @@ class Widened:
         """The lanes of a vector as one number."""
         if self.width == 1:
             return self.e.extract(total, 0)
-        how, real = COMBINING[a.monoid.combines], a.kind.is_real
+        how, real = combination(a.monoid, is_truth=a.kind == I1), a.kind.is_real
         name = ("f" if how.is_call and real else "") + how.word(real, a.is_signed)
         target = f"llvm.vector.reduce.{name}.{total.kind.suffix}"
         if name not in FIRST:

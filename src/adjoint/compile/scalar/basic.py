@@ -98,6 +98,8 @@ def extreme(relation: str, *, over_nan: bool = False) -> Emit:
 
     def emit(e: Emitter, args: list[Value], dtype: np.dtype) -> Value:
         x, y = args
+        if dtype.kind == "b":
+            return e.op("or" if relation == "gt" else "and", x, y)
         chosen = e.select(compare(e, relation, x, y, dtype), x, y)
         if dtype.kind != "f":
             return chosen

@@ -14,6 +14,7 @@ from ...core.traced import ARRAY, Traced, is_array, is_differentiated
 from ...core.types import Params
 from ...core.values import dtype_of, shape_of
 from ...ops.shape import stack
+from .foreign import refuse_subclasses
 
 NO_VALUE: Any = np._NoValue
 """What NumPy passes for a keyword that was not given."""
@@ -123,8 +124,10 @@ def joined(nested: Any) -> Any:
     parts = [
         part if isinstance(part, Traced) or not isinstance(part, (list, tuple)) else joined(part) for part in nested
     ]
-    if not any([isinstance(part, Traced) for part in parts]):
+    traced = next((part for part in parts if isinstance(part, Traced)), None)
+    if traced is None:
         return np.array(parts)
+    refuse_subclasses({type(part) for part in parts}, traced)
     if len({shape_of(part) for part in parts}) != 1:
         raise ValueError(
             "setting an array element with a sequence. The requested array has an inhomogeneous shape: "

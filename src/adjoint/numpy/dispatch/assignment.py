@@ -19,6 +19,7 @@ from ...ops import indexing
 from ...ops.keys import HOLE, filled
 from .arguments import as_value, given
 from .conversions import decided, refuse_batch
+from .foreign import refuse_subclasses
 from .operators import OPERATORS
 from .views import ViewHandle, arrayed, fresh_handle, read_only
 
@@ -125,6 +126,8 @@ def _write(base: Any, new: Any, template: tuple[Any, ...], *arrays: Any) -> Any:
 def setitem(self: Traced, key: Any, value: Any) -> None:
     """`x[key] = value`."""
     value = snapshot(as_value(value))
+    if type(value) is not ARRAY:
+        refuse_subclasses((type(value),), self)
     template, arrays, _ = split_key(key)
     if is_kept(self) and not any([isinstance(v, Traced) for v in (value, *arrays)]):
         released(self)[key] = value

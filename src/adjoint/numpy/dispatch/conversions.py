@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import FrameType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -55,8 +56,10 @@ def _fix(call: str, into: str) -> str:
         )
     if module == "np" and isinstance(getattr(np, name, None), type):
         return f"Write  np.astype(x, {call}),  or leave it out.\n" + LEAVE
-    if module and hasattr(np.ndarray, name) and hasattr(np, name) and into == "array":
-        return f"Write  np.{name}({module}, x),  which knows traced values: methods of plain arrays do not.\n" + LEAVE
+    if module:
+        ours = _instead_of_method(module, name, into)
+        if ours:
+            return f"Write  {ours},  which knows traced values: methods of plain arrays do not.\n" + LEAVE
     if module.startswith("scipy.stats"):
         return f"Write its formula with NumPy's functions and those of  scipy.special.\n{PLAIN}"
     if module.startswith(("scipy", "sklearn", "pandas")):
@@ -64,11 +67,32 @@ def _fix(call: str, into: str) -> str:
     return FIXES[into]
 
 
+def _instead_of_method(array: str, name: str, into: str) -> str:
+    """What does the same as a method of a plain array, for which NumPy has no hook; nothing for anything else."""
+    if name in METHODS:
+        return METHODS[name].format(array)
+    is_method = array != "np" and hasattr(np.ndarray, name) and hasattr(np, name)
+    return f"np.{name}({array}, x)" if is_method and into == "array" else ""
+
+
+METHODS = {
+    "dot": "{0} @ x  or  np.dot({0}, x)", "fill": "{0}[...] = x", "put": "{0}[places] = x",
+    "__setitem__": "{0}[key] = x", "sum": "{0}.sum() + x", "prod": "{0}.prod() * x",
+    "max": "np.maximum({0}.max(), x)", "min": "np.minimum({0}.min(), x)",
+}  # fmt: skip
+"""Methods of plain arrays that are written as an operator, an assignment, or without `initial=`."""
 LEAVE = "Write  ad.value(x)  if no derivative is wanted."
 
 
-def refuse_batch(x: Any, wanted: str, fix: str) -> None:
-    """Refuse to take a batch for one number."""
+def _batch_fix(into: str) -> str:
+    """What to write in a batch instead of the call that was met."""
+    array, _, name = met().call.rpartition(".")
+    ours = _instead_of_method(array, name, into) if array else ""
+    return f"Write  {ours}." if ours else "Use NumPy's functions, or wrap other code with  ad.custom_rule."
+
+
+def refuse_batch(x: Any, wanted: str, fix: str, frame: FrameType | None = None) -> None:
+    """Refuse to take a batch for one number; `frame` is one that calls compiled code, which may hide the error."""
     inner = x
     while isinstance(inner, Traced):
         if inner.traced_by.lead:
@@ -76,6 +100,8 @@ def refuse_batch(x: Any, wanted: str, fix: str) -> None:
                 message(f"Inside vmap a value has no single value, so it cannot be {wanted}.", got=describe(x), fix=fix)
             )
             warn_if_caught(error, sys._getframe(1))
+            if frame is not None:
+                remember(error, frame)
             raise error
         inner = inner.value
 
@@ -99,8 +125,8 @@ def _guarded(x: Traced) -> Any:
 
 def refuse(x: Traced, into: str, what: str) -> NoReturn:
     """Say which conversion would lose the derivative, and what to use instead."""
-    refuse_batch(x, what, "Use NumPy's functions, or wrap other code with  ad.custom_rule.")
     frame = sys._getframe(2)
+    refuse_batch(x, what, _batch_fix(into), frame)
     compiled = compiled_call(frame, frame.f_lasti)
     if compiled:
         error: AdjointError = refused(compiled, frame, frame.f_lineno)

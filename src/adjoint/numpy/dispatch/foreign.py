@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Iterable
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -52,6 +53,14 @@ def _has_arithmetic(kind: Any) -> bool:
 
 ARITHMETIC = ("__array_ufunc__", "__array_function__", "__array_wrap__", "__add__", "__mul__", "__matmul__")
 """What a class has of its own if its arithmetic is its own."""
+
+
+def refuse_subclasses(kinds: Iterable[type], handle: Any) -> None:
+    """Refuse arguments of a function whose classes have an arithmetic of their own: masks would be lost on the way."""
+    for kind in kinds:
+        is_another = kind is not np.ndarray and issubclass(kind, np.ndarray) and not issubclass(kind, np.memmap)
+        if is_another and _has_arithmetic(kind):
+            refuse_arithmetic(kind, handle)
 
 
 def taken(inputs: tuple[Any, ...], handle: Any) -> tuple[Any, ...]:
@@ -129,7 +138,7 @@ FIXES = {
 
 def refuse_arithmetic(kind: type, handle: Any) -> NoReturn:
     """Say that a class of arrays cannot be combined with traced values."""
-    fix = FIXES.get(kind.__name__, "Pass  np.asarray(x).")
+    fix = next((FIXES[base.__name__] for base in kind.__mro__ if base.__name__ in FIXES), "Pass  np.asarray(x).")
     if not issubclass(kind, np.ndarray):
         fix = "Use  S.toarray(),  or give the product a rule with  ad.custom_rule:  its VJP is  S.T @ g."
     raise UnsupportedError(

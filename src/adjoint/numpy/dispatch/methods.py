@@ -21,7 +21,7 @@ from ...ops.shape import astype as astype_primitive
 from ...ops.shape import constant_astype
 from ...ops.shape import item as item_primitive
 from .assignment import getitem, store
-from .conversions import refuse, to_ratio
+from .conversions import decided, refuse, to_ratio
 from .foreign import refuse_arithmetic, refuse_compiled
 from .protocols import array_function
 from .tables import refuse_rules_of_tables
@@ -105,6 +105,21 @@ def resize(self: Traced, *new_shape: Any, refcheck: bool = True) -> None:
     )
 
 
+def set_dtype(self: Traced, dtype: Any) -> None:
+    """`x.dtype = float` would read the bits anew."""
+    if np.dtype(dtype) != self.dtype:
+        view(self, dtype)
+
+
+def set_strides(self: Traced, strides: Any) -> None:
+    """`x.strides = ...` would lead elsewhere in memory, which a traced array has none of."""
+    raise AssignmentError(
+        message(
+            "A traced array cannot change its strides.", got=describe(self), fix="Use  x[::2]  or  x.reshape(shape)."
+        )
+    )
+
+
 def set_shape(self: Traced, shape: Any) -> None:
     """`x.shape = (2, 2)` would change an array that others look at."""
     raise AssignmentError(
@@ -152,8 +167,13 @@ def item(self: Traced, *args: Any) -> Any:
 
 
 def _python(x: Any) -> Any:
-    """While a program is captured: a Python number, as the plain method gives; elsewhere the handle does as well."""
-    return item_primitive(x) if is_captured(x) else x
+    """A Python number, as the plain method gives. In a batch an integer has 64 bits then; floats stay as they are."""
+    if is_captured(x):  # machine code has no Python integers above 63 bits
+        return int(decided(x)) if x.dtype == np.uint64 else item_primitive(x)
+    return constant_astype(x, dtype=INT) if x.dtype.kind in "iu" and x.dtype.itemsize < INT.itemsize else x
+
+
+INT = np.dtype(np.int64)
 
 
 def tolist(self: Traced) -> Any:
@@ -225,42 +245,15 @@ def _of_numbers(name: str, method: Callable[[Traced], Any]) -> property:
 
 OF_FLOATS = frozenset(("as_integer_ratio", "hex"))
 
+FUNCTIONS = (
+    "sum", "prod", "mean", "var", "std", "max", "min", "argmax", "argmin", "argsort", "any", "all", "cumsum",
+    "cumprod", "clip", "round", "dot", "trace", "diagonal", "repeat", "take", "searchsorted", "nonzero", "choose",
+    "argpartition", "ptp", "put", "squeeze", "swapaxes", "ravel",
+)  # fmt: skip
+"""Methods that are functions of NumPy with the array as first argument."""
+
 METHODS: dict[str, Any] = {
-    **{
-        name: _function(getattr(np, name))
-        for name in (
-            "sum",
-            "prod",
-            "mean",
-            "var",
-            "std",
-            "max",
-            "min",
-            "argmax",
-            "argmin",
-            "argsort",
-            "any",
-            "all",
-            "cumsum",
-            "cumprod",
-            "clip",
-            "round",
-            "dot",
-            "trace",
-            "diagonal",
-            "repeat",
-            "take",
-            "searchsorted",
-            "nonzero",
-            "choose",
-            "argpartition",
-            "ptp",
-            "put",
-            "squeeze",
-            "swapaxes",
-            "ravel",
-        )
-    },
+    **{name: _function(getattr(np, name)) for name in FUNCTIONS},
     "__iter__": iterate,
     "__len__": length,
     "__contains__": contains,
@@ -287,23 +280,21 @@ METHODS: dict[str, Any] = {
     "T": property(lambda self: transpose(self)),
     "mT": property(lambda self: np.matrix_transpose(self)),
     "shape": vars(Traced)["shape"].setter(set_shape),
+    "dtype": vars(Traced)["dtype"].setter(set_dtype),
     "ndim": property(lambda self: len(self.shape)),
     "size": property(lambda self: math.prod(self.shape)),
     "itemsize": property(lambda self: self.dtype.itemsize),
     "nbytes": property(lambda self: self.size * self.dtype.itemsize),
     "flags": property(lambda self: flags(self)),
-    "strides": property(lambda self: strides(self)),
+    "strides": property(lambda self: strides(self), set_strides),
     "setflags": property(lambda self: set_flags(self)),
     "device": property(lambda self: "cpu"),
     "__array_namespace__": lambda self, *, api_version=None: namespace(),
     "flat": property(
         lambda self: released(self).flat if is_kept(self) else Flat(self), lambda self, value: fill_flat(self, value)
     ),
-    "real": property(
-        real,
-        lambda self, value: set_part(self.real, value),
-    ),
-    "imag": property(imaginary, lambda self, value: set_part(self.imag, value)),
+    "real": property(real, lambda self, value: set_part(self.real, value)),
+    "imag": property(imaginary, lambda self, value: set_imaginary(self, value)),
 }
 
 
@@ -348,6 +339,13 @@ def fill_flat(self: Traced, value: Any) -> None:
 def set_part(part: Any, value: Any) -> None:
     """`z.real = v`."""
     part[...] = value
+
+
+def set_imaginary(self: Traced, value: Any) -> None:
+    """`z.imag = v`."""
+    if self.dtype.kind != "c":
+        raise TypeError("array does not have imaginary part to set")
+    set_part(self.imag, value)  # type: ignore[attr-defined]
 
 
 def _plain_attribute(name: str) -> property:

@@ -12,13 +12,14 @@ import numpy as np
 from ...core.primitive import Primitive
 from ...core.quick.operators import binary_operators, comparison
 from ...core.reverse import ReverseTrace
-from ...core.traced import ARRAY, PYTHON, Traced
+from ...core.traced import ARRAY, PYTHON, Traced, is_array
 from ...core.values import concrete, decidable, is_python
 from ...ir.counts import WORD
 from ...ops.arithmetic import add, divide, multiply, negative, positive, power, square, subtract
 from ...ops.contraction import matmul
 from ...ops.declare import UFUNCS
 from ...ops.selection import absolute
+from ...ops.shape import constant_astype
 from ..numbers.exact import compared, is_exact
 from ..numbers.keys import guarded, hashed
 from ..numbers.python_numbers import captured as _captured
@@ -115,6 +116,8 @@ def _power(self: Traced, other: Any) -> Any:
         value = handle.value
         if (value if type(value) is ARRAY else handle).dtype.kind != "b":
             return handle.traced_by.unary(square, handle)
+    if type(other) is int and not is_array(self) and self.dtype.kind == "b":
+        return _general_power(constant_astype(self, dtype=np.dtype(int)), other)  # of arrays, it has 8 bits
     return _general_power(self, other)
 
 

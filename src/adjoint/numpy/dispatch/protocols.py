@@ -26,7 +26,7 @@ from ..numbers.python_numbers import made_by_numpy, marked_as_numpys
 from .agreement import asked, holds_no_reals, instead, is_asked, is_asked_of_ufunc, is_exact_reduction, is_numpys_own
 from .assignment import deliver
 from .dispatchers import WITH_LISTS, joined_arguments
-from .foreign import taken
+from .foreign import refuse_subclasses, taken
 from .lookup import implementation_of, primitive_of
 from .opaque_calls import as_constant, as_one_step, dispatched
 from .registry import FUNCTIONS, behaviour_of
@@ -50,6 +50,8 @@ def array_ufunc(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: A
         found = _in_place(ufunc, method, inputs, kwargs, sys._getframe(1))
         if found is not NotImplemented:
             return found
+    if trace.is_capture or method != "__call__":
+        refuse_subclasses(map(type, inputs), self)
     if trace.is_capture and method != "at" and is_users(sys._getframe(1)):
         function = ufunc if method == "__call__" else getattr(ufunc, method)
         ours = functools.partial(_universal, self, ufunc, method)
@@ -151,6 +153,8 @@ def array_function(self: Traced, function: Any, types: Any, args: Any, kwargs: A
     trace: Any = self.traced_by
     if not trace.level and trace is not CONSTANTS:
         return _without_kept(function, args, kwargs)
+    if len(types) > 1:
+        refuse_subclasses(types, self)
     implementation = FUNCTIONS.get(function) or implementation_of(function)
     if implementation is None:
         return _plainly(function, args, kwargs)

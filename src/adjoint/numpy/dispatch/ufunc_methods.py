@@ -14,6 +14,7 @@ from ...ops.reduction import logsumexp
 from ..functions.mathematical.sums import scanned
 from .arguments import NO_VALUE, as_value, axis_of, given, is_plain_number, is_true, ndim_of, reduced_axes, same_dtype
 from .assignment import deliver, store, update_at
+from .lookup import implementation_of
 from .ufuncs import call_with_keywords, cast_to
 
 REDUCTIONS: dict[Any, Callable[..., Any]] = {
@@ -24,6 +25,7 @@ REDUCTIONS: dict[Any, Callable[..., Any]] = {
     np.logical_and: np.all,
     np.logical_or: np.any,
 }
+LOGICAL = (np.logical_and, np.logical_or)
 ACCUMULATIONS: dict[Any, Callable[..., Any]] = {np.add: np.cumsum, np.multiply: np.cumprod}
 ASSOCIATIVE = frozenset((np.logaddexp, np.logaddexp2, np.hypot, np.fmax, np.fmin, np.maximum, np.minimum))
 
@@ -36,7 +38,10 @@ def reduce(primitive: Primitive, ufunc: Any, inputs: tuple[Any, ...], kwargs: di
     if ufunc in (np.maximum, np.minimum):
         x = same_dtype(x, kwargs.pop("dtype", None))
     if ufunc in REDUCTIONS:
-        return REDUCTIONS[ufunc](x, **kwargs)
+        if ufunc in LOGICAL:
+            kwargs.pop("dtype", None)  # which can be that of truth values only
+        ours: Any = implementation_of(REDUCTIONS[ufunc])  # NumPy's would not find it by a mask or an `out=`
+        return ours(x, **kwargs)
     x = _operand(ufunc, x, kwargs.get("dtype"))
     axis, keepdims, out = kwargs["axis"], is_true(kwargs.get("keepdims")), kwargs.get("out")
     where, initial = kwargs.get("where", True), kwargs.get("initial", NO_VALUE)

@@ -66,7 +66,7 @@ def narrowed(x: Any, limit: int) -> bool:
     low, high = range_of(x)
     if -limit <= low and high <= limit:
         return True
-    if not -limit <= x.value <= limit:
+    if not -limit <= value_of(x) <= limit:
         return False
     limit = USUAL if -USUAL <= x.value <= USUAL and limit > USUAL else limit
     within(x, max(low, -limit), min(high, limit))

@@ -9,9 +9,11 @@ import numpy as np
 import scipy.special as sc
 
 from ...core.entry.facts import Form, Kernel
+from ...core.primitive import Primitive
+from ...core.values import cast, dtype_of
 from ...rules.stacking import aligned
 from .. import arithmetic, exponential, series
-from ..declare import CONSTANT, POSITIVE, REAL, UNIT, also, constant, declare, elementwise, where
+from ..declare import CONSTANT, POSITIVE, REAL, UNIT, composed, constant, declare, elementwise, where
 from ..exponential import LOG_10
 from ..trigonometric import TURN
 from .declare import COMPILED
@@ -70,10 +72,18 @@ def _stretch(x: Any, y: Any) -> Any:
     return np.hypot(x, y) / x
 
 
-also(sc.cbrt, arithmetic.cbrt)
-also(sc.exp2, exponential.exp2)
-also(sc.expm1, exponential.expm1)
-also(sc.log1p, exponential.log1p)
+def _twin(ufunc: Any, primitive: Primitive) -> None:
+    """A function that NumPy has too: SciPy's has no loops for small integers and halves, and computes in double."""
+
+    @composed(ufunc)
+    def twin(x: Any) -> Any:
+        return primitive(x if dtype_of(x).char in "fdFD" else cast(x, np.dtype(float)))
+
+
+_twin(sc.cbrt, arithmetic.cbrt)
+_twin(sc.exp2, exponential.exp2)
+_twin(sc.expm1, exponential.expm1)
+_twin(sc.log1p, exponential.log1p)
 elementwise(sc.exp10, partials=[lambda out: out * LOG_10], kernel=COMPILED, form=Form(sympy="10**x"))
 elementwise(sc.cosm1, partials=[lambda x: -np.sin(x)], kernel=COMPILED, form=Form(sympy="cos(x) - 1"))
 elementwise(

@@ -37,6 +37,7 @@ def imag(val: Any) -> Any:
     val = as_value(val)
     if dtype_of(val).kind != "c":
         zeros = np.zeros(shape_of(val), dtype_of(val))
+        zeros.flags.writeable = False
         return zeros if not isinstance(val, Traced) or is_array(val) else zeros.item() if is_python(val) else zeros[()]
     return view_of(val, parts.imag, lambda base, new: np.astype(parts.real(base), dtype_of(base)) + 1j * new)
 

@@ -41,7 +41,7 @@ def _extreme(primitive: Any, pair: Any, worst: float) -> Any:
                     f"reduction operation '{pair.__name__}' does not have an identity, so to use a where mask "
                     "one has to specify 'initial'"
                 )
-            a = choose(where, a, worst)
+            a = choose(where, a, initial if kind.kind in "biu" else worst)  # beside infinity integers would be floats
         found = primitive(a, axis=reduced_axes(axis, ndim_of(a)), keepdims=is_true(keepdims))
         return deliver(same_dtype(pair(found, initial), kind) if given(initial) else found, out)
 
