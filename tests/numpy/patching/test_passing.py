@@ -112,7 +112,7 @@ def test_what_comes_out_is_pythons_number():
 
 
 def test_methods_of_plain_values_are_their_own():
-    """Outside of traces results, keywords and errors are those of the method; also with more names than a byte holds."""
+    """Outside of traces, results and errors are those of the method; also with more names than a byte holds."""
 
     def f(a, b):
         return a.dot(b), a.clip(max=0.0, out=None)
