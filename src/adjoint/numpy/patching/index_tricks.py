@@ -1,7 +1,8 @@
-"""NumPy's names that are objects or convert by themselves: r_, c_, ndenumerate, require, asarray_chkfinite."""
+"""NumPy's names that are objects or convert by themselves: r_, c_, ndenumerate, broadcast, asarray_chkfinite."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -68,6 +69,23 @@ def ndenumerate(arr: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
     return iter([(place, arr[place]) for place in np.ndindex(arr.shape)])
 
 
+class Broadcast:
+    """`np.broadcast`: the shape that arrays have together, and their elements side by side."""
+
+    def __new__(cls, *args: Any) -> Any:
+        """NumPy's own, if nothing is traced."""
+        return super().__new__(cls) if holds_traced(args) else np.broadcast(*args)
+
+    def __init__(self, *args: Any) -> None:
+        self._arrays = [array(a, copy=None) for a in args]
+        self.shape = np.broadcast_shapes(*[a.shape for a in self._arrays])
+        self.ndim = self.nd = len(self.shape)
+        self.size, self.numiter = math.prod(self.shape), len(args)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return zip(*[np.broadcast_to(a, self.shape).flat for a in self._arrays], strict=True)
+
+
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
     """`np.require`; how a traced array lies in memory is not the user's to say."""
     if not isinstance(a, Traced) and not holds_traced([a]):
@@ -101,6 +119,7 @@ def nditer(op: Any, *args: Any, **kwargs: Any) -> Any:
 VERSIONS: dict[str, Any] = {
     "r_": Joiner(np.r_),
     "c_": Joiner(np.c_),
+    "broadcast": Broadcast,
     "ndenumerate": ndenumerate,
     "nditer": nditer,
     "require": require,

@@ -21,5 +21,5 @@ GRIDS = (
 )  # fmt: skip
 """Arrays that are seldom written to: they stay plain, and quick, but in functions that store elements."""
 
-OBJECTS = ("r_", "c_", "ndenumerate", "nditer", "require", "asarray_chkfinite")
+OBJECTS = ("r_", "c_", "broadcast", "ndenumerate", "nditer", "require", "asarray_chkfinite")
 """Objects, and functions that convert by themselves, without a hook; their versions are in `index_tricks`."""
