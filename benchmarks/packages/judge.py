@@ -65,7 +65,7 @@ def _differences(function: Callable[..., Any], x: np.ndarray) -> tuple[np.ndarra
 def _central(function: Callable[..., Any], x: np.ndarray, width: float) -> np.ndarray:
     slopes = np.empty_like(x)
     for k in np.ndindex(x.shape):
-        step = width * max(1.0, abs(x[k]))
+        step = width * (abs(x[k]) or 1.0)
         up, down = x.copy(), x.copy()
         up[k], down[k] = up[k] + step, down[k] - step
         slopes[k] = (float(function(up)) - float(function(down))) / (2.0 * step)

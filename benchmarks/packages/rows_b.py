@@ -88,7 +88,7 @@ def pint_sin_of_degrees() -> Made:
     return (f, np.array([10.0, 20.0]))
 
 
-@row("uncertainties")
+@row("uncertainties", compiled="float.__mul__")
 def uncertainties_nominal_value_of_a_product() -> Made:
     """Nominal value of a product."""
     from uncertainties import ufloat
@@ -303,7 +303,7 @@ def skimage_denoise_tv_chambolle() -> Made:
     return (lambda x: (denoise_tv_chambolle(x, weight=0.1, max_num_iter=5) ** 2).sum(), r.uniform(size=(6, 6)))
 
 
-@row("ase")
+@row("ase", compiled="cKDTree")
 def ase_lennardjones_energy_of_positions() -> Made:
     """LennardJones energy of positions."""
     from ase import Atoms

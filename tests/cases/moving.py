@@ -171,6 +171,7 @@ MOVING = {
     "r_ axis": (lambda x: np.r_["1", x, x], [ROWS]),
     "r_ columns": (lambda x: np.r_["0,2,0", x, x], [LINE]),
     "c_": (lambda x: np.c_[x, x**2], [LINE, ROWS]),
+    "broadcast": (lambda x: sum(a * b for a, b in np.broadcast(x, x[:1])) * np.broadcast(x, x).size, [ROWS]),
     "ndenumerate": (lambda x: sum(v * (i + 2 * j) for (i, j), v in np.ndenumerate(x)), [ROWS]),
     "require": (lambda x: np.require(x, requirements="C") * x, [LINE]),
     "asarray_chkfinite": (lambda x: np.asarray_chkfinite(x) * x, [LINE]),

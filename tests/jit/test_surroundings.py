@@ -268,9 +268,6 @@ def draws_unseeded(x):
 IMPURE = {
     "append": lambda x: LIST.append(x) or x,
     "cache": lambda x: CACHE.setdefault(len(CACHE), 1.0) * x,
-    "global": sets_global,
-    "attribute": counts,
-    "class attribute": counts_on_class,
     "captured array": writes_to_captured,
     "default": remembers,
     "np.random": lambda x: x + np.random.normal(),
@@ -295,6 +292,17 @@ def test_impurities_are_refused(name):
         for _ in range(2):
             with pytest.raises(ImpureError, match="recording would"):
                 jitted(X.copy())
+
+
+@pytest.mark.parametrize("f", [sets_global, counts, counts_on_class])
+def test_counts_are_repeated(f):
+    """Also inside a derivative, and in every call."""
+    for jitted in (ad.jit(f), ad.jit(ad.grad(lambda x: np.sum(f(x * 1.0))))):
+        before = np.array([COUNT, COUNTER.calls, Counter.count])
+        for _ in range(3):
+            jitted(X.copy())
+        assert np.sum(np.array([COUNT, COUNTER.calls, Counter.count]) - before) == 3
+        assert jitted.recordings == 1
 
 
 def test_list_argument_appended():

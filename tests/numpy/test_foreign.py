@@ -237,3 +237,31 @@ def test_warnings_as_errors():
         with pytest.raises(RuntimeWarning, match="invalid value encountered in sqrt"):
             ad.grad(rooted)(np.array([-1.0]))
     assert np.geterr() == before
+
+
+UNMASKED = np.ma.masked_array([1.0, 0.0, 3.0], mask=[False, False, False])
+WITHOUT_MASK = {
+    "difference": lambda x: np.sum((UNMASKED - x) ** 2),
+    "reflected": lambda x: np.sum((x - UNMASKED) ** 2),
+    "product": lambda x: np.dot(np.eye(3), x * UNMASKED).sum(),
+    "quotient": lambda x: (UNMASKED / x).sum(),
+    "function": lambda x: np.multiply(x, UNMASKED).sum(),
+}
+
+
+@pytest.mark.parametrize("f", WITHOUT_MASK.values(), ids=WITHOUT_MASK.keys())
+def test_masked_arrays_in_which_nothing_is_masked(f):
+    """They are their data; one recording is for all values."""
+    jitted = ad.jit(ad.grad(f))
+    for x in (np.array([0.5, 0.7, 2.0]), np.array([1.5, -0.7, 2.5])):
+        np.testing.assert_allclose(ad.grad(f)(x), ad.numerical.grad(f)(x), rtol=1e-6)
+        np.testing.assert_allclose(jitted(x), ad.numerical.grad(f)(x), rtol=1e-6)
+    assert jitted.recordings == 1
+
+
+def test_a_quotient_that_would_be_masked_is_refused():
+    """NumPy masks what would be infinite."""
+    for f in (lambda x: (x / UNMASKED).sum(), lambda x: (UNMASKED / (x - x)).sum()):
+        for g in (ad.grad(f), ad.jit(ad.grad(f))):
+            with pytest.raises(ad.errors.UnsupportedError, match="MaskedArray"):
+                g(np.array([0.5, 0.7, 2.0]))

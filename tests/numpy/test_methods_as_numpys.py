@@ -121,3 +121,52 @@ def test_attributes_that_are_set(name):
     for mode in (ad.grad(f), ad.jit(f)):
         with pytest.raises((AdjointError, AttributeError)):
             mode(np.ones(4))
+
+
+def _of_a_copy(x):
+    y = 2.0 * x
+    y.shape = (2, -1)
+    return np.sum(y * WEIGHTS)
+
+
+def _of_a_view(x):
+    y = 1.0 * x
+    part = y[1:5]
+    part.shape = (2, 2)
+    part[0, 1] = 7.0 * x[0]
+    return np.sum(y**2) + np.sum(part @ WEIGHTS[:, :2])
+
+
+def _of_a_new_array(x):
+    y = np.zeros(6)
+    y.shape = (2, 3)
+    y[0] = x[:3]
+    return np.sum(y**3 * WEIGHTS)
+
+
+WEIGHTS = np.arange(6.0).reshape(2, 3) + 1.0
+
+
+@pytest.mark.filterwarnings("ignore:Setting the shape")
+@pytest.mark.parametrize("f", [_of_a_copy, _of_a_view, _of_a_new_array])
+def test_shapes_set_in_place(f):
+    """An array that takes another shape in place keeps its elements, and a view still shares them."""
+    x = np.linspace(0.5, 2.0, 6)
+    want = ad.numerical.grad(f)(x)
+    for found in (ad.grad(f)(x), ad.jit(ad.grad(f))(x), ad.jacfwd(f)(x), ad.vmap(ad.grad(f))(np.stack([x, x]))[1]):
+        np.testing.assert_allclose(found, want, rtol=1e-6)
+
+
+def test_shapes_are_not_set_under_views():
+    """The views would read at the places of the old shape; a shape that does not fit is NumPy's error."""
+
+    def f(x, shape, keep):
+        y = 2.0 * x
+        view = y[:2] if keep else None
+        y.shape = shape
+        return np.sum(y) + (np.sum(view) if keep else 0.0)
+
+    with pytest.raises(ad.errors.AssignmentError, match="while there are views of it"):
+        ad.grad(f)(np.ones(4), (2, 2), True)
+    with pytest.raises(ValueError, match="cannot reshape"):
+        ad.grad(f)(np.ones(4), (3, 2), False)

@@ -53,7 +53,25 @@ def decorated(x):
     return float(x[0]) ** 2 * float(x[1])
 
 
+PLAIN = np.array([[1.0, -2.0], [0.5, 3.0]])
+
+
+class Own:
+    """A class with a method that has the name of one of arrays."""
+
+    def dot(self, x, *, twice=False):
+        return (2.0 if twice else 1.0) * x
+
+
 FUNCTIONS = {
+    "dot": lambda x: np.sum(PLAIN.dot(x) ** 2 * PLAIN.T.dot([x[1], x[0]])),
+    "dot of a product": lambda x: (2.0 * PLAIN)[0].dot(x) ** 2,
+    "dot of another class": lambda x: Own().dot(x[0], twice=True) * x[1] + np.dot(PLAIN, x)[0],
+    "clip": lambda x: np.sum(PLAIN.clip(x[1], x[0]) ** 2),
+    "clip by name": lambda x: np.sum(PLAIN.clip(min=x[1]) ** 2) * x[0],
+    "choose": lambda x: np.sum(np.array([0, 1]).choose([x, x**2]) ** 2),
+    "hasattr": lambda x: (x[0] if hasattr(x[0], "__len__") else x[1] ** 2) * (x[0] if hasattr(x, "shape") else 1.0),
+    "searchsorted": lambda x: PLAIN[1].searchsorted(x).sum() * x[0] * x[1],
     "by name": lambda x: float(x[0]) ** 2 * float(x[1]),
     "list": lambda x: np.prod([float(v) for v in x]),
     "map": lambda x: functools.reduce(lambda a, b: a * b**2, map(float, x)),
@@ -91,6 +109,31 @@ def test_what_comes_out_is_pythons_number():
 
     ad.grad(f)(np.array([1.3, 0.7]))
     assert seen == [(True, False, True)]
+
+
+def test_methods_of_plain_values_are_their_own():
+    """Outside of traces, results and errors are those of the method; also with more names than a byte holds."""
+
+    def f(a, b):
+        return a.dot(b), a.clip(max=0.0, out=None)
+
+    text = "def many(a, b):\n" + "\n".join([f"    a.name{k} if b is None else None" for k in range(300)])
+    names = {"np": np}
+    exec(text + "\n    return a.dot(b)", names)
+    for _ in range(2):
+        product, clipped = f(PLAIN, PLAIN[0])
+        np.testing.assert_array_equal(product, PLAIN @ PLAIN[0])
+        np.testing.assert_array_equal(clipped, np.minimum(PLAIN, 0.0))
+        np.testing.assert_array_equal(names["many"](PLAIN, PLAIN[0]), PLAIN @ PLAIN[0])
+        with pytest.raises(AttributeError, match="'float' object has no attribute 'dot'"):
+            f(1.0, 2.0)
+        with pytest.raises(ValueError, match="not aligned"):
+            f(PLAIN, np.ones(3))
+        np.testing.assert_allclose(ad.grad(lambda x, f=f: f(PLAIN, x)[0].sum())(np.ones(2)), PLAIN.sum(0))
+        many = names["many"]
+        np.testing.assert_allclose(ad.grad(lambda x, f=many: f(PLAIN, x).sum())(np.ones(2)), PLAIN.sum(0))
+    with pytest.raises(AttributeError, match="shift"):
+        ad.grad(lambda x: (None).shift(x))(1.0)
 
 
 def test_errors_are_those_of_float():

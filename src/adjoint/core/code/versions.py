@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+from opcode import opmap
 from typing import Any
 
 VERSION = sys.version_info[:2]
@@ -59,6 +60,9 @@ REMAINDERS = (6, 19)
 
 NULL_IS_LAST = VERSION >= (3, 13)
 """Whether the place for `self` comes after what is called, not before it."""
+_reading = (lambda: print).__code__.co_code.partition(bytes([opmap["LOAD_GLOBAL"]]))[2][1:]
+CACHES_OF_GLOBAL = (len(_reading) - len(_reading.lstrip(b"\0"))) // 2
+"""How many places for what the interpreter remembers follow the instruction that reads a global name."""
 CALL_TAKES_ARGUMENTS = VERSION >= (3, 12)
 """Whether `CALL` is said to take the arguments from the stack; before, `PRECALL` is said to have done so."""
 ITERATOR = 2 if VERSION >= (3, 15) else 1

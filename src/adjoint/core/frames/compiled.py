@@ -11,7 +11,15 @@ import inspect
 import linecache
 import sys
 from pathlib import PurePath
-from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
+from types import (
+    CodeType,
+    FrameType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import TYPE_CHECKING, Any
 
 from ..errors import AdjointError, UnsupportedError, message
@@ -49,8 +57,8 @@ def refusal_of_compiled(error: BaseException) -> AdjointError | None:
     is_below = found.tb_next is not None
     if not is_below and not isinstance(error, KINDS):
         return None
-    name = compiled_call(found.tb_frame, found.tb_lasti) or name
     is_met = any([kind in str(error) for kind in HANDLES])
+    name = compiled_call(found.tb_frame, found.tb_lasti, is_met) or name
     if not name or not (is_met or any([_is_traced(x) for x in found.tb_frame.f_locals.values()])):
         return None
     return refused(name, found.tb_frame, found.tb_lineno)
@@ -72,8 +80,11 @@ def _is_traced(x: Any) -> bool:
     return isinstance(x, Traced) and bool(x.traced_by.level)
 
 
-def compiled_call(frame: FrameType, place: int) -> str:
-    """The name of the compiled function of a package that a frame is calling; empty if it does anything else."""
+def compiled_call(frame: FrameType, place: int, is_met: bool = False) -> str:
+    """The name of the compiled function of a package that a frame is calling; empty if it does anything else.
+
+    A method of one of Python's own types, called as a function, counts if it has complained of a handle.
+    """
     import ast
 
     node = expression_at(frame.f_code, place)
@@ -82,6 +93,8 @@ def compiled_call(frame: FrameType, place: int) -> str:
     found = _resolved(node.func, frame)
     if found is None or not _is_compiled(found):
         return ""
+    if is_met and isinstance(found, (WrapperDescriptorType, MethodDescriptorType)):
+        return f"{found.__objclass__.__name__}.{found.__name__}"
     home = str(getattr(found, "__module__", None) or getattr(type(found), "__module__", ""))
     package = home.partition(".")[0]
     if package in LIBRARIES or package == OURS or package in sys.stdlib_module_names:

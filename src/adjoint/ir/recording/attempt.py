@@ -33,12 +33,14 @@ from ..surroundings.varying import (
     left_out,
     plain_of,
     still_read,
+    undone,
 )
 from ..surroundings.watch import Watch
 from ..surroundings.world import clock_in
 from .executed import Tracking, users_code
 from .home import home
 from .recording import Computed, Fixed, Leaf, Recording, is_dynamic
+from .state import StateInLoopsError, in_classes, keep_changes, keep_state
 
 Run = Callable[[Any, Any, dict[str, Any]], Any]
 """How a function is called on handles."""
@@ -152,8 +154,17 @@ def attempted(capture: CaptureTrace, request: Request) -> Attempt:
     if tracking is not None and request.loops is not None:
         request.loops.alone()
     with Chance() as chance, noted(capture, stage.clones.back()) as effects:
-        with audited() as seen, tracking or contextlib.nullcontext():  # which sees the function's code alone
-            result = request.run(fun, args, kwargs)
+        with in_classes(stage.captured):
+            try:
+                with audited() as seen, tracking or contextlib.nullcontext():  # which sees the function's code alone
+                    result = request.run(fun, args, kwargs)
+            except Exception:
+                keep_changes(watch)
+                raise
+            finally:
+                has_state = keep_state(stage.captured, stage.clones)
+        if has_state and request.loops is not None:
+            raise StateInLoopsError
         if seen.refused is not None:  # and the function went on
             raise seen.refused
         drawn = chance.drawn()
@@ -162,10 +173,10 @@ def attempted(capture: CaptureTrace, request: Request) -> Attempt:
     drawn = drawn or watch.drawn_from()
     what = watch.changed_here() or watch.rewritten()
     if what:
-        raise impure(what, fun)
+        raise impure(what, fun, [v for v, _ in undone(watch)])
     what = stage.clones.changed()
     if what:
-        raise impure(what, fun, ChangesCopyError)
+        raise impure(what, fun, stage.clones.replaced(), ChangesCopyError)
     stirred = watch.changed_in_packages()
     if tracking is not None or any([state.growing for state in watch.states]):  # caches may be fuller than before
         watch = _watched_again(stage, tracking)
@@ -196,7 +207,7 @@ def _prepared(capture: CaptureTrace, request: Request) -> Stage:
         attributes = False
         copied, seen = _with_copies(stage, attributes=False)
     if tells_handles_apart(seen.functions()):
-        if counts:
+        if counts.leaves or any([not isinstance(v.owner, type) for v in captured]):
             raise LooksAtNumbersError
         copied, seen = _with_copies(stage, attributes=attributes, calls=False)
     watch.keep_arrays(seen.met_arrays)  # those that the copy still sees as they are
@@ -303,15 +314,19 @@ class ChangesCopyError(ImpureError):
     """What was changed is a copy, made for the recording: the object itself is as it was."""
 
 
-def impure(what: str, fun: object, kind: type[ImpureError] = ImpureError) -> ImpureError:
-    """The error for a function that changes something."""
-    return kind(
+def impure(
+    what: str, fun: object, places: Sequence[Variable] = (), kind: type[ImpureError] = ImpureError
+) -> ImpureError:
+    """The error for a function that changes something; these places hold another number or array than before."""
+    error = kind(
         message(
             f"The function changes {what}, which a recording would not repeat.",
             got=home(fun),
             fix="Return the new value as a result instead; what is only counted or collected belongs outside.",
         )
     )
+    error.places = tuple(places)  # type: ignore[attr-defined]
+    return error
 
 
 def _check_arguments(stage: Stage, before: Sequence[object], given: tuple[Any, dict[str, Any]]) -> None:

@@ -21,6 +21,7 @@ from ..surroundings.varying import NONE, Counts, Numbers, Variable, without_trut
 from .attempt import Attempt, ChangesCopyError, Lift, Loops, Rebuild, Request, Run, attempted, impure
 from .home import home
 from .recording import NOT_YET, Recording
+from .state import StateInLoopsError, keeps_state
 
 SETTLING = 3
 """Recordings until objects of packages that the function uses have to stay as they are."""
@@ -50,14 +51,32 @@ def record(
     request = Request(run, fun, leaves, rebuild, extra, NONE, exactly, loops=loops, defers=defers)
     for numbers in dict.fromkeys([Numbers(counts, tuple(variables)), Numbers(counts)]):
         try:
-            return _checked(request._replace(counts=numbers))
+            return _with_state(request._replace(counts=numbers))
         except ForeignValueError:
             raise
         except Exception:  # with the numbers themselves, it raises what is due
             if not numbers:
                 raise
             put_back()
-    return _checked(request)
+    return _with_state(request)
+
+
+def _with_state(request: Request) -> tuple[Recording, Any]:
+    """A recording in which numbers and arrays that the function replaces in its surroundings are inputs and outputs."""
+    first: ImpureError | None = None
+    while True:
+        try:
+            return _checked(request)
+        except ForeignValueError:
+            raise
+        except Exception as error:
+            known = request.counts.variables
+            new = [v for v in getattr(error, "places", ()) if v not in known]
+            if not isinstance(error, ImpureError) or not new:
+                raise error if first is None else first from None
+            first = first or error
+        put_back()
+        request = request._replace(counts=request.counts._replace(variables=(*known, *new)))
 
 
 def _checked(request: Request) -> tuple[Recording, Any]:
@@ -94,7 +113,11 @@ def _check_clock(request: Request, found: Attempt) -> None:
         return
     put_back()
     one, other = found.recording.program, _settled(request).recording.program
-    if not _same_constants(one, other) or len(one.steps) != len(other.steps):
+    if _same_constants(one, other) and len(one.steps) == len(other.steps):
+        return
+    if keeps_state(found.recording.effects):
+        found.recording.watch.unwatchable = f"it keeps what {found.clock}() gives, which a recording would not repeat"
+    else:
         raise ImpureError(
             message(
                 f"The function computes with {found.clock}(), so a recording would repeat what it gave.",
@@ -148,6 +171,8 @@ def _recorded(request: Request) -> Attempt:
             found = _with_truths(request)
             if not loops.failed():
                 return found
+        except StateInLoopsError:
+            tries = False
         except Exception:
             if not loops.has_started:
                 raise

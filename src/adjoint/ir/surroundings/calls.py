@@ -2,7 +2,8 @@
 
 Python's own number types and the functions of `math` want true numbers, so that a handle has to give up its value. In
 the copy of a function that is recorded, such calls go to versions that take handles. Only calls do: `dtype=float` and
-`isinstance(x, float)` mean the type and keep it.
+`isinstance(x, float)` mean the type and keep it. Calls of methods, `a.dot(x)`, may go to a version that is called with
+the object in front.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ import functools
 import itertools
 import types
 from collections.abc import Callable
-from opcode import EXTENDED_ARG
+from opcode import EXTENDED_ARG, opmap
 from typing import Any
 
-from ...core.code.decode import Instruction, instructions
-from ...core.code.versions import NULL_IS_LAST
+from ...core.code.decode import CACHE, Instruction, instructions
+from ...core.code.versions import CACHES_OF_GLOBAL, NULL_IS_LAST
 
 Versions = dict[str, list[tuple[Any, Callable[..., Any]]]]
-"""By name: the functions that go by it, and what is called instead."""
+"""By name: the functions that go by it, and what is called instead; the name of a method begins with a dot."""
 VERSIONS: Versions = {}
 """Those of recordings. `adjoint.numpy` fills it."""
 
@@ -55,6 +56,11 @@ def _changed(
         if wide:
             text[step.place - 1] = number >> 8
         needed[name] = value
+    for step, name, value in _method_sites(code, module, versions):
+        if name not in names:
+            names.append(name)
+        if _lead_method(text, step.place, names.index(name)):
+            needed[name] = value
     if bytes(text) == code.co_code and all([a is b for a, b in zip(constants, code.co_consts, strict=True)]):
         return code
     return code.replace(co_code=bytes(text), co_names=tuple(names), co_consts=constants)
@@ -62,7 +68,40 @@ def _changed(
 
 def _found(code: types.CodeType, module: dict[str, Any], versions: Versions) -> list[Any]:
     inner = [site for c in code.co_consts if type(c) is types.CodeType for site in _found(c, module, versions)]
-    return [*_sites(code, module, versions), *inner]
+    return [*_sites(code, module, versions), *_method_sites(code, module, versions), *inner]
+
+
+def _method_sites(
+    code: types.CodeType, module: dict[str, Any], versions: Versions
+) -> list[tuple[Instruction, str, Any]]:
+    """The instructions that load a method which is then called, and has a version; functions of modules are none."""
+    methods = {name[1:]: known[0][1] for name, known in versions.items() if name[0] == "."}
+    if methods.keys().isdisjoint(code.co_names):
+        return []
+    return [
+        (step, f"_.{step.value} for handles", methods[step.value])
+        for before, step in itertools.pairwise(instructions(code))
+        if step.name == "LOAD_ATTR" and step.calls and step.value in methods
+        if before.name != "LOAD_GLOBAL" or not issubclass(type(module.get(before.value)), types.ModuleType)
+    ]
+
+
+def _lead_method(text: bytearray, place: int, number: int) -> bool:
+    """Have a global called with the object in front, instead of its method, in the room of the instruction's caches.
+
+    The object is on the stack, where the method and the object are wanted.
+    """
+    end = place + 2
+    while end < len(text) and text[end] == CACHE:
+        end += 2
+    new = [EXTENDED_ARG, number >> 7] if number > 0x7F else []
+    new += [opmap["LOAD_GLOBAL"], (number & 0x7F) << 1, *[CACHE, 0] * CACHES_OF_GLOBAL, opmap["SWAP"], 2]
+    if len(new) > end - place or number > 0x7FFF:
+        return False
+    text[place:end] = bytes([*new, *[opmap["NOP"], 0] * ((end - place - len(new)) // 2)])
+    if place >= 2 and text[place - 2] == EXTENDED_ARG:  # for the number of the method's name
+        text[place - 2] = opmap["NOP"]
+    return True
 
 
 def _sites(code: types.CodeType, module: dict[str, Any], versions: Versions) -> list[tuple[Instruction, str, Any]]:
@@ -72,10 +111,10 @@ def _sites(code: types.CodeType, module: dict[str, Any], versions: Versions) -> 
         name = step.value
         held = module.get(name, getattr(builtins, name, None))
         if not attribute:
-            version = version_of(getattr(held, "__name__", ""), held, versions)
+            version = version_of(_name_of(held), held, versions)
             if version is not None:
                 found.append((step, f"_{name} for handles", version))
-        elif isinstance(held, types.ModuleType):
+        elif issubclass(type(held), types.ModuleType):  # other objects are not to be asked for anything
             version = version_of(attribute, getattr(held, attribute, None), versions)
             if version is not None:
                 found.append((step, f"_{name}.{attribute} for handles", types.SimpleNamespace(**{attribute: version})))
@@ -103,8 +142,14 @@ def _called(code: types.CodeType) -> list[tuple[Instruction, str]]:
     return found
 
 
+def _name_of(held: object) -> str:
+    """What a function or class is called; empty for other objects, which may raise if they are asked for anything."""
+    is_asked = issubclass(type(held), (type, types.FunctionType, types.BuiltinFunctionType, functools.partial))
+    return str(getattr(held, "__name__", "")) if is_asked else ""
+
+
 def version_of(name: str, function: object, versions: Versions) -> Callable[..., Any] | None:
     """What is called instead of a function, if anything is."""
-    is_class = isinstance(function, type)  # `type` itself may have a stand-in, which is equal to it
+    is_class = issubclass(type(function), type)  # `type` itself may have a stand-in, which is equal to it
     known = [pair for pair in versions.get(name, ()) if pair[0] is function or (is_class and pair[0] == function)]
     return known[0][1] if known else None

@@ -21,10 +21,10 @@ from ..program import KINDS
 from ..recording.executed import Executed
 from .calls import has_versions, redirected
 from .copying import attributes_of, behind, can_be_copied, copied, is_container
-from .holding import MISSING, same
+from .holding import MISSING, dict_of, same
 from .reach import codes_in, is_users_function, names_of, owner_of_class
 from .restore import Restore
-from .varying import CONTENT, numbers_in
+from .varying import CONTENT, Variable, kind_of, numbers_in
 
 WARNED = "__warningregistry__"
 """Where Python notes which warnings a module has given: nobody computes with it."""
@@ -83,6 +83,21 @@ class Clones:
             return self._container(x) if is_container(x) else self._object(x) if can_be_copied(x) else x
         return x
 
+    def place_of(self, variable: Variable) -> Variable | None:
+        """Where the copies keep what a variable of the user's holds; None if it was not copied."""
+        owner = variable.owner
+        for x, made in self._made.values():
+            if x is owner:
+                return Variable(made, variable.key)
+            if dict_of(x) is owner is not None:
+                return Variable(dict_of(made), variable.key)
+            if type(x) is types.FunctionType and type(owner) is types.CellType and x is not made:
+                for old, new in zip(x.__closure__ or (), made.__closure__ or (), strict=True):
+                    if old is owner:
+                        return Variable(new)
+        overlay = self._globals.get(id(owner))
+        return None if overlay is None else Variable(overlay[1], variable.key)
+
     def copied_objects(self) -> list[Any]:
         """The objects that copies were made of."""
         copies = {id(made) for made, _ in self._objects}
@@ -100,7 +115,8 @@ class Clones:
         )
 
     def _is_owner(self, x: Any) -> bool:
-        return id(x) in self._owners or (type(x) is types.FunctionType and id(x.__globals__) in self._owners)
+        is_function = type(x) is types.FunctionType
+        return id(x) in self._owners or (is_function and bool({id(x.__globals__), id(x.__dict__)} & self._owners))
 
     def changed(self) -> str:
         """What the recorded function has changed besides its result, in words; empty if nothing."""
@@ -125,6 +141,33 @@ class Clones:
                 if now is not was and not _is_version(now, was):
                     return f"the global variable {name!r}"
         return ""
+
+    def replaced(self) -> list[Variable]:
+        """The variables of the user's whose copies hold another number or array than they did."""
+        originals = {id(made): x for x, made in self._made.values()}
+        places: list[tuple[Any, Any]] = []
+        for made, held in self._objects:
+            x, now = originals[id(made)], attributes_of(made)
+            own = dict_of(x) or {}
+            places += [(own if name in own else x, name) for name in held if not same(now.get(name), held[name])]
+        for made, held in self._dicts:
+            places += [(vars(originals[id(made)]), k) for k in held if not same(vars(made).get(k), held[k])]
+        for f, made in self._made.values():
+            if type(f) is types.FunctionType and f is not made:
+                pairs = zip(f.__closure__ or (), made.__closure__ or (), strict=True)
+                cells = {id(new): old for old, new in pairs}
+                places += [
+                    (cells[id(c)], CONTENT)
+                    for c, was, _ in self._cells
+                    if id(c) in cells and c.cell_contents is not was
+                ]
+        for module, overlay, start in self._globals.values():
+            places += [(module, name) for name in start if overlay.get(name, self) is not start[name]]
+        for container, _ in self._containers:
+            x = originals[id(container)]
+            places += [(x, key) for key in (x if isinstance(x, dict) else range(len(x)))]
+        found = [Variable(owner, key) for owner, key in places]
+        return [v for v in found if kind_of(v.read()) is not None]
 
     def originals(self, executed: Executed | None) -> Executed | None:
         """Code that has run, with the user's own code and global variables instead of copies of them."""
@@ -155,6 +198,10 @@ class Clones:
         """What stands for the content of a variable."""
         handle = self.variables.get((id(owner), key)) if self._owners else None
         return self.of(value) if handle is None else handle
+
+    def _set(self, owner: object, key: object, value: object) -> Any:
+        """What stands for an attribute of a function: what is no input is as it was."""
+        return self.variables.get((id(owner), key), value)
 
     def _object(self, x: object) -> Any:
         held = copied(x, self._held, lambda made: self._kept(x, made))
@@ -192,8 +239,8 @@ class Clones:
         words = f.__kwdefaults__
         made.__kwdefaults__ = None if words is None else {k: self._held(words, k, v) for k, v in words.items()}
         made.__qualname__, made.__module__, made.__doc__ = f.__qualname__, f.__module__, f.__doc__
-        made.__dict__.update(f.__dict__)
-        self._dicts.append((made, dict(f.__dict__)))
+        made.__dict__.update({key: self._set(f.__dict__, key, value) for key, value in f.__dict__.items()})
+        self._dicts.append((made, dict(made.__dict__)))
         for name, new, old in zip(f.__code__.co_freevars, cells, f.__closure__ or (), strict=True):
             try:
                 content = old.cell_contents

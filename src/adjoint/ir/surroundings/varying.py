@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.traced import Traced
 from ..counts import Number, is_count
 from ..program import KINDS
 from .copying import is_named
@@ -49,6 +50,15 @@ class Variable:
             return object.__getattribute__(self.owner, self.key)
         except (ValueError, LookupError, AttributeError):
             return MISSING
+
+    def write(self, value: Any) -> None:
+        """Let it hold another number or array."""
+        if type(self.owner) in (dict, list):
+            self.owner[self.key] = value
+        elif isinstance(self.owner, type):
+            type.__setattr__(self.owner, self.key, value)
+        else:
+            object.__setattr__(self.owner, self.key, value)
 
 
 Counts = frozenset[int]
@@ -136,6 +146,17 @@ def changed_numbers(watch: Watch) -> list[Variable]:
     return [v for v, was in _watched(watch) if _is_another(v.read(), was)]
 
 
+def undone(watch: Watch) -> list[tuple[Variable, Any]]:
+    """What a function that was recorded has replaced, and by what; the variables are set back to what they held."""
+    changed = []
+    for v, was in _watched(watch):
+        now = v.read()
+        if _is_another(now, was) or (isinstance(now, Traced) and kind_of(was) is not None):
+            v.write(was)
+            changed.append((v, now))
+    return changed
+
+
 def _is_another(now: object, was: object) -> bool:
     if now is was or kind_of(was) is None or kind_of(now) is None:
         return False
@@ -159,6 +180,8 @@ def _watched(watch: Watch) -> Iterator[tuple[Variable, Any]]:
         name: str = place.__name__
         if not of_package and getattr(type(x), name, None) is place:
             yield Variable(x, name), was
+    for kind, _, _, held in watch.classes:
+        yield from [(Variable(kind, key), was) for _, key, was, _ in held if kind_of(was) is not None]
     for state in watch.states:
         if state.reader is items_of and not state.growing and type(state.x) is list:
             yield from [(Variable(state.x, k), x) for k, x in enumerate(state.was)]
@@ -174,6 +197,10 @@ def left_out(watch: Watch, variables: Iterable[Variable]) -> None:
     watch.cells = [c for c in watch.cells if (id(c[0]), CONTENT) not in places]
     watch.entries = [e for e in watch.entries if (id(e[0]), e[1]) not in places]
     watch.places = [p for p in watch.places if (id(p[0]), p[1].__name__) not in places]
+    watch.classes = [
+        (kind, version, bases, [h for h in held if (id(kind), h[1]) not in places])
+        for kind, version, bases, held in watch.classes
+    ]
     watch.states = [
         s._replace(was=tuple(_with_gaps(s.x, s.was, places))) if s.reader is items_of else s for s in watch.states
     ]
@@ -192,4 +219,5 @@ def _with_gaps(container: object, was: tuple[object, ...], places: set[tuple[int
 def still_read(watch: Watch, variables: Iterable[Variable]) -> bool:
     """Whether what a copy reaches includes one of these as it is."""
     reached = {(id(cell), CONTENT) for cell, *_ in watch.cells} | {(id(owner), key) for owner, key, *_ in watch.entries}
-    return any([v.place in reached or id(v.owner) in watch.seen for v in variables])
+    owners = {*watch.seen} - {id(v.owner) for v in variables if isinstance(v.owner, type)}  # they have no copies
+    return any([v.place in reached or id(v.owner) in owners for v in variables])

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
+from pathlib import PurePath
 from types import FrameType
 from typing import Any, NoReturn
 
 import numpy as np
 
-from ...core.errors import AdjointError, BatchError, DerivativeDroppedError, message
+from ...core.errors import AdjointError, BatchError, DerivativeDroppedError, message, user_frame
 from ...core.frames.compiled import compiled_call, refused
 from ...core.frames.met import met
 from ...core.frames.stores import CLAIMS
 from ...core.frames.swallowed import remember, warn_if_caught
+from ...core.frames.whose import is_library
 from ...core.traced import PYTHON, Traced, settled
 from ...core.values import contents, decidable, describe
 from ..numbers.exact import is_comparing
@@ -133,11 +136,21 @@ def refuse(x: Traced, into: str, what: str) -> NoReturn:
         remember(error, frame)
         raise error
     call, target = met()
-    error = DerivativeDroppedError(_refusal(x, into, what, call, target))
+    error = DerivativeDroppedError(_refusal(x, into, what, call, target) + _inside(frame))
     remember(error, sys._getframe(2))
     if x.shape == ():  # of an array, it is an error without a trace as well
         warn_if_caught(error, sys._getframe(2))
     raise error
+
+
+def _inside(frame: FrameType) -> str:
+    """The line of a package that wants the number or array, if it is not the user's own line."""
+    if frame is user_frame() or is_library(frame):
+        return ""
+    code, line = frame.f_code, frame.f_lineno
+    text = linecache.getline(code.co_filename, line).strip()
+    module = frame.f_globals.get("__name__", "")
+    return f"\n  It was met in {module}, {PurePath(code.co_filename).name}:{line} in {code.co_name}():  {text}"
 
 
 def _refusal(x: Traced, into: str, what: str, call: str, target: str) -> str:

@@ -40,9 +40,26 @@ def foreign(x: Any, handle: Any) -> Any:
         return float(x) if x.is_real else complex(x)
     if isinstance(x, np.ndarray) and not _has_arithmetic(type(x)):
         return x
+    if _is_masked(x):
+        unmasked(x, handle)
+        return NotImplemented  # its own operator knows what to do
     if isinstance(x, np.ndarray):
         refuse_arithmetic(type(x), handle)
     return NotImplemented  # sparse matrices know what to do
+
+
+def _is_masked(x: Any) -> bool:
+    """Whether it is a masked array of NumPy's, and no more than that."""
+    return type(x).__name__ == "MaskedArray" and type(x) is sys.modules["numpy.ma"].MaskedArray
+
+
+def unmasked(x: Any, handle: Any) -> Any:
+    """The data of a masked array in which nothing is masked; anything else as it is."""
+    if not _is_masked(x):
+        return x
+    if np.any(x.mask):
+        refuse_arithmetic(type(x), handle)
+    return x.data
 
 
 def _has_arithmetic(kind: Any) -> bool:
@@ -73,7 +90,7 @@ def _taken(x: Any, handle: Any) -> Any:
     if kind is np.ndarray or isinstance(x, (Traced, np.generic, np.memmap)) or kind.__module__ == "builtins":
         return x
     found = foreign(x, handle)
-    return x if found is NotImplemented else found
+    return unmasked(x, handle) if found is NotImplemented else found
 
 
 def _of_polars(x: Any) -> Any:
@@ -138,7 +155,7 @@ FIXES = {
 
 def refuse_arithmetic(kind: type, handle: Any) -> NoReturn:
     """Say that a class of arrays cannot be combined with traced values."""
-    fix = next((FIXES[base.__name__] for base in kind.__mro__ if base.__name__ in FIXES), "Pass  np.asarray(x).")
+    fix = next((FIXES[base.__name__] for base in kind.__mro__ if base.__name__ in FIXES), "") or _fix_of_subclass(kind)
     if not issubclass(kind, np.ndarray):
         fix = "Use  S.toarray(),  or give the product a rule with  ad.custom_rule:  its VJP is  S.T @ g."
     raise UnsupportedError(
@@ -147,6 +164,15 @@ def refuse_arithmetic(kind: type, handle: Any) -> NoReturn:
             got=f"{describe(handle)} and {kind.__name__}",
             fix=fix,
         )
+    )
+
+
+def _fix_of_subclass(kind: type) -> str:
+    """What to write instead of a subclass of arrays: the numbers without what it adds to them, as units."""
+    plain = next((f"q.{name}" for name in ("value", "magnitude") if hasattr(kind, name)), "np.asarray(q)")
+    return (
+        f"Compute with the numbers,  {plain},  and make a  {kind.__name__}  of the result, outside the function;\n"
+        "where a package makes it, give the function that calls it a rule with  ad.custom_rule."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import gc
 import itertools
 import math
 import sys
@@ -14,18 +15,20 @@ import numpy as np
 from ...core.errors import AssignmentError, UnsupportedError, message
 from ...core.frames.whose import is_library
 from ...core.hints import hint
-from ...core.traced import CONSTANTS, Traced, is_array, is_kept, kind_of, released, settled
+from ...core.reverse import INPUT, ReverseTrace
+from ...core.traced import CONSTANTS, Traced, is_array, is_kept, kind_of, released, settled, snapshot
 from ...core.values import concrete, describe, is_captured, is_python
 from ...ir.capture import example
 from ...ops.shape import astype as astype_primitive
 from ...ops.shape import constant_astype
 from ...ops.shape import item as item_primitive
+from ...ops.shape import reshape as reshape_primitive
 from .assignment import getitem, store
 from .conversions import decided, refuse, to_ratio
 from .foreign import refuse_arithmetic, refuse_compiled
 from .protocols import array_function
 from .tables import refuse_rules_of_tables
-from .views import Flat, fresh_handle
+from .views import Flat, ViewHandle, fresh_handle
 
 
 def _function(function: Any) -> Callable[..., Any]:
@@ -121,21 +124,32 @@ def set_strides(self: Traced, strides: Any) -> None:
 
 
 def set_shape(self: Traced, shape: Any) -> None:
-    """`x.shape = (2, 2)` would change an array that others look at."""
-    raise AssignmentError(
-        message(
-            "A traced array cannot change its shape in place.",
-            got=f"{describe(self)} to {shape}",
-            fix="Write  x = x.reshape(shape).",
+    """`x.shape = (2, 2)`: the handle stands for the same elements in another shape; not if others look at it."""
+    if is_kept(self):
+        released(self).shape = shape
+        return
+    trace = self.traced_by
+    is_given = isinstance(trace, ReverseTrace) and trace[self.node][0] is INPUT  # by who calls, and keeps it
+    if is_given or any([type(other) is ViewHandle and other.base is self for other in gc.get_referrers(self)]):
+        raise AssignmentError(
+            message(
+                "A traced array cannot change its shape in place if it is an argument, or while there are views of it.",
+                got=f"{describe(self)} to {shape}",
+                fix="Write  x = x.reshape(shape).",
+            )
         )
-    )
+    shape = np.empty(self.shape, bool).reshape(shape).shape  # with -1 filled in
+    if type(self) is ViewHandle:
+        self.take_shape(shape)
+    else:
+        self.become(reshape_primitive(snapshot(self), shape=shape))
 
 
 def view(self: Traced, dtype: Any = None, type: Any = None) -> Any:
     """`x.view()`: another handle of the same elements; as another dtype their bits have no derivative."""
     if is_kept(self):
         return released(self).view(*[k for k in (dtype, type) if k is not None])
-    for kind in (dtype, type):
+    for kind in (dtype, type) if self.traced_by is not CONSTANTS else ():
         if isinstance(kind, builtins.type) and issubclass(kind, np.ndarray) and kind is not np.ndarray:
             refuse_arithmetic(kind, self)  # asked for by a masked array or a matrix that meets a traced one
     kinds = (("dtype", dtype), ("type", type))

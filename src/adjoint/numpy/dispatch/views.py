@@ -60,6 +60,13 @@ class ViewHandle(Traced):
             new, target = snapshot(target.write(snapshot(target.base), new, *target.key)), target.base  # type: ignore[assignment]
         target.become(new)
 
+    def take_shape(self, shape: tuple[int, ...]) -> None:
+        """Show the same elements in another shape from now on; nobody may be a view of this one."""
+        before, read, write = self.shape, self.read, self.write
+        self.read = lambda base, *key: reshape(read(base, *key), shape=shape)
+        self.write = lambda base, new, *key: write(base, reshape(new, shape=before), *key)
+        self._handle = self._seen = None
+
     def release(self) -> Any:
         """The elements, once the trace has ended: of the array that the base has of its own from then on."""
         if is_kept(self.root):

@@ -2,7 +2,8 @@
 
 Both give plain numbers and no hook, so that a derivative would end there. In functions that call them by name the calls
 go to these versions (see `patching/redirecting.py`); what they give goes on as a number of Python's. Where the number
-leaves for good, into compiled code for example, it is asked for its value then, and refused there.
+leaves for good, into compiled code for example, it is asked for its value then, and refused there. So do the methods of
+plain arrays that would convert a traced argument, `a.dot(x)`: NumPy's functions of the same names give a hook.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core.traced import LOCAL, Traced
+from ...core.frames.callsite import passes_on
+from ...core.traced import LOCAL, Traced, kind_of
 from ...core.values import concrete, is_python
 from ...ir.surroundings.calls import VERSIONS, Versions, version_of
 from ...ops.shape import astype, item
+from ..dispatch.arguments import holds_traced
 from ..patching.constructors import Maker
 from .python_numbers import made_by_python
 
@@ -52,5 +55,32 @@ def _number(x: Any, kind: type) -> Any:
     return found
 
 
-PASSING: Versions = {kind.__name__: [(kind, Maker(kind, _passing(kind)))] for kind in (float, complex)}
+def _method(name: str) -> Callable[..., Any]:
+    """A method of arrays, called with the object in front: of a plain array and traced values, it is the function."""
+    function = getattr(np, name)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if LOCAL.depth and type(args[0]) is np.ndarray and holds_traced((*args[1:], *kwargs.values())):
+            return function(*args, **kwargs)
+        return getattr(args[0], name)(*args[1:], **kwargs)
+
+    passes_on(call.__code__)
+    return call
+
+
+def has_attribute(*args: Any) -> bool:
+    """`hasattr(x, name)`: a number has no length, although its handle does."""
+    if LOCAL.depth and len(args) == 2 and isinstance(args[0], Traced) and args[0].traced_by.level:
+        return hasattr(kind_of(args[0]), args[1])
+    return hasattr(*args)
+
+
+OF_ARRAYS = frozenset(("__len__", "__iter__", "__getitem__", "shape", "ndim", "size", "dtype", "tolist", "astype"))
+"""What arrays have, and numbers of Python's or of NumPy's do not: only code that mentions one of these is changed."""
+METHODS = ("dot", "searchsorted", "choose", "clip")
+PASSING: Versions = {
+    **{kind.__name__: [(kind, Maker(kind, _passing(kind)))] for kind in (float, complex)},
+    "hasattr": [(hasattr, Maker(hasattr, has_attribute))],
+    **{f".{name}": [(getattr(np.ndarray, name), _method(name))] for name in METHODS},
+}
 """By name: the type, and what is called instead."""

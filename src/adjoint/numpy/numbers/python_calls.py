@@ -26,7 +26,7 @@ from ..dispatch.lists import converting
 from . import counting as counting  # gives counts their operators
 from .counts import INT, made, plus
 from .mathematics import version_of
-from .passing import PASSING
+from .passing import PASSING, has_attribute
 
 FLOAT, COMPLEX = np.dtype(float), np.dtype(complex)
 
@@ -146,11 +146,6 @@ def type_of(*args: Any, **kwargs: Any) -> Any:
     return type(*args, **kwargs)
 
 
-def has_attribute(x: Any, name: str) -> bool:
-    """`hasattr(x, name)`."""
-    return hasattr(x.value if isinstance(x, Number) else x, name)
-
-
 def range_of_loop(*args: Any) -> Any:
     """`range(...)`: one that a `for` goes over is known to who looks for loops."""
     items = range(*args)
@@ -168,7 +163,8 @@ def _enter(function: Any, version: Callable[..., Any]) -> None:
 
 _enter(type, type_of)
 _enter(range, range_of_loop)
-_enter(hasattr, has_attribute)
+for _named in (hasattr, PASSING["hasattr"][0][1]):
+    _enter(_named, has_attribute)
 for _type, _to_type in {float: to_float, complex: to_complex}.items():
     _passing = PASSING[_type.__name__][0][1]  # for derivatives and batches
     for _named in (_type, _passing):

@@ -2,6 +2,7 @@
 
 Such a name holds NumPy's own function for good. In modules whose arrays may be handles it is replaced, once, by a
 version that does what it always did unless its thread is tracing; so are default arguments and attributes of classes.
+In those of packages with compiled code, conversions alone are: of a traced value they give one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..numbers.mathematics import named_versions
 from . import redirecting
 from .asked_type import NAME, TypeForHandles, asks
 from .caches import Cache, note
-from .constructors import MAKERS, NUMPY, Maker
+from .constructors import CONVERTERS, MAKERS, NUMPY, Maker
 from .names import OBJECTS
 
 HOLDERS = (FunctionType, type)
@@ -29,6 +30,8 @@ _versions: dict[int, Any] = {
     **{id(getattr(numpy, name)): name for name in OBJECTS},
     **{id(original): Maker(original, version) for original, version in named_versions().items()},
 }
+_converters: dict[int, Any] = {id(NUMPY[name]): Maker(name, version) for name, version in CONVERTERS.items()}
+"""For modules whose arrays have to be plain: only what is given a traced value gives one."""
 _adopted: dict[int, tuple[int, dict[str, Any]]] = {}
 """Global names of functions that were traced: how many there were, and what has been replaced among them."""
 
@@ -56,7 +59,7 @@ def adopt_surroundings(fun: Any) -> None:
     if type(fun) is not FunctionType:
         fun = _function_of(fun)
     if fun is not None:
-        if fun.__closure__ or id(fun.__code__) not in redirecting.LOOKED_AT:
+        if fun.__closure__ or fun.__defaults__ or id(fun.__code__) not in redirecting.LOOKED_AT:
             redirecting.redirect_function(fun)
         names = fun.__globals__
         if names is not script and _sizes.get(id(names)) != len(names):
@@ -122,8 +125,9 @@ def adopt(names: dict[str, Any]) -> dict[str, Any]:
     asked = NAME in names or owner is not Owner.USER
     for name, value in list(names.items()):
         if id(value) in _versions:
-            if takes:
-                names[name] = replaced[name] = _version(value)
+            version = _version(value) if takes else _converters.get(id(value)) if redirects else None
+            if version is not None:
+                names[name] = replaced[name] = version
         elif issubclass(type(value), HOLDERS) and getattr(value, "__module__", "") == names.get("__name__"):
             if takes:
                 _adopt_parts(value)

@@ -39,6 +39,7 @@ PACKAGES = {
     "statistics": "adjoint.numpy.numbers.samples",
     "polars": "adjoint.numpy.dispatch.columns",
     "pandas": "adjoint.numpy.dispatch.frames",
+    "numpy.ma": "adjoint.numpy.patching.masked",
 }
 """Modules that are neither NumPy's nor SciPy's, and that of ours which teaches them traced values."""
 _ready: set[str] = set()

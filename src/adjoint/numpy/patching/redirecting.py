@@ -1,4 +1,5 @@
-"""Functions whose code calls `float` or `complex` by name: such calls go to versions that let traced numbers pass.
+"""Functions whose code calls `float`, `complex` or `hasattr` by name, or methods of arrays that give no hook, as in
+`a.dot(x)`: such calls go to versions that let traced values pass.
 
 The code of a function is replaced, once and for good, by the same code with another global name at such calls (see
 `ir/surroundings/calls.py`), which does what it always did unless its thread is tracing. `dtype=float` and
@@ -15,9 +16,9 @@ from typing import Any
 
 from ...core.frames.whose import Owner, owner_of
 from ...ir.surroundings.calls import redirected
-from ..numbers.passing import PASSING
+from ..numbers.passing import OF_ARRAYS, PASSING
 
-NAMES = frozenset(PASSING)
+NAMES = frozenset([name.removeprefix(".") for name in PASSING]) - {"hasattr"}
 OWNERS = (Owner.USER, Owner.INSTALLED, Owner.COMPILED)
 """Whose functions are changed."""
 LOOKED_AT: dict[int, CodeType] = {}
@@ -74,7 +75,7 @@ def _content(cell: CellType) -> Any:
 
 
 def redirect_function(f: FunctionType) -> None:
-    """Lead such calls elsewhere in a function that is about to be traced, and in those that it closes over."""
+    """Lead such calls elsewhere in a function that is about to be traced, in those it closes over and in defaults."""
     waiting, seen = [f], set()
     while waiting:
         g = waiting.pop()
@@ -83,7 +84,8 @@ def redirect_function(f: FunctionType) -> None:
         seen.add(id(g))
         if id(g.__code__) not in LOOKED_AT and owner_of(g.__globals__) in OWNERS and is_run_by_python(g.__globals__):
             _redirect(g.__globals__, g)
-        waiting += [inner for cell in g.__closure__ or () for inner in functions_in(_content(cell))]
+        held = [*[_content(cell) for cell in g.__closure__ or ()], *(g.__defaults__ or ())]
+        waiting += [inner for x in held for inner in functions_in(x)]
 
 
 def _redirect(names: dict[str, Any], f: FunctionType) -> None:
@@ -100,6 +102,6 @@ def _redirect(names: dict[str, Any], f: FunctionType) -> None:
 
 def _mentions(code: CodeType) -> bool:
     """Whether a code, or one written inside it, has one of the names."""
-    if not NAMES.isdisjoint(code.co_names):
+    if not NAMES.isdisjoint(code.co_names) or ("hasattr" in code.co_names and not OF_ARRAYS.isdisjoint(code.co_consts)):
         return True
     return any([type(c) is CodeType and _mentions(c) for c in code.co_consts])

@@ -28,8 +28,8 @@ from .live import admit
 from .native import kind_of_jitted
 from .numbers import Captured, NumberChoices
 from .path import AT_ONCE, MAX_PATHS, Path, branches_of, most, recorded, unused
-from .reasons import reason
-from .show import Lengths, Lowered, Stats, say, say_if_unknown, stats_of
+from .reasons import change_of, reason
+from .show import FEWER_PATHS, FEWER_STATICS, Lengths, Lowered, Stats, say, say_if_unknown, stats_of
 from .step import call_inside
 
 P = ParamSpec("P")
@@ -276,7 +276,7 @@ class Jitted(Generic[P, R]):
             self._numbers.fix(call, call.counts)  # each value has its own recording
             call = call.without_counts()
             return self._record(args, kwargs, call, self._paths.get(call.key, ()), defers=defers)
-        changed = ["" if p.recording.is_valid() else _change(p) for p in paths]
+        changed = [change_of(p) for p in paths]
         exactly = any(changed)  # perhaps because of something that is not used
         why = functools.partial(reason, self.fun, call, {**self._paths, call.key: paths}, changed)
         if self._captured.note_changes([p.recording for p in paths]):
@@ -373,19 +373,13 @@ class Jitted(Generic[P, R]):
             if once:
                 many = f"{len(paths)} different paths, {len(once)} of them only once"
                 self._keep(call.key, [p for p in paths if p.is_taken_again])
-            self._warn(
-                f"has taken {many}, so it now runs without jit where none of them fits.\n"
-                f"  They differ in what is decided at {line}",
-                "Use  ad.while_loop, ad.scan  or  ad.cond  for a loop or branch that depends on values, or  np.where,\n"
-                "  also instead of  x[mask];  NumPy's functions instead of math's, which take one number at a time.",
-            )
+            what = f"has taken {many}, so it now runs without jit where none of them fits.\n"
+            self._warn(f"{what}  They differ in what is decided at {line}", FEWER_PATHS)
             return True
         if len(self._statics) >= MAX_STATICS and call.statics not in self._statics:
             self._run_eagerly(call.key, "static values")
-            self._warn(
-                f"has been called with {MAX_STATICS} different static values, so it now runs without jit for others.",
-                "Strings, objects and integers that choose a shape are static: pass what varies as numbers or arrays.",
-            )
+            what = f"has been called with {MAX_STATICS} different static values, so it now runs without jit for others."
+            self._warn(what, FEWER_STATICS)
             return True
         return False
 
@@ -404,9 +398,3 @@ class Jitted(Generic[P, R]):
         if not self._warned:
             self._warned = True
             say(self.fun, what, fix)
-
-
-def _change(path: Path) -> str:
-    """What a path relied on that is no longer as it was."""
-    watch = path.recording.watch
-    return watch.changed() or watch.rewritten() or "an array that the function captures"

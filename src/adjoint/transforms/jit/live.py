@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import functools
 import os
-import threading
 import weakref
 from collections import OrderedDict
 from typing import Any
 
 from ...core.errors import InputError, message
-from ...core.forking import held_at_fork
+from ...core.forking import Lock, held_at_fork
 from .path import Path
 
 VARIABLE = "ADJOINT_CODE_MB"
@@ -40,7 +39,7 @@ class _Member(weakref.ref[Path]):
 _line: OrderedDict[_Member, None] = OrderedDict()
 _total = 0
 """What those in the line take, in bytes."""
-_lock = threading.RLock()
+_lock = Lock()
 held_at_fork(_lock)
 
 

@@ -16,7 +16,7 @@ from .path import Path
 from .show import kind_in_words, named
 
 
-class Reason(NamedTuple):
+class WhyRecorded(NamedTuple):
     """Why a recording was made."""
 
     text: str
@@ -26,21 +26,21 @@ class Reason(NamedTuple):
 
 def reason(
     fun: Any, call: CallParts, known: Mapping[Any, Sequence[Path]], changed: Sequence[str], recording: Recording
-) -> Reason:
+) -> WhyRecorded:
     """What is not as it was in recordings that are known.
 
     `changed` says, for each recording of such arguments, what it relied on that has changed since.
     """
     paths, keys = known[call.key], [key for key, paths in known.items() if paths]
     if not keys:
-        return Reason(f"the first call, at {user_line()}")
+        return WhyRecorded(f"the first call, at {user_line()}")
     if not paths:
-        return Reason(f"{_other_arguments(fun, call, keys)}, at {user_line()}")
+        return WhyRecorded(f"{_other_arguments(fun, call, keys)}, at {user_line()}")
     fitting = [path for path, what in zip(paths, changed, strict=True) if not what]
     if not fitting or (
         len(fitting) < len(paths) and not any(_decisions([p.recording for p in fitting], recording)[1:])
     ):
-        return Reason(f"{next(filter(None, changed))} has changed, at {user_line()}")
+        return WhyRecorded(f"{next(filter(None, changed))} has changed, at {user_line()}")
     return _decided([path.recording for path in fitting], recording)
 
 
@@ -73,19 +73,19 @@ def _kind(kind: Any) -> str:
     return "another number, and an input from now on" if kind in (int, bool) else kind_in_words(kind)
 
 
-def _decided(others: Sequence[Recording], recording: Recording) -> Reason:
+def _decided(others: Sequence[Recording], recording: Recording) -> WhyRecorded:
     """The first decision that came out differently than in the recording which is nearest."""
     nearest, old, new = _decisions(others, recording)
     if old is not None and new is not None and old.line == new.line:
-        return Reason(f"{new.line}  is {_word(new)}, recorded {_word(old)}", new.line)
+        return WhyRecorded(f"{new.line}  is {_word(new)}, recorded {_word(old)}", new.line)
     loops = [line for line in recording.loops if line not in nearest.loops]
     if old is not None and loops:
-        return Reason(f"{loops[0]}  ends after another number of iterations: one loop from now on", loops[0])
+        return WhyRecorded(f"{loops[0]}  ends after another number of iterations: one loop from now on", loops[0])
     if old is not None:
-        return Reason(f"{old.line}  is not {_word(old)}, as recorded", old.line)
+        return WhyRecorded(f"{old.line}  is not {_word(old)}, as recorded", old.line)
     if new is not None:
-        return Reason(f"{new.line}  is {_word(new)}, and was not asked", new.line)
-    return Reason(f"a step raises, or its result has another shape, at {user_line()}")
+        return WhyRecorded(f"{new.line}  is {_word(new)}, and was not asked", new.line)
+    return WhyRecorded(f"a step raises, or its result has another shape, at {user_line()}")
 
 
 def _decisions(others: Sequence[Recording], recording: Recording) -> tuple[Recording, Step | None, Step | None]:
@@ -117,3 +117,11 @@ def _word(guard: Step) -> str:
     if isinstance(expected, Failure):
         return f"{expected.kind.__name__} raised"
     return short(expected.item() if isinstance(expected, np.generic) else expected)
+
+
+def change_of(path: Path) -> str:
+    """What a path relied on that is no longer as it was; nothing if all is."""
+    watch = path.recording.watch
+    if path.recording.is_valid():
+        return ""
+    return watch.changed() or watch.rewritten() or "an array that the function captures"

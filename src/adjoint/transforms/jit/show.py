@@ -93,6 +93,10 @@ def _lines(value: Any) -> list[str]:
     )
 
 
+FEWER_PATHS = """Use  ad.while_loop, ad.scan  or  ad.cond  for a loop or branch that depends on values, or  np.where,
+  also instead of  x[mask];  NumPy's functions instead of math's, which take one number at a time."""
+FEWER_STATICS = "Strings, objects and integers that choose a shape are static: pass what varies as numbers or arrays."
+"""What to do about functions that run without jit for some calls."""
 MOST_LINES = 20
 """Different items of one entry that are printed."""
 
