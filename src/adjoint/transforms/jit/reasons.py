@@ -16,7 +16,7 @@ from .path import Path
 from .show import kind_in_words, named
 
 
-class WhyRecorded(NamedTuple):
+class Cause(NamedTuple):
     """Why a recording was made."""
 
     text: str
@@ -26,21 +26,21 @@ class WhyRecorded(NamedTuple):
 
 def reason(
     fun: Any, call: CallParts, known: Mapping[Any, Sequence[Path]], changed: Sequence[str], recording: Recording
-) -> WhyRecorded:
+) -> Cause:
     """What is not as it was in recordings that are known.
 
     `changed` says, for each recording of such arguments, what it relied on that has changed since.
     """
     paths, keys = known[call.key], [key for key, paths in known.items() if paths]
     if not keys:
-        return WhyRecorded(f"the first call, at {user_line()}")
+        return Cause(f"the first call, at {user_line()}")
     if not paths:
-        return WhyRecorded(f"{_other_arguments(fun, call, keys)}, at {user_line()}")
+        return Cause(f"{_other_arguments(fun, call, keys)}, at {user_line()}")
     fitting = [path for path, what in zip(paths, changed, strict=True) if not what]
     if not fitting or (
         len(fitting) < len(paths) and not any(_decisions([p.recording for p in fitting], recording)[1:])
     ):
-        return WhyRecorded(f"{next(filter(None, changed))} has changed, at {user_line()}")
+        return Cause(f"{next(filter(None, changed))} has changed, at {user_line()}")
     return _decided([path.recording for path in fitting], recording)
 
 
@@ -73,19 +73,19 @@ def _kind(kind: Any) -> str:
     return "another number, and an input from now on" if kind in (int, bool) else kind_in_words(kind)
 
 
-def _decided(others: Sequence[Recording], recording: Recording) -> WhyRecorded:
+def _decided(others: Sequence[Recording], recording: Recording) -> Cause:
     """The first decision that came out differently than in the recording which is nearest."""
     nearest, old, new = _decisions(others, recording)
     if old is not None and new is not None and old.line == new.line:
-        return WhyRecorded(f"{new.line}  is {_word(new)}, recorded {_word(old)}", new.line)
+        return Cause(f"{new.line}  is {_word(new)}, recorded {_word(old)}", new.line)
     loops = [line for line in recording.loops if line not in nearest.loops]
     if old is not None and loops:
-        return WhyRecorded(f"{loops[0]}  ends after another number of iterations: one loop from now on", loops[0])
+        return Cause(f"{loops[0]}  ends after another number of iterations: one loop from now on", loops[0])
     if old is not None:
-        return WhyRecorded(f"{old.line}  is not {_word(old)}, as recorded", old.line)
+        return Cause(f"{old.line}  is not {_word(old)}, as recorded", old.line)
     if new is not None:
-        return WhyRecorded(f"{new.line}  is {_word(new)}, and was not asked", new.line)
-    return WhyRecorded(f"a step raises, or its result has another shape, at {user_line()}")
+        return Cause(f"{new.line}  is {_word(new)}, and was not asked", new.line)
+    return Cause(f"a step raises, or its result has another shape, at {user_line()}")
 
 
 def _decisions(others: Sequence[Recording], recording: Recording) -> tuple[Recording, Step | None, Step | None]:
