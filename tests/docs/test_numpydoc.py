@@ -21,7 +21,7 @@ MODULES = (
     ad, adjoint.scipy.optimize, ad.data, ad.debug, ad.implicit, ad.losses, ad.nn, ad.nn.init, ad.numerical,
     ad.optim, ad.optim.schedule, ad.optim.stop, ad.random, ad.testing, ad.tree,
 )  # fmt: skip
-FOR_THE_LIBRARY = {"switched", "on_plain", "derived"}
+FOR_THE_LIBRARY = {"switched", "on_plain", "derived", "drop"}
 """Methods of jitted functions that other parts of the library call."""
 
 METHODS = [

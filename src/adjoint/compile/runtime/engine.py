@@ -21,8 +21,8 @@ from .room import check_room
 _lock = Lock()
 _recent: dict[str, bytes] = {}
 """Code compiled last, by key: functions are often jitted anew."""
-MOST_RECENT_BYTES = 8 * 2**20
-"""What is kept of it: some hundred functions."""
+MOST_RECENT, MOST_RECENT_BYTES = 256, 8 * 2**20
+"""How much is kept of it, in pieces and in bytes."""
 ENGINE_BYTES = 50_000
 """What LLVM keeps for each piece of code, about, besides copies of it: tables of the target, and three pages."""
 COPIES = 3
@@ -172,7 +172,7 @@ def _remember(key: str, code: bytes) -> None:
     with _lock:
         _recent.pop(key, None)
         _recent[key] = code
-        while sum(map(len, _recent.values())) > MOST_RECENT_BYTES and len(_recent) > 1:
+        while len(_recent) > MOST_RECENT or (sum(map(len, _recent.values())) > MOST_RECENT_BYTES and len(_recent) > 1):
             del _recent[next(iter(_recent))]
 
 
