@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import sys
 import warnings
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -20,10 +22,15 @@ _variable: Any = getattr(np._core.umath, "_extobj_contextvar", None)  # type: ig
 class Redirect:
     """Takes the texts of NumPy's warnings, and gives the warnings where the user's code stands."""
 
+    is_numpys: Callable[[FrameType, FrameType | None], bool] = staticmethod(lambda frame, user: True)
+    """Whether NumPy warns in the call under way between two frames as well; `adjoint.numpy` asks it."""
+
     def write(self, text: str) -> None:
         """A floating-point condition was met; the text is `Warning: invalid value encountered in sqrt`."""
         what = text.strip().removeprefix("Warning: ")
         frame = user_frame()
+        if not self.is_numpys(sys._getframe(1), frame):
+            return
         if frame is None:
             warnings.warn(what, RuntimeWarning, stacklevel=2)
             return

@@ -7,12 +7,15 @@ and have many cases: with them NumPy's function runs first, and the result has t
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
+from types import CodeType, FrameType
 from typing import Any, NoReturn
 
 import numpy as np
 
+from ...core.frames.float_warnings import REDIRECT
 from ...core.traced import Traced, is_array
 from ...core.tree import flatten
 from ...core.values import contents, dtype_of, shape_of
@@ -119,19 +122,61 @@ def _raise(theirs: Exception, ours: Exception) -> NoReturn:
     raise theirs.with_traceback(None) from None
 
 
-def _own(function: Any, args: Any, kwargs: Any) -> Any:
-    """NumPy's result for the plain arrays, inside vmap for those of the first example; nothing is written to them."""
+CALLS: dict[CodeType, str] = {}
+"""The functions that calls of NumPy and SciPy arrive at, by their code: what they call the function that was called."""
+
+
+def warns_as_well(frame: FrameType | None, user: FrameType | None) -> bool:
+    """Whether NumPy's own function warns, where ours is about to: it may have gone another way to the same numbers.
+
+    It is asked with the plain values, of a batch with those of each example.
+    """
+    call: tuple[str, dict[str, Any]] | None = None
+    while frame is not None and frame is not user:
+        if frame.f_code in CALLS:
+            call = CALLS[frame.f_code], frame.f_locals
+        frame = frame.f_back
+    if call is None:
+        return True
+    name, known = call
+    function = getattr(known["ufunc"], known["method"]) if name == "ufunc" else known[name]
+    args, kwargs, conditions = known["inputs" if name == "ufunc" else "args"], known["kwargs"], []
+    leaves = flatten((args, kwargs))[0]
+    if any([callable(x) and not isinstance(x, type) for x in leaves]) or known.get("method") == "at":
+        return True
+    count = max(
+        [np.size(contents(x)) // max(math.prod(x.shape), 1) for x in leaves if isinstance(x, Traced)], default=1
+    )
+    words = dict.fromkeys(("divide", "over", "invalid"), "call")
+    try:
+        with warnings.catch_warnings(), np.errstate(**words, call=lambda *met: conditions.append(met)):  # type: ignore[arg-type]
+            warnings.simplefilter("ignore")
+            for example in range(count):
+                _own(function, args, kwargs, example)
+    except Exception:  # its own refusals come when ours has ended
+        return True
+    return bool(conditions)
+
+
+REDIRECT.is_numpys = warns_as_well
+
+
+def _own(function: Any, args: Any, kwargs: Any, example: int = 0) -> Any:
+    """NumPy's result for the plain arrays, inside vmap for those of one example; nothing is written to them."""
     leaves, rebuild = flatten((args, kwargs))
-    again, words = rebuild([_example(x) for x in leaves])
+    again, words = rebuild([_example(x, example) for x in leaves])
     return function(*again, **words)
 
 
-def _example(x: Any) -> Any:
+def _example(x: Any, k: int) -> Any:
     if not isinstance(x, Traced):
         return x.copy() if isinstance(x, np.ndarray) else x
     whole = contents(x)
     lead = np.ndim(whole) - len(x.shape)
     if not lead:
         return whole.copy() if isinstance(whole, np.ndarray) else np.asarray(whole)[()]  # traces keep Python floats
-    first = np.array(whole[(0,) * lead]) if whole.size else np.empty(x.shape, x.dtype)
-    return first if is_array(x) else first[()]
+    if not whole.size:
+        one = np.empty(x.shape, x.dtype)
+    else:
+        one = np.array(whole[np.unravel_index(k % math.prod(whole.shape[:lead]), whole.shape[:lead])])
+    return one if is_array(x) else one[()]

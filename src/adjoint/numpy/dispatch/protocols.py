@@ -23,7 +23,16 @@ from ...core.values import dtype_of, is_python
 from ...ops.declare import UFUNCS
 from ...ops.shape import astype
 from ..numbers.python_numbers import made_by_numpy, marked_as_numpys
-from .agreement import asked, holds_no_reals, instead, is_asked, is_asked_of_ufunc, is_exact_reduction, is_numpys_own
+from .agreement import (
+    CALLS,
+    asked,
+    holds_no_reals,
+    instead,
+    is_asked,
+    is_asked_of_ufunc,
+    is_exact_reduction,
+    is_numpys_own,
+)
 from .assignment import deliver
 from .dispatchers import WITH_LISTS, joined_arguments
 from .foreign import refuse_subclasses, taken
@@ -221,5 +230,6 @@ def _home(ufunc: Any, name: str) -> str:
     return ""
 
 
+CALLS.update({array_ufunc.__code__: "ufunc", array_function.__code__: "function"})
 Traced.__array_ufunc__ = array_ufunc  # type: ignore[attr-defined]
 Traced.__array_function__ = array_function  # type: ignore[attr-defined]

@@ -26,6 +26,7 @@ from ...core.errors import UnsupportedError, message
 from ...core.traced import LOCAL, Traced, is_differentiated
 from ...core.tree import flatten
 from ...core.values import dtype_of, is_inexact
+from ..dispatch.agreement import CALLS
 from ..dispatch.arguments import holds_traced
 from ..dispatch.opaque_calls import as_constant, as_one_step
 
@@ -214,6 +215,7 @@ def _choose(original: Callable[..., Any], answer: Answer, name: str, /, *args: A
         return as_constant(name, original, args, kwargs)  # nobody asks for its derivative
 
 
+CALLS[_choose.__code__] = "original"
 REALS = "fdgFDG"
 """What ours are written for. Of integers, truth values and half precision the original makes what it likes."""
 

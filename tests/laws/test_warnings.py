@@ -1,0 +1,81 @@
+"""The law of warnings: where NumPy gives none, neither does a derivative or a batch; and where it does, so do they."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.core.tree import flatten
+from tests.cases.catalogue import every_entry
+
+ENTRIES = [e for e in every_entry() if not e.name.startswith(("ufunc", "empty_like"))]
+"""Universal functions are NumPy's own; `empty_like` holds what happens to be in memory."""
+SCALES = (0.0, 1e200, 1e-200, np.inf)
+MODES = {
+    "reverse": lambda f, args: ad.vjp(f, *args),
+    "forward": lambda f, args: ad.jvp(f, args, args),
+    "batch": lambda f, args: ad.vmap(f)(*_leaves(lambda x: np.stack([x, x]), args)),
+}
+
+
+def _leaves(change, args):
+    leaves, rebuild = flatten(args)
+    return rebuild([change(np.asarray(x)) for x in leaves])
+
+
+def _at(args, scale):
+    """The arguments, far away from where they are; of each array every other element."""
+
+    def moved(x):
+        if x.dtype.kind != "f":
+            return x
+        every_other = np.arange(x.size).reshape(x.shape) % 2 == 0
+        return np.where(every_other, x * scale, x)[()]
+
+    with np.errstate(all="ignore"):
+        return _leaves(moved, args)
+
+
+def _warned(run):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            run()
+        except Exception:  # refused, by NumPy or by us
+            return None
+    return any([issubclass(w.category, RuntimeWarning) for w in caught])
+
+
+def _check(entries, mode):
+    found = []
+    for entry in entries:
+        for scale in SCALES:
+            args = _at(entry.args, scale)
+            if _warned(lambda e=entry, a=args: e.function(*a)) is False:
+                found += [(entry.name, scale)] if _warned(lambda e=entry, a=args: MODES[mode](e.function, a)) else []
+    assert found == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_warning_but_numpys(mode):
+    """A part of the catalogue."""
+    _check([e for e in ENTRIES if e.name.startswith(("interp", "vdot", "gradient", "average", "trapezoid"))], mode)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", MODES)
+def test_no_warning_but_numpys_anywhere(mode):
+    """All of it."""
+    _check(ENTRIES, mode)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "f", [np.sqrt, lambda x: np.prod(1e200 * x), lambda x: np.mean(1.0 / (x - x)), np.log], ids=str
+)
+def test_numpys_warnings_are_given(f, mode):
+    """Also by one example of a batch alone."""
+    assert _warned(lambda: f(np.full(2, -1e10)))
+    assert _warned(lambda: MODES[mode](f, (np.full(2, -1e10),)))
+    assert _warned(lambda: ad.vmap(lambda x: np.prod(x))(np.array([[1.0, 2.0], [1e200, 1e200]])))
