@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, final
@@ -17,7 +18,7 @@ from ..core.traced import Traced, is_of
 from ..core.types import Mask, Numeric
 from ..core.values import ieee, shape_of
 from .again import Run, expanded, taken, takes_wide, wide
-from .limit_search import Limits, directions, limits, scale
+from .limit_search import Limit, Limits, directions, limits, scale
 
 
 class Sweep(ABC):
@@ -27,6 +28,8 @@ class Sweep(ABC):
         self, trace: ReverseTrace, ends: Seeds, inputs: Sequence[Any], run: Run, along: Sequence[Any] | None = ()
     ) -> None:
         self.inputs = inputs
+        self.given = self.given_at(ends)
+        """The cotangents or tangents that it starts with."""
         self.trace, self.places = expanded(trace, [place for place, _ in ends if place >= 0], run, along)
         self.values = [trace[place][3] for place, _ in ends if place >= 0]
         self.takes_wide = takes_wide(self.trace)
@@ -56,9 +59,21 @@ class Sweep(ABC):
             ]
         )
 
-    @abstractmethod
+    @staticmethod
+    def given_at(ends: Seeds) -> list[Any]:
+        """The cotangents or tangents among the ends."""
+        return [g for _, g in ends]
+
     def moves(self, distance: float, turn: float = 0.0, turned: int = -1) -> list[Any]:
-        """How far the inputs move to a point nearby."""
+        """How far the inputs move to a point nearby: in directions of which no two are the same."""
+        moves = [directions(x, turn, k) * distance * scale(x) for k, x in enumerate(self.inputs)]
+        return [-m if k == turned else m for k, m in enumerate(moves)]
+
+    def slope_at(self, inputs: Sequence[Any], given: Sequence[Any], number: int) -> Any:
+        """One of the derivatives at other inputs, and starting with others; all of these may be handles."""
+        sweep = copy.copy(self)
+        sweep.given = list(given)
+        return sweep.at(inputs)[number]
 
     @abstractmethod
     def at(self, inputs: Sequence[Any]) -> list[Any]:
@@ -81,11 +96,10 @@ class Sweep(ABC):
 class SweepBack(Sweep):
     """From cotangents of some places of a trace, its ends, to those of its inputs."""
 
-    def __init__(
-        self, trace: ReverseTrace, ends: Seeds, inputs: Sequence[Any], run: Run, along: Sequence[Any] | None = ()
-    ) -> None:
-        super().__init__(trace, ends, inputs, run, along)
-        self.seeds = [(p, g) for p, (_, g) in zip(self.places, ends, strict=True) if p is not None]
+    @property
+    def seeds(self) -> list[tuple[int, Any]]:
+        """The cotangents that it starts with, and where."""
+        return [(p, g) for p, g in zip(self.places, self.given, strict=True) if p is not None]
 
     def widely(self) -> Iterator[tuple[Any, Mask]]:
         """The cotangents by numbers of a wider range."""
@@ -111,11 +125,6 @@ class SweepBack(Sweep):
             for g, d, x in zip(found, doubts, inputs, strict=True)
         ]
 
-    def moves(self, distance: float, turn: float = 0.0, turned: int = -1) -> list[Any]:
-        """In directions of which no two are the same."""
-        moves = [directions(x, turn, k) * distance * scale(x) for k, x in enumerate(self.inputs)]
-        return [-m if k == turned else m for k, m in enumerate(moves)]
-
     def limits(self) -> Limits:
         """The limits of the cotangents."""
 
@@ -136,8 +145,12 @@ class SweepForward(Sweep):
     def __init__(
         self, trace: ReverseTrace, ends: Seeds, inputs: Sequence[Any], run: Run, along: Sequence[Any] | None = ()
     ) -> None:
-        self.tangents = [t for place, t in ends if place < 0]
-        super().__init__(trace, ends, inputs, run, None if along is None else self.tangents)
+        super().__init__(trace, ends, inputs, run, None if along is None else self.given_at(ends))
+
+    @staticmethod
+    def given_at(ends: Seeds) -> list[Any]:
+        """The tangents."""
+        return [t for place, t in ends if place < 0]
 
     def widely(self) -> Iterator[tuple[Any, Mask]]:
         """The tangents by numbers of a wider range."""
@@ -160,7 +173,7 @@ class SweepForward(Sweep):
     def at(self, inputs: Sequence[Any]) -> list[Any]:
         """The tangents at other inputs."""
         trace = ForwardTrace()
-        moving = [Traced(x, trace, self.wide(t)) for x, t in zip(inputs, self.tangents, strict=True)]
+        moving = [Traced(x, trace, self.wide(t)) for x, t in zip(inputs, self.given, strict=True)]
         results = taken(self.trace, moving)
         found = [None if p is None else results[p] for p in self.places]
         return [f.node if is_of(f, trace) else 0.0 for f in found]
@@ -171,8 +184,8 @@ class SweepForward(Sweep):
 
         def near(distance: float, turn: float) -> list[Any]:
             if self.trace.asked:  # there is no value at the point that a difference could begin with
-                return self._near([t * distance for t in self.tangents])
-            pushed = push_near(self.trace, known, [t * distance for t in self.tangents])
+                return self._near([t * distance for t in self.given])
+            pushed = push_near(self.trace, known, [t * distance for t in self.given])
             return [None if m is None else m / distance for m in pushed]
 
         rest = iter(limits(near, len(known), has_turns=False))
@@ -188,10 +201,78 @@ class SweepForward(Sweep):
         """Along the tangents; what they leave where it is moves a little too."""
         return [
             distance * scale(x) * np.where(np.equal(t, 0), 2.0**-6 * directions(x, 0.0, k), t)
-            for k, (x, t) in enumerate(zip(self.inputs, self.tangents, strict=True))
+            for k, (x, t) in enumerate(zip(self.inputs, self.given, strict=True))
         ]
 
 
+@final
+class SweepAgain(Sweep):
+    """A derivative of one of the derivatives of a sweep: along tangents of all that it depends on, or back to those."""
+
+    def __init__(self, first: Sweep, number: int, tangents: Sequence[Any] | None, cotangent: Any) -> None:
+        self.first, self.number = first, number
+        self.tangents, self.cotangent = tangents, cotangent
+        self.inputs, self.given, self.trace, self.takes_wide = first.inputs, first.given, first.trace, first.takes_wide
+
+    def at(self, inputs: Sequence[Any]) -> list[Any]:
+        """The tangent at other inputs, or the cotangents."""
+        return _rounded(self._found(inputs))
+
+    def _found(self, inputs: Sequence[Any]) -> list[Any]:
+        before = met.vertex
+        try:
+            return self._pulled(inputs) if self.tangents is None else self._pushed(inputs, self.tangents)
+        finally:
+            met.vertex = before
+
+    def _pushed(self, inputs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+        trace = ForwardTrace()
+        moving = [
+            x if t is None else Traced(x, trace, self.wide(t))
+            for x, t in zip([*inputs, *self.given], tangents, strict=True)
+        ]
+        found = self.first.slope_at(moving[: len(inputs)], moving[len(inputs) :], self.number)
+        return [found.node if is_of(found, trace) else np.zeros(shape_of(found))]
+
+    def _pulled(self, inputs: Sequence[Any]) -> list[Any]:
+        trace = ReverseTrace()
+        reached = [trace.input(x) for x in (*inputs, *self.given)]
+        found = self.first.slope_at(reached[: len(inputs)], reached[len(inputs) :], self.number)
+        seeds = [(found.node, self.cotangent)] if is_of(found, trace) else []
+        pulled, _ = pull_careful(trace, seeds, len(reached))
+        return [np.zeros(shape_of(x)) if g is None else g for g, x in zip(pulled, reached, strict=True)]
+
+    def limits(self) -> Limits:
+        """The limits of the second derivatives at points nearby; nan if sides differ or they grow in one direction."""
+
+        def near(distance: float, turn: float, turned: int = -1) -> list[Any]:
+            trace = NearTrace()
+            moves = self.moves(distance, turn, turned)
+            found = self._found([Traced(ieee(x), trace, m) for x, m in zip(self.inputs, moves, strict=True)])
+            return _rounded([trace.whole(g) for g in found])
+
+        count = len(self.inputs) + len(self.given) if self.tangents is None else 1
+        found = limits(near, count, has_turns=True)
+        return [
+            None if f is None else Limit(np.where(np.isinf(f.value) | f.is_kink, np.nan, f.value), False) for f in found
+        ]
+
+    def widely(self) -> Iterator[tuple[Any, Mask]]:
+        """Nothing is known by numbers of a wider range alone."""
+        raise UnknownValueError
+
+    def undefined(self) -> list[Any]:
+        """All that is asked for are limits."""
+        raise UnknownValueError
+
+
+def _rounded(found: list[Any]) -> list[Any]:
+    """Numbers with 0 for those that are rounding errors of the others, as beside the diagonal of a Hessian."""
+    size = max([np.max(np.abs(g), initial=0.0) for g in found], default=0.0)
+    return [np.where(np.abs(g) <= ROUNDING * size, 0.0, g) for g in found]
+
+
+ROUNDING = 2.0**-46
 FAR, CLOSER, CLOSEST = 2.0**-16, 2.0**-24, 2.0**-900
 """The distances of ordinary points: not so far that the derivative is another, nor so close that digits get lost. The
 last is for inputs that are 0, to which everything else may be far: it has a veto."""
