@@ -12,6 +12,8 @@ import adjoint as ad
 from .nested_loops import AROUND, INSIDE, WAYS, differences
 
 AROUNDS, INSIDES = list(AROUND), list(INSIDE)
+HEAVY = {"jvp of arrays by grad", "grad of arrays by grad", "grad of descent by grad", "odeint"}
+"""Bodies that take seconds to compile."""
 NESTINGS = list(itertools.product(AROUNDS, repeat=3))
 
 
@@ -23,7 +25,7 @@ def _quick(k: int) -> tuple[tuple[str, ...], list[str]]:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("inside", INSIDE)
+@pytest.mark.parametrize("inside", [pytest.param(i, marks=[pytest.mark.slow] * (i in HEAVY)) for i in INSIDE])
 def test_nested_loops(inside: str) -> None:
     """Each kind of body once, in a nesting of its own."""
     around, ways = _quick(INSIDES.index(inside))

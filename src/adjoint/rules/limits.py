@@ -26,12 +26,12 @@ from ..core.rule import UnknownValueError
 from ..core.singular.masks import either
 from ..core.singular.replaced import COMPARES, stripped
 from ..core.traced import Traced, is_differentiated
-from ..core.types import Mask, Numeric
+from ..core.types import Mask, Numeric, Params, Values
 from ..core.values import cannot_branch, dtype_of, fit, is_inexact, may_hold, shape_of
-from .again import Run
+from .again import Run, taken
 from .elementwise import Elementwise
 from .limit_search import Limit
-from .nearby import Sweep, are_confirmed
+from .nearby import Again, Sweep, SweepAgain, SweepBack, are_confirmed, are_sure
 from .opaque import Opaque
 from .stacking import aligned, one_by_one
 
@@ -66,12 +66,29 @@ def decided(
     question = _Question(sweep, trace, ends, inputs, known, given, run)
     answers = iter(_step(question.answer)(*question.leaves))
     near: list[Any] = [None if g is None else Limit(next(answers), next(answers)) for g in found]
-    reached = [*inputs, *[g for _, g in ends]]
-    total: Any = sum([np.sum(x) for x in reached if is_differentiated(x)], 0.0)
     return [
-        g if g is None else _replaced(g, n, _is_unsure(g, d), total)
-        for g, n, d in zip(found, near, doubts, strict=True)
+        g if g is None else _replaced(g, n, _is_unsure(g, d), question, k)
+        for k, (g, n, d) in enumerate(zip(found, near, doubts, strict=True))
     ]
+
+
+def goes_on(trace: ReverseTrace, inputs: list[Any], run: Run, along: Sequence[Any] = ()) -> list[Any]:
+    """For each input, whether the steps of a trace are those of the function at points nearby, `along` tangents or any.
+
+    They are not if it was told that a number is not finite, which is so at this point alone, and went another way.
+    """
+    again, outputs = trace.again
+    question = _Question(SweepBack, trace, [*outputs, *[(-1, t) for t in along]], inputs, [], [], run)
+
+    @quiet
+    def answer(*values: Any) -> tuple[Any, ...]:
+        recorded, ends, here = question.recorded(values)
+        found: list[Any] = [False] * len(here)
+        with contextlib.suppress(Exception):  # whatever happens in a function that is run elsewhere
+            found = question.sure(again, recorded, ends[: len(outputs)], here, [t for _, t in ends[len(outputs) :]])
+        return tuple([np.array(np.broadcast_to(f, shape_of(x))) for f, x in zip(found, here, strict=True)])
+
+    return list(_step(answer)(*question.leaves))
 
 
 def _is_unsure(g: Numeric, doubt: Mask | None) -> Any:
@@ -83,12 +100,16 @@ def _or_nan(g: Numeric | None, doubt: Mask | None) -> Any:
     return g if g is None or doubt is None else fit(np.where(doubt, np.nan, g), g)
 
 
-def _replaced(g: Numeric, near: Limit, unsure: Mask, total: Numeric) -> Any:
-    """A derivative with its limits. Those are constants to a derivative further out, except at a kink."""
+def _replaced(g: Numeric, near: Limit, unsure: Mask, question: _Question, number: int) -> Any:
+    """A derivative with its limits. To a derivative further out those are no constants: it has limits itself."""
     value = fit(near.value, g)
     is_same = np.equal(g, value) | (np.isfinite(g) & (np.abs(g - value) <= 1e-9 * np.abs(g)))
-    other = ~is_same | unsure & ~(near.is_kink | ~np.equal(g, 0))
-    return fit(replaced(g, value, other, total), g) if may_hold(other) else g
+    other = ~is_same | unsure & np.logical_not(near.is_kink)
+    if not may_hold(other):
+        return g
+    if not any(map(is_differentiated, question.reached)):
+        return fit(np.where(other, value, g), g)
+    return fit(question.with_slopes(number)(g, value, other, *question.reached, *question.leaves), g)
 
 
 class _Question:
@@ -99,6 +120,8 @@ class _Question:
     ) -> None:
         self.sweep = sweep
         self.run = run
+        self.reached = [*inputs, *sweep.given_at(ends)]
+        """What its derivatives depend on."""
         self.known = known
         """Which of the derivatives of the sweep are asked for."""
         self.leaves: list[Any] = []
@@ -119,19 +142,17 @@ class _Question:
         found, unsure, doubts = [list(part) for part in zip(*[self._put(g, values) for g in self.given], strict=True)]
         if not any([np.any(u) for u in unsure]):
             return tuple([x for g in found for x in (np.array(g), np.zeros(shape_of(g), bool))])
-        trace = ReverseTrace()
-        trace.replaced = [step._replace(mask=self._put(step.mask, values)) for step in self.replaced]
-        trace.jumps = [(primitive, self._put(args, values), params) for primitive, args, params in self.jumps]
-        for primitive, parents, args, out, params in self.nodes:
-            trace.append((primitive, parents, self._put(args, values), self._put(out, values), params))
-        ends = [(place, self._put(g, values)) for place, g in self.ends]
-        inputs = [self._put(x, values) for x in self.inputs]
+        trace, ends, inputs = self.recorded(values)
         kinks: list[Any] = [np.zeros(shape_of(g), bool) for g in found]
         limits = [NOTHING] * len(found)
         undefined: list[Any] = [False] * (max(self.known) + 1)
+        doubtful: list[Any] = undefined
+        first = list(unsure)
         sweep = None
         with contextlib.suppress(*FAILURES):
             sweep = self.sweep(trace, ends, inputs, self.run)
+            if sweep.trace.is_questioned:
+                doubtful = self._inside(trace, ends, inputs)
             _widen(sweep, found, unsure, self.known)
         unsure = [u & (~np.isfinite(g) | d) for u, g, d in zip(unsure, found, doubts, strict=True)]
         if sweep is not None and any([np.any(u) for u in unsure]):
@@ -151,7 +172,79 @@ class _Question:
             value = np.where(is_sure, found[k], limit.value)
             kinks[k] = unsure[k] & limit.is_kink
             found[k] = np.where(unsure[k], value, found[k])
+            found[k] = np.where(first[k] & doubtful[self.known[k]], np.nan, found[k])
         return tuple([x for g, k in zip(found, kinks, strict=True) for x in (np.asarray(g), np.asarray(k))])
+
+    def sure(self, again: Again, trace: ReverseTrace, outputs: Seeds, inputs: list[Any], along: list[Any]) -> list[Any]:
+        """With respect to what the steps of a trace are those of the function at points nearby."""
+        sweep = None
+        with contextlib.suppress(UnknownValueError):  # what was left out may have no place
+            sweep = SweepBack(trace, outputs, inputs, self.run)
+        return are_sure(sweep, SweepBack(trace, outputs, inputs, self.run, None), again, outputs, along)
+
+    def _inside(self, trace: ReverseTrace, ends: Seeds, inputs: list[Any]) -> list[Any]:
+        """With respect to what the steps inside of jitted functions are not those nearby."""
+        places = [(p, 0.0) for p, _ in ends if p >= 0]
+
+        def again(inputs: list[Any]) -> list[Any]:
+            results = taken(trace, inputs)  # jitted functions go their own ways
+            return [results[p] for p, _ in places]
+
+        along = [] if self.sweep is SweepBack else self.sweep.given_at(ends)
+        sure = self.sure(again, trace, places, inputs, along)
+        return [np.logical_not(s) for s in sure] if not along else [not sure[0]] * (max(self.known) + 1)
+
+    def recorded(self, values: Sequence[Any]) -> tuple[ReverseTrace, Seeds, list[Any]]:
+        """The trace, its ends and its inputs, given the leaves."""
+        trace = ReverseTrace()
+        trace.replaced = [step._replace(mask=self._put(step.mask, values)) for step in self.replaced]
+        trace.jumps = [(primitive, self._put(args, values), params) for primitive, args, params in self.jumps]
+        for primitive, parents, args, out, params in self.nodes:
+            trace.append((primitive, parents, self._put(args, values), self._put(out, values), params))
+        ends = [(place, self._put(g, values)) for place, g in self.ends]
+        inputs = [self._put(x, values) for x in self.inputs]
+        return trace, ends, inputs
+
+    def with_slopes(self, number: int) -> Primitive:
+        """A derivative with limits in some places: its own derivatives are limits there too, or nan."""
+        end = 3 + len(self.reached)
+
+        def jvp(tangents: Sequence[Any], out: Any, args: Values, params: Params) -> Any:
+            moved, other = tangents[3:end], args[2]
+            slope = self._slope(number, [t is not None for t in moved])
+            (found,) = _step(slope)(*args[end:], *[stripped(t) for t in moved if t is not None])
+            found = np.where(other, found, 0.0 if tangents[0] is None else tangents[0])
+            return _known_once(found, other, [*moved, *args[3:end]])
+
+        def vjp(g: Any, out: Any, args: Values, params: Params, needed: Sequence[bool]) -> Any:
+            here = np.where(args[2], g, 0.0)
+            found = _step(self._slope(number, None))(*args[end:], stripped(here))
+            asked = zip(found, needed[3:end], strict=True)
+            pulled = [_known_once(c, True, [g, *args[3:end]]) if need else None for c, need in asked]
+            return [g - here, None, None, *pulled, *[None] * len(self.leaves)]
+
+        return Primitive("replaced", _chosen, derivative=Opaque(jvp, vjp), stacking=one_by_one)
+
+    def _slope(self, number: int, moving: Sequence[bool] | None) -> Callable[..., tuple[Any, ...]]:
+        """How one of the derivatives moves if some of what it depends on does; for None, where its cotangent goes."""
+
+        @quiet
+        def slope(*values: Any) -> tuple[Any, ...]:
+            values, rest = values[: len(self.leaves)], iter(values[len(self.leaves) :])
+            trace, ends, inputs = self.recorded(values)
+            shapes = [shape_of(x) for x in (*inputs, *self.sweep.given_at(ends))]
+            if moving is not None:
+                shapes = [shape_of(self._put(self.given[self.known.index(number)], values)[0])]
+            found: list[Any] = [np.nan] * len(shapes)
+            with contextlib.suppress(*FAILURES):
+                first = self.sweep(trace, ends, inputs, self.run)
+                if not first.trace.asked:
+                    tangents = None if moving is None else [next(rest) if m else None for m in moving]
+                    again = SweepAgain(first, number, tangents, next(rest, None))
+                    found = [limit.value for limit in _limits(again)]
+            return tuple([np.broadcast_to(f, shape) + 0.0 for f, shape in zip(found, shapes, strict=True)])
+
+        return slope
 
     def _taken(self, x: Any) -> Any:
         """A value without the derivatives further out; one of a program or a batch becomes a leaf."""
@@ -255,12 +348,21 @@ def _never(*_: Any) -> Any:
 NEVER = Opaque(_never)
 
 
-replaced = Primitive(
+def _chosen(g: Any, limit: Any, where: Any, *reached: Any) -> Any:
+    return np.where(where, limit, g)
+
+
+def _known_once(x: Any, where: Any, reached: Sequence[Any]) -> Any:
+    """A limit, whose own derivatives with respect to what it depends on are not known."""
+    watched = [np.sum(v) for v in reached if v is not None and is_differentiated(v)]
+    return _constant(x, where, sum(watched, 0.0)) if watched else x
+
+
+_constant = Primitive(
     "replaced",
-    lambda x, limit, where, inputs: np.where(where, limit, x),
+    lambda x, where, inputs: x,
     derivative=Elementwise([
-        lambda z: np.where(z, 0.0, 1.0), lambda: 0.0, lambda: 0.0, lambda z: np.where(z, np.nan, 0.0),
+        lambda y: np.where(y, 0.0, 1.0), lambda: 0.0, lambda y: np.where(y, np.nan, 0.0),
     ], at_point=True),
     stacking=aligned,
 )  # fmt: skip
-"""A derivative with limits in some places; there its own derivative with respect to what it depends on is not known."""

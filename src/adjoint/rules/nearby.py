@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -13,11 +14,11 @@ from ..core.reverse import ReverseTrace, Seeds
 from ..core.rule import UnknownValueError
 from ..core.singular.careful_sweep import pull_careful
 from ..core.singular.near import NearTrace, is_ghost, pull_near, push_near
-from ..core.traced import Traced, is_of
+from ..core.traced import Traced, concrete, is_of
 from ..core.types import Mask, Numeric
 from ..core.values import ieee, shape_of
 from .again import Run, expanded, taken, takes_wide, wide
-from .limit_search import Limits, directions, limits, scale
+from .limit_search import Limit, Limits, directions, limits, scale
 
 
 class Sweep(ABC):
@@ -27,6 +28,8 @@ class Sweep(ABC):
         self, trace: ReverseTrace, ends: Seeds, inputs: Sequence[Any], run: Run, along: Sequence[Any] | None = ()
     ) -> None:
         self.inputs = inputs
+        self.given = self.given_at(ends)
+        """The cotangents or tangents that it starts with."""
         self.trace, self.places = expanded(trace, [place for place, _ in ends if place >= 0], run, along)
         self.values = [trace[place][3] for place, _ in ends if place >= 0]
         self.takes_wide = takes_wide(self.trace)
@@ -39,6 +42,21 @@ class Sweep(ABC):
     def wide(self, x: Numeric) -> Any:
         """A number of a wider range, if all steps take such numbers."""
         return wide(x) if self.takes_wide else x
+
+    def agrees(self, again: Again, outputs: Seeds, moves: Sequence[Any]) -> bool:
+        """Whether the steps give on both sides of the point what a function gives there; not outside of a domain."""
+        is_seen = False
+        for sign in (1.0, -1.0):
+            moved = [x + sign * m for x, m in zip(self.inputs, moves, strict=True)]
+            results, places = taken(self.trace, moved), iter(self.places)
+            ours = [constant if had < 0 else _at(results, next(places), constant) for had, constant in outputs]
+            if not all([np.all(np.isfinite(x)) for x in ours]):
+                continue
+            is_seen = True
+            for x, value in zip(ours, again(moved), strict=True):
+                if not np.allclose(x, concrete(value), rtol=SURE, atol=SURE):
+                    return False
+        return is_seen
 
     def is_torn(self) -> bool:
         """Whether the values nearby do not go to those at the point, as something was replaced there."""
@@ -56,9 +74,21 @@ class Sweep(ABC):
             ]
         )
 
-    @abstractmethod
+    @staticmethod
+    def given_at(ends: Seeds) -> list[Any]:
+        """The cotangents or tangents among the ends."""
+        return [g for _, g in ends]
+
     def moves(self, distance: float, turn: float = 0.0, turned: int = -1) -> list[Any]:
-        """How far the inputs move to a point nearby."""
+        """How far the inputs move to a point nearby: in directions of which no two are the same."""
+        moves = [directions(x, turn, k) * distance * scale(x) for k, x in enumerate(self.inputs)]
+        return [-m if k == turned else m for k, m in enumerate(moves)]
+
+    def slope_at(self, inputs: Sequence[Any], given: Sequence[Any], number: int) -> Any:
+        """One of the derivatives at other inputs, and starting with others; all of these may be handles."""
+        sweep = copy.copy(self)
+        sweep.given = list(given)
+        return sweep.at(inputs)[number]
 
     @abstractmethod
     def at(self, inputs: Sequence[Any]) -> list[Any]:
@@ -77,15 +107,47 @@ class Sweep(ABC):
         """For each derivative, where it is of a value that is not a number; its infinities have no sign then."""
 
 
+Again = Callable[[list[Any]], Sequence[Any]]
+"""The user's function: from values of its inputs to those of its results."""
+
+
+def _at(results: Sequence[Any], place: int | None, value: Any) -> Any:
+    return value if place is None else results[place]
+
+
+def are_sure(sweep: Sweep | None, chosen: Sweep, again: Again, outputs: Seeds, along: Sequence[Any]) -> list[Any]:
+    """For each input, with respect to which of its elements the steps are those of the function at points nearby.
+
+    With those that were replaced at the point (`chosen`), it is enough if the others do not matter to an element; for
+    tangents, `along` these.
+    """
+    if sweep is not None and sweep.agrees(again, outputs, Sweep.moves(sweep, FAR)):
+        return [True] * len(sweep.inputs)
+    if along:
+        return [chosen.agrees(again, outputs, [FAR * t for t in along])] * len(chosen.inputs)
+    found = [np.zeros(shape_of(x), bool) for x in chosen.inputs]
+    if sum([f.size for f in found]) > MOST:
+        return list(found)
+    for k, mask in enumerate(found):
+        for place in np.ndindex(mask.shape):
+            moves = [np.zeros(f.shape) for f in found]
+            moves[k][place] = FAR * np.asarray(scale(chosen.inputs[k]))[place]
+            mask[place] = chosen.agrees(again, outputs, moves)
+    return list(found)
+
+
+MOST = 64
+"""How many elements are looked at one by one."""
+
+
 @final
 class SweepBack(Sweep):
     """From cotangents of some places of a trace, its ends, to those of its inputs."""
 
-    def __init__(
-        self, trace: ReverseTrace, ends: Seeds, inputs: Sequence[Any], run: Run, along: Sequence[Any] | None = ()
-    ) -> None:
-        super().__init__(trace, ends, inputs, run, along)
-        self.seeds = [(p, g) for p, (_, g) in zip(self.places, ends, strict=True) if p is not None]
+    @property
+    def seeds(self) -> list[tuple[int, Any]]:
+        """The cotangents that it starts with, and where."""
+        return [(p, g) for p, g in zip(self.places, self.given, strict=True) if p is not None]
 
     def widely(self) -> Iterator[tuple[Any, Mask]]:
         """The cotangents by numbers of a wider range."""
@@ -111,11 +173,6 @@ class SweepBack(Sweep):
             for g, d, x in zip(found, doubts, inputs, strict=True)
         ]
 
-    def moves(self, distance: float, turn: float = 0.0, turned: int = -1) -> list[Any]:
-        """In directions of which no two are the same."""
-        moves = [directions(x, turn, k) * distance * scale(x) for k, x in enumerate(self.inputs)]
-        return [-m if k == turned else m for k, m in enumerate(moves)]
-
     def limits(self) -> Limits:
         """The limits of the cotangents."""
 
@@ -136,8 +193,12 @@ class SweepForward(Sweep):
     def __init__(
         self, trace: ReverseTrace, ends: Seeds, inputs: Sequence[Any], run: Run, along: Sequence[Any] | None = ()
     ) -> None:
-        self.tangents = [t for place, t in ends if place < 0]
-        super().__init__(trace, ends, inputs, run, None if along is None else self.tangents)
+        super().__init__(trace, ends, inputs, run, None if along is None else self.given_at(ends))
+
+    @staticmethod
+    def given_at(ends: Seeds) -> list[Any]:
+        """The tangents."""
+        return [t for place, t in ends if place < 0]
 
     def widely(self) -> Iterator[tuple[Any, Mask]]:
         """The tangents by numbers of a wider range."""
@@ -160,7 +221,7 @@ class SweepForward(Sweep):
     def at(self, inputs: Sequence[Any]) -> list[Any]:
         """The tangents at other inputs."""
         trace = ForwardTrace()
-        moving = [Traced(x, trace, self.wide(t)) for x, t in zip(inputs, self.tangents, strict=True)]
+        moving = [Traced(x, trace, self.wide(t)) for x, t in zip(inputs, self.given, strict=True)]
         results = taken(self.trace, moving)
         found = [None if p is None else results[p] for p in self.places]
         return [f.node if is_of(f, trace) else 0.0 for f in found]
@@ -171,8 +232,8 @@ class SweepForward(Sweep):
 
         def near(distance: float, turn: float) -> list[Any]:
             if self.trace.asked:  # there is no value at the point that a difference could begin with
-                return self._near([t * distance for t in self.tangents])
-            pushed = push_near(self.trace, known, [t * distance for t in self.tangents])
+                return self._near([t * distance for t in self.given])
+            pushed = push_near(self.trace, known, [t * distance for t in self.given])
             return [None if m is None else m / distance for m in pushed]
 
         rest = iter(limits(near, len(known), has_turns=False))
@@ -188,13 +249,83 @@ class SweepForward(Sweep):
         """Along the tangents; what they leave where it is moves a little too."""
         return [
             distance * scale(x) * np.where(np.equal(t, 0), 2.0**-6 * directions(x, 0.0, k), t)
-            for k, (x, t) in enumerate(zip(self.inputs, self.tangents, strict=True))
+            for k, (x, t) in enumerate(zip(self.inputs, self.given, strict=True))
         ]
 
 
+@final
+class SweepAgain(Sweep):
+    """A derivative of one of the derivatives of a sweep: along tangents of all that it depends on, or back to those."""
+
+    def __init__(self, first: Sweep, number: int, tangents: Sequence[Any] | None, cotangent: Any) -> None:
+        self.first, self.number = first, number
+        self.tangents, self.cotangent = tangents, cotangent
+        self.inputs, self.given, self.trace, self.takes_wide = first.inputs, first.given, first.trace, first.takes_wide
+
+    def at(self, inputs: Sequence[Any]) -> list[Any]:
+        """The tangent at other inputs, or the cotangents."""
+        return _rounded(self._found(inputs))
+
+    def _found(self, inputs: Sequence[Any]) -> list[Any]:
+        before = met.vertex
+        try:
+            return self._pulled(inputs) if self.tangents is None else self._pushed(inputs, self.tangents)
+        finally:
+            met.vertex = before
+
+    def _pushed(self, inputs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+        trace = ForwardTrace()
+        moving = [
+            x if t is None else Traced(x, trace, self.wide(t))
+            for x, t in zip([*inputs, *self.given], tangents, strict=True)
+        ]
+        found = self.first.slope_at(moving[: len(inputs)], moving[len(inputs) :], self.number)
+        return [found.node if is_of(found, trace) else np.zeros(shape_of(found))]
+
+    def _pulled(self, inputs: Sequence[Any]) -> list[Any]:
+        trace = ReverseTrace()
+        reached = [trace.input(x) for x in (*inputs, *self.given)]
+        found = self.first.slope_at(reached[: len(inputs)], reached[len(inputs) :], self.number)
+        seeds = [(found.node, self.cotangent)] if is_of(found, trace) else []
+        pulled, _ = pull_careful(trace, seeds, len(reached))
+        return [np.zeros(shape_of(x)) if g is None else g for g, x in zip(pulled, reached, strict=True)]
+
+    def limits(self) -> Limits:
+        """The limits of the second derivatives at points nearby; nan if sides differ or they grow in one direction."""
+
+        def near(distance: float, turn: float, turned: int = -1) -> list[Any]:
+            trace = NearTrace()
+            moves = self.moves(distance, turn, turned)
+            found = self._found([Traced(ieee(x), trace, m) for x, m in zip(self.inputs, moves, strict=True)])
+            return _rounded([trace.whole(g) for g in found])
+
+        count = len(self.inputs) + len(self.given) if self.tangents is None else 1
+        found = limits(near, count, has_turns=True)
+        return [
+            None if f is None else Limit(np.where(np.isinf(f.value) | f.is_kink, np.nan, f.value), False) for f in found
+        ]
+
+    def widely(self) -> Iterator[tuple[Any, Mask]]:
+        """Nothing is known by numbers of a wider range alone."""
+        raise UnknownValueError
+
+    def undefined(self) -> list[Any]:
+        """All that is asked for are limits."""
+        raise UnknownValueError
+
+
+def _rounded(found: list[Any]) -> list[Any]:
+    """Numbers with 0 for those that are rounding errors of the others, as beside the diagonal of a Hessian."""
+    size = max([np.max(np.abs(g), initial=0.0) for g in found], default=0.0)
+    return [np.where(np.abs(g) <= ROUNDING * size, 0.0, g) for g in found]
+
+
+ROUNDING = 2.0**-46
 FAR, CLOSER, CLOSEST = 2.0**-16, 2.0**-24, 2.0**-900
 """The distances of ordinary points: not so far that the derivative is another, nor so close that digits get lost. The
 last is for inputs that are 0, to which everything else may be far: it has a veto."""
+SURE = 1e-9
+"""What two values that were computed in two ways may differ by; a slope of 1 is more."""
 SAME = 1e-12
 """What two values that are the same may differ by."""
 BESIDE = 1.0 + 2.0**-50

@@ -22,6 +22,7 @@ from ..passes import observe
 from ..surroundings.audit import audited
 from ..surroundings.clone import Clones, looks_at_types
 from ..surroundings.copying import asks_which
+from ..surroundings.deciding import decided_by
 from ..surroundings.looking import look
 from ..surroundings.randomness import Chance, seal
 from ..surroundings.varying import (
@@ -183,7 +184,12 @@ def attempted(capture: CaptureTrace, request: Request) -> Attempt:
     _check_arguments(stage, given, (args, kwargs))
     recording, values = _finished(stage, watch, result, effects)
     executed = tracking.executed if tracking is not None else None
-    clock = clock_in(executed if executed is not None else {f.__code__: f.__globals__ for f in watch.functions()})
+    code = executed if executed is not None else {f.__code__: f.__globals__ for f in watch.functions()}
+    clock = clock_in(code)
+    decides = "" if watch.unwatchable else decided_by(code, watch.functions())
+    if decides:
+        watch.unwatchable = f"it decides by {decides}(), which a recording would not ask again"
+        watch.fix = "Ask outside, and pass the answer."
     return Attempt(recording, values, drawn, stirred, seen.read, clock, executed is not None)
 
 

@@ -49,6 +49,11 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> A
     return packed, pivots
 
 
+def _rows(x: Any, order: Any) -> Any:
+    """Rows in another order; `np.take` has no ear for handles that are indices alone."""
+    return np.take_along_axis(x, order if ndim_of(x) == 1 else order[:, None], axis=0)
+
+
 @replaces("scipy.linalg", "lu_solve")
 def lu_solve(lu_and_piv: Any, b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True) -> Any:
     """`scipy.linalg.lu_solve`."""
@@ -60,11 +65,11 @@ def lu_solve(lu_and_piv: Any, b: Any, trans: int = 0, overwrite_b: bool = False,
         order = order_of(np.asarray(pivots), size)
     b = as_value(b)
     if trans == 0:
-        half = solve_triangular(packed, np.take(b, order, axis=0), lower=True, unit_diagonal=True)
+        half = solve_triangular(packed, _rows(b, order), lower=True, unit_diagonal=True)
         return solve_triangular(packed, half)
     half = solve_triangular(packed, b, trans=trans)
     found = solve_triangular(packed, half, trans=trans, lower=True, unit_diagonal=True)
-    return np.take(found, np.argsort(order), axis=0)
+    return _rows(found, np.argsort(order))
 
 
 @replaces("scipy.linalg", "rq", note="nan where the rows are linearly dependent")

@@ -25,7 +25,7 @@ from ...core.errors import (
     message,
 )
 from ...core.traced import Traced
-from ...core.values import contents, decidable
+from ...core.values import contents, decidable, shape_of
 from ...numpy.dispatch.arguments import as_value, holds_differentiated, holds_traced
 from ...numpy.dispatch.opaque_calls import as_constant
 from ...numpy.patching.replacements import Answer, divert
@@ -132,8 +132,9 @@ def _stacked(name: str, original: Callable[..., Any], self: Any) -> Callable[...
 
         def on_values(part: int | None, *values: Any) -> Any:
             full = list(leaves)
-            for k, v in zip(places, values, strict=True):
-                full[k] = v
+            shape = np.broadcast_shapes(*[shape_of(v) for v in values])
+            for k, v in zip(places, values, strict=True):  # SciPy does not look at all of them for the result's shape
+                full[k] = v if shape_of(v) == shape else np.broadcast_to(v, shape)
             found = original(self, *full[: len(args)], **dict(zip(kwargs, full[len(args) :], strict=True)))
             return found if part is None else found[part]
 
