@@ -118,7 +118,7 @@ REFUSED = {
     "complex numbers": (
         lambda: classify((X + 0j, Y), ADAM),
         "There have to be real numbers in the inputs of data.",
-        "got complex128[20,3]",
+        "got data[0] = complex128[20,3]",
         "Take the real part, or pass real and imaginary parts as two columns.",
     ),
     "no batch": (
@@ -136,7 +136,7 @@ REFUSED = {
     "an epoch without batches": (
         lambda: classify(Again(), ADAM),
         "The data gave no batch in epoch 1.",
-        "got Again, which gave nothing",
+        "got data = Again, which gave nothing",
         "Its iteration has to start anew in every epoch, as that of  data.batches(...)  does.",
     ),
     "a batch of three": (
