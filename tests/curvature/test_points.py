@@ -118,5 +118,5 @@ def test_refusals():
         ad.is_convex_between(lambda x: np.array([x, x]), 0.0, 1.0)
     with pytest.raises(ad.errors.UnsupportedError, match="classify decides on numbers"):
         ad.grad(lambda x: ad.classify(np.sin, x).value)(1.0)
-    with pytest.raises(ad.errors.InputError, match="A tolerance is a number from 0 on"):
+    with pytest.raises(ad.errors.InputError, match="classify needs tolerance, a number of at least 0"):
         ad.classify(np.sin, 1.0, tolerance=-1.0)

@@ -254,7 +254,7 @@ ERRORS = {
     "a negative gamma": (
         lambda: losses.focal(Z, [0, 1, 2, 0], gamma=-1),
         ValueError,
-        "focal needs gamma, a number of at least 0 and finite.",
+        "gamma has to be at least 0.",
         "got gamma=-1",
         "2.0 is usual.",
     ),
@@ -275,7 +275,7 @@ ERRORS = {
     "sigma 0": (
         lambda: losses.gaussian(F, F, sigma=0.0),
         ValueError,
-        "gaussian needs sigma, positive numbers or arrays of them or None.",
+        "sigma has to be above 0.",
         "got sigma=0.0",
         "Write  sigma=None  if it is among the outputs.",
     ),
@@ -289,14 +289,14 @@ ERRORS = {
     "a negative strength": (
         lambda: losses.l2(-0.1),
         ValueError,
-        "l2 needs strength, a number of at least 0 and finite.",
+        "strength has to be at least 0.",
         "got strength=-0.1",
         "0 switches it off.",
     ),
     "a prior without width": (
         lambda: losses.gaussian_prior(0.0),
         ValueError,
-        "gaussian_prior needs sigma, a number above 0 and finite.",
+        "sigma has to be above 0.",
         "got sigma=0.0",
         "A wide prior hardly counts.",
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,13 @@ import adjoint as ad
 from adjoint import nn
 
 V = np.ones(3)
+
+
+@dataclass
+class Fixed:
+    """An array where a setting is wanted."""
+
+    field: object = ad.tree.static()
 
 
 def failed(call):
@@ -102,6 +111,8 @@ def test_functions_without_frames():
 def test_other_values_are_not_named_after_an_argument():
     """An error about a result, or about what the user's function computed, has other values that look alike."""
     assert "  got float64[3]\n" in str(failed(lambda: ad.grad(np.sin)(V)))
+    static = ad.vmap(lambda x: Fixed(np.zeros(3)))
+    assert "  got float64[3]\n" in str(failed(lambda: static(V)))  # the field of the result, not x
     whole = np.arange(3)
     error = failed(lambda: ad.grad(lambda x, n: ad.grad(np.sum)(n * 1))(V, whole))
     assert "  got a = int64[3]" in str(error)  # the parameter of np.sum

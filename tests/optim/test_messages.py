@@ -38,7 +38,7 @@ CASES = {
     ),
     "a rate that is an array": (
         lambda: optim.lion(np.ones(3)),
-        f"lion {NEEDS_RATE}\n  got rate = float64[3]\n"
+        f"lion {NEEDS_RATE}\n  got float64[3]\n"
         "  Write  optim.lion(0.01)  or  optim.lion(optim.schedule.cosine(0.01, steps=1000)).",
     ),
     "a momentum above 1": (
@@ -257,6 +257,6 @@ def test_steps_in_place():
 def test_a_model_is_no_rate():
     """Though it can be called."""
     assert words(lambda: optim.adam(nn.Dense(2, 1, key=0))) == (
-        f"adam {NEEDS_RATE}\n  got rate = Dense\n"
+        f"adam {NEEDS_RATE}\n  got Dense\n"
         "  Write  optim.adam(0.01)  or  optim.adam(optim.schedule.cosine(0.01, steps=1000))."
     )

@@ -155,12 +155,12 @@ def test_explained_without_it():
     (
         np.ones(2),
         "The static field 'exponent' of Power holds what is computed with.\n  at {line}\n"
-        "  got x = float64[2]\n  Leave  static  out: arrays and numbers of other fields are leaves.",
+        "  got float64[2]\n  Leave  static  out: arrays and numbers of other fields are leaves.",
     ),
     (
         (1, (np.ones(2),)),
         "The static field 'exponent' of Power holds what is computed with.\n  at {line}\n"
-        "  got x = float64[2]\n  Leave  static  out: arrays and numbers of other fields are leaves.",
+        "  got float64[2]\n  Leave  static  out: arrays and numbers of other fields are leaves.",
     ),
 ])  # fmt: skip
 def test_refused(value, text):

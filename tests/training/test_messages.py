@@ -136,7 +136,7 @@ REFUSED = {
     "an epoch without batches": (
         lambda: classify(Again(), ADAM),
         "The data gave no batch in epoch 1.",
-        "got data = Again, which gave nothing",
+        "got Again, which gave nothing",
         "Its iteration has to start anew in every epoch, as that of  data.batches(...)  does.",
     ),
     "a batch of three": (

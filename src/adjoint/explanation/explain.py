@@ -42,7 +42,7 @@ def explain(
     *,
     mode: str = "reverse",
     level: str = "vector",
-    digits: Annotated[int, whole(1, 17)] = 4,
+    digits: Annotated[int, whole(0, 17)] = 4,
     names: bool = True,
     lines: bool = False,
     collapse: bool = True,

@@ -16,7 +16,7 @@ from .labels import classes_of, own_and_others
 from .reduction import reduced
 
 
-@checked("targets", "reduction", "class_weight")
+@checked("targets", "gamma", "reduction", "class_weight")
 def focal(
     outputs: RealNumbers,
     targets: Any,

@@ -18,7 +18,7 @@ from .reduction import reduced, weights_of
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 
 
-@checked("outputs", "targets", "reduction")
+@checked("outputs", "targets", "sigma", "reduction")
 def gaussian(
     outputs: Numbers,
     targets: Any,

@@ -19,7 +19,7 @@ Patterns = str | tuple[str, ...] | list[str]
 Regulariser = Callable[[Any], Any]
 
 
-@checked()
+@checked("strength")
 def l2(strength: NonNegative, *, only: Patterns = "*") -> Regulariser:
     r"""The sum of the squares of the parameters, times a strength.
 
@@ -52,7 +52,7 @@ def l2(strength: NonNegative, *, only: Patterns = "*") -> Regulariser:
     return lambda parameters: strength * _total(_squares, parameters, only)
 
 
-@checked()
+@checked("strength")
 def l1(strength: NonNegative, *, only: Patterns = "*") -> Regulariser:
     r"""The sum of the sizes of the parameters, times a strength: it moves small ones to 0.
 
@@ -83,7 +83,7 @@ def l1(strength: NonNegative, *, only: Patterns = "*") -> Regulariser:
     return lambda parameters: strength * _total(_sizes, parameters, only)
 
 
-@checked()
+@checked("l1", "l2")
 def elastic(l1: NonNegative, l2: NonNegative, *, only: Patterns = "*") -> Regulariser:
     r"""Both: sizes and squares of the parameters, each times its strength.
 
@@ -118,7 +118,7 @@ def elastic(l1: NonNegative, l2: NonNegative, *, only: Patterns = "*") -> Regula
     return lambda parameters: l1 * _total(_sizes, parameters, only) + l2 * _total(_squares, parameters, only)
 
 
-@checked()
+@checked("sigma")
 def gaussian_prior(sigma: Positive, *, n: Count = 1, only: Patterns = "*") -> Regulariser:
     r"""Minus the logarithm of a normal density of the parameters around 0, over n.
 
@@ -159,7 +159,7 @@ def gaussian_prior(sigma: Positive, *, n: Count = 1, only: Patterns = "*") -> Re
     return prior
 
 
-@checked()
+@checked("b")
 def laplace_prior(b: Positive, *, n: Count = 1, only: Patterns = "*") -> Regulariser:
     r"""Minus the logarithm of a Laplace density of the parameters around 0, over n.
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arguments import DTypeLike, NonNegativeNumbers, PositiveNumbers, Shape, checked
+from ..core.arguments import DTypeLike, NonNegativeNumbers, RealNumbers, Shape, checked
 from ..core.errors import message
 from ..core.primitive import Primitive
 from ..core.traced import Traced
@@ -28,11 +28,7 @@ from .keys import checked_key, inner
 
 @checked("key")
 def gamma(
-    key: Any,
-    a: PositiveNumbers,
-    shape: Shape | None = None,
-    scale: NonNegativeNumbers = 1.0,
-    dtype: DTypeLike = float,
+    key: Any, a: RealNumbers, shape: Shape | None = None, scale: NonNegativeNumbers = 1.0, dtype: DTypeLike = float
 ) -> Any:
     """Gamma numbers of shape `a` and mean `a * scale`.
 
@@ -76,7 +72,7 @@ def gamma(
 
 
 @checked("key")
-def beta(key: Any, a: PositiveNumbers, b: PositiveNumbers, shape: Shape | None = None, dtype: DTypeLike = float) -> Any:
+def beta(key: Any, a: RealNumbers, b: RealNumbers, shape: Shape | None = None, dtype: DTypeLike = float) -> Any:
     """Beta numbers, between 0 and 1: the part of one gamma number in the sum of two.
 
     Parameters
@@ -116,7 +112,7 @@ def beta(key: Any, a: PositiveNumbers, b: PositiveNumbers, shape: Shape | None =
 
 
 @checked("key")
-def dirichlet(key: Any, alpha: PositiveNumbers, shape: Shape | None = None, dtype: DTypeLike = float) -> Any:
+def dirichlet(key: Any, alpha: RealNumbers, shape: Shape | None = None, dtype: DTypeLike = float) -> Any:
     """Positive numbers along a last axis that sum to 1: gamma numbers of shapes `alpha`, divided by their sum.
 
     Parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -119,8 +120,11 @@ def _name_what_was_got(error: Exception, given: Mapping[str, Any]) -> bool:
     from ..values import describe
 
     found: dict[str, tuple[str, str]] = {}
+    held = _held_where_raised(error)
     for name, x in given.items():
         for inside, part in _parts(x):
+            if held is not None and id(part) not in held:  # another value that looks alike, such as a result
+                continue
             pattern = rf"(?={re.escape(describe(part))}(?:$|[ ,;])(?!.*\band\b))"  # of several, no one is at fault
             if re.search(rf"^  got {pattern}", str(error), re.MULTILINE):
                 found.setdefault(name, (inside, pattern))
@@ -129,6 +133,17 @@ def _name_what_was_got(error: Exception, given: Mapping[str, Any]) -> bool:
     ((name, (inside, pattern)),) = found.items()
     is_said = re.search(r"^  got .* at \[", str(error), re.MULTILINE)
     return _name_in_got(error, name if is_said else name + inside, pattern)
+
+
+def _held_where_raised(error: Exception) -> set[int] | None:
+    """The values that the function that raised an error has, and who called it.
+
+    None if it is the public function itself, which looks at its arguments, or has folded the frames below.
+    """
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)][1:]
+    if len(frames) <= 1:
+        return None
+    return {id(value) for frame in frames[-2:] for value in frame.f_locals.values()}
 
 
 def _is_from_the_users_code(error: Exception) -> bool:
