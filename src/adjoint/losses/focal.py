@@ -8,7 +8,7 @@ import numpy as np
 
 import adjoint as ad
 
-from ..arguments import NonNegative, RealNumbers, checked
+from ..arguments import Finite, RealNumbers, checked
 from .binary import binary_targets, pair
 from .checks import is_plain
 from .classification import class_weights
@@ -16,12 +16,12 @@ from .labels import classes_of, own_and_others
 from .reduction import reduced
 
 
-@checked("targets", "gamma", "reduction", "class_weight")
+@checked("targets", "reduction", "class_weight")
 def focal(
     outputs: RealNumbers,
     targets: Any,
     *,
-    gamma: NonNegative = 2.0,
+    gamma: Finite = 2.0,
     binary: bool = False,
     reduction: str = "mean",
     sample_weight: RealNumbers | None = None,

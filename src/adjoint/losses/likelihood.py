@@ -9,7 +9,7 @@ import numpy as np
 
 import adjoint as ad
 
-from ..arguments import Axis, Base, Numbers, PositiveNumbers, RealNumbers, checked
+from ..arguments import Axis, Base, Bounds, Numbers, RealNumbers, checked
 from .checks import as_dtype, as_floats, same_shape
 from .classification import in_base
 from .labels import classes_of
@@ -18,12 +18,12 @@ from .reduction import reduced, weights_of
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 
 
-@checked("outputs", "targets", "sigma", "reduction")
+@checked("outputs", "targets", "reduction")
 def gaussian(
     outputs: Numbers,
     targets: Any,
     *,
-    sigma: PositiveNumbers | None = 1.0,
+    sigma: Bounds | None = 1.0,
     reduction: str = "mean",
     sample_weight: RealNumbers | None = None,
 ) -> Any:

@@ -12,15 +12,15 @@ import numpy as np
 
 import adjoint as ad
 
-from ..arguments import Count, NonNegative, Positive, checked
+from ..arguments import Count, Finite, checked
 
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 Patterns = str | tuple[str, ...] | list[str]
 Regulariser = Callable[[Any], Any]
 
 
-@checked("strength")
-def l2(strength: NonNegative, *, only: Patterns = "*") -> Regulariser:
+@checked()
+def l2(strength: Finite, *, only: Patterns = "*") -> Regulariser:
     r"""The sum of the squares of the parameters, times a strength.
 
     .. math:: R(w) = \lambda \sum_i w_i^2
@@ -52,8 +52,8 @@ def l2(strength: NonNegative, *, only: Patterns = "*") -> Regulariser:
     return lambda parameters: strength * _total(_squares, parameters, only)
 
 
-@checked("strength")
-def l1(strength: NonNegative, *, only: Patterns = "*") -> Regulariser:
+@checked()
+def l1(strength: Finite, *, only: Patterns = "*") -> Regulariser:
     r"""The sum of the sizes of the parameters, times a strength: it moves small ones to 0.
 
     .. math:: R(w) = \lambda \sum_i |w_i|
@@ -83,8 +83,8 @@ def l1(strength: NonNegative, *, only: Patterns = "*") -> Regulariser:
     return lambda parameters: strength * _total(_sizes, parameters, only)
 
 
-@checked("l1", "l2")
-def elastic(l1: NonNegative, l2: NonNegative, *, only: Patterns = "*") -> Regulariser:
+@checked()
+def elastic(l1: Finite, l2: Finite, *, only: Patterns = "*") -> Regulariser:
     r"""Both: sizes and squares of the parameters, each times its strength.
 
     .. math:: R(w) = \lambda_1 \sum_i |w_i| + \lambda_2 \sum_i w_i^2
@@ -118,8 +118,8 @@ def elastic(l1: NonNegative, l2: NonNegative, *, only: Patterns = "*") -> Regula
     return lambda parameters: l1 * _total(_sizes, parameters, only) + l2 * _total(_squares, parameters, only)
 
 
-@checked("sigma")
-def gaussian_prior(sigma: Positive, *, n: Count = 1, only: Patterns = "*") -> Regulariser:
+@checked()
+def gaussian_prior(sigma: Finite, *, n: Count = 1, only: Patterns = "*") -> Regulariser:
     r"""Minus the logarithm of a normal density of the parameters around 0, over n.
 
     .. math:: -\tfrac1n \log p(w) = \tfrac1n \sum_i \left(\frac{w_i^2}{2 \sigma^2} + \log \sigma
@@ -159,8 +159,8 @@ def gaussian_prior(sigma: Positive, *, n: Count = 1, only: Patterns = "*") -> Re
     return prior
 
 
-@checked("b")
-def laplace_prior(b: Positive, *, n: Count = 1, only: Patterns = "*") -> Regulariser:
+@checked()
+def laplace_prior(b: Finite, *, n: Count = 1, only: Patterns = "*") -> Regulariser:
     r"""Minus the logarithm of a Laplace density of the parameters around 0, over n.
 
     .. math:: -\tfrac1n \log p(w) = \tfrac1n \sum_i \left(\frac{|w_i|}{b} + \log 2 b\right)
