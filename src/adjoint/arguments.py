@@ -1,21 +1,34 @@
 """Hints for the arguments of public functions, and the decorator that asks for what they say at the entrance."""
 
+from .core.arguments import LARGEST as LARGEST
+from .core.arguments import NUMBERS_IN_CONTAINERS as NUMBERS_IN_CONTAINERS
 from .core.arguments import ArgumentKind as ArgumentKind
+from .core.arguments import Arguments as Arguments
 from .core.arguments import Array as Array
 from .core.arguments import Axis as Axis
 from .core.arguments import Base as Base
+from .core.arguments import Bounds as Bounds
 from .core.arguments import Count as Count
 from .core.arguments import DTypeLike as DTypeLike
+from .core.arguments import Finite as Finite
+from .core.arguments import FiniteNumbers as FiniteNumbers
 from .core.arguments import Fraction as Fraction
 from .core.arguments import Index as Index
+from .core.arguments import Key as Key
+from .core.arguments import Model as Model
 from .core.arguments import NonNegative as NonNegative
+from .core.arguments import NonNegativeNumbers as NonNegativeNumbers
 from .core.arguments import Numbers as Numbers
 from .core.arguments import NumericDType as NumericDType
 from .core.arguments import Positive as Positive
+from .core.arguments import PositiveNumbers as PositiveNumbers
+from .core.arguments import RealArray as RealArray
 from .core.arguments import RealNumbers as RealNumbers
 from .core.arguments import Seed as Seed
 from .core.arguments import Shape as Shape
 from .core.arguments import Size as Size
+from .core.arguments import Tree as Tree
+from .core.arguments import Truth as Truth
 from .core.arguments import checked as checked
 from .core.arguments import number as number
 from .core.arguments import one_of as one_of

@@ -241,16 +241,16 @@ def test_refusals():
     with pytest.raises(ad.errors.InputError) as e:
         ad.laplacian(lambda z: np.sum(z))(np.ones(2, complex))
     assert "laplacian is for functions of real numbers." in str(e.value)
-    assert "got complex128[2]" in str(e.value)
+    assert "got z = complex128[2]" in str(e.value)
     with pytest.raises(ad.errors.NotDifferentiableError, match="hessian_diagonal is for functions that return real"):
         ad.hessian_diagonal(lambda x: 1j * x)(np.ones(2))
     with pytest.raises(ad.errors.InputError, match="laplacian needs real or complex numbers to differentiate"):
         ad.laplacian(lambda x: x)(np.int64(3))
     with pytest.raises(ad.errors.InputError, match="needs a number of probes and a key"):
         ad.laplacian(np.sin, probes=3)
-    with pytest.raises(ad.errors.InputError, match="probes has to be a whole number"):
+    with pytest.raises(ad.errors.InputError, match="laplacian needs probes, a whole number of at least 1"):
         ad.laplacian(np.sin, probes=0, key=ad.random.key(0))
-    with pytest.raises(ad.errors.InputError, match="chunk_size has to be a whole number of directions"):
+    with pytest.raises(ad.errors.InputError, match="laplacian needs chunk_size, a whole number of at least 1"):
         ad.laplacian(np.sin, chunk_size=0)
     with pytest.raises(ad.errors.InputError, match="laplacian needs a function"):
         ad.laplacian(3.0)

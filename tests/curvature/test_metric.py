@@ -221,7 +221,7 @@ def test_refusals_of_matrices():
         ad.metric(lambda z: z)(np.ones(2, complex))
     with pytest.raises(ad.errors.TangentError, match="do not have the structure"):
         ad.metric(network, product=True)(PARAMS, INPUTS)(np.ones(3))
-    with pytest.raises(ad.errors.InputError, match="The variance of Gaussian outputs has to be positive"):
+    with pytest.raises(ad.errors.InputError, match="fisher needs variance, a number above 0 and finite"):
         ad.fisher(network, "gaussian", variance=0.0)
     with pytest.raises(ad.errors.InputError, match="Only Gaussian outputs have a variance of their own"):
         ad.fisher(network, "categorical", variance=2.0)

@@ -112,11 +112,11 @@ def test_refusals():
         ad.classify(np.sum, np.zeros(0))
     with pytest.raises(ad.errors.InputError, match="The ends of a segment have the same containers and shapes"):
         ad.is_convex_between(np.sum, np.zeros(2), np.zeros(3))
-    with pytest.raises(ad.errors.InputError, match="points has to be a whole number"):
+    with pytest.raises(ad.errors.InputError, match="is_convex_between needs points, a whole number of at least 3"):
         ad.is_convex_between(np.sin, 0.0, 1.0, points=1)
     with pytest.raises(ad.errors.OutputError, match="is_convex_between needs a function that returns one real number"):
         ad.is_convex_between(lambda x: np.array([x, x]), 0.0, 1.0)
     with pytest.raises(ad.errors.UnsupportedError, match="classify decides on numbers"):
         ad.grad(lambda x: ad.classify(np.sin, x).value)(1.0)
-    with pytest.raises(ad.errors.InputError, match="A tolerance is a number from 0 on"):
+    with pytest.raises(ad.errors.InputError, match="classify needs tolerance, a number of at least 0"):
         ad.classify(np.sin, 1.0, tolerance=-1.0)

@@ -247,7 +247,7 @@ def test_arguments_that_are_not_understood():
         ad.explain(np.sin)(x=1.0)
     with pytest.raises(ad.errors.OutputError, match="returned nothing to explain"):
         ad.explain(lambda x: None)(1.0)
-    with pytest.raises(ad.errors.InputError, match="digits has to be a whole number from 0 to 17"):
+    with pytest.raises(ad.errors.InputError, match="explain needs digits, a whole number of at least 0 and at most 17"):
         ad.explain(np.sin, digits=-1)
     with pytest.raises(ad.errors.InputError, match="There is no positional argument number 3"):
         ad.explain(np.sin, 3)(1.0)

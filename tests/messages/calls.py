@@ -100,8 +100,8 @@ def _transforms() -> dict[str, Call]:
         "hvp": Call(ad.hvp, {"fun": square, "primals": (V,), "tangents": (V,)}),
         "jvp": Call(ad.jvp, {"fun": square, "primals": (V,), "tangents": (V,), "has_aux": False}),
         "vjp": Call(ad.vjp, {"fun": np.sin, "has_aux": False}, rest=(V,), then=lambda made: made[1](V), after="fun"),
-        "vjp.x": Call(lambda x: ad.vjp(np.sin, x)[1](V), {"x": V}),
-        "vjp.cotangent": Call(lambda g: ad.vjp(np.sin, V)[1](g), {"g": V}),
+        "vjp.primals": Call(lambda primals: ad.vjp(np.sin, primals)[0], {"primals": V}),
+        "vjp.cotangent": Call(lambda cotangent: ad.vjp(np.sin, V)[1](cotangent), {"cotangent": V}),
         "linearize": Call(ad.linearize, {"fun": np.sin}, rest=(V,), then=lambda made: made[1](V), after="fun"),
         "linear_transpose": Call(ad.linear_transpose, {"fun": np.sum}, rest=(V,), then=at(1.0), after="fun"),
         "derivative": Call(ad.derivative, {"fun": np.sin, "n": 1}, then=at(0.3)),
@@ -398,7 +398,7 @@ def _optimisers() -> dict[str, Call]:
         "optim.wolfe": Call(optim.wolfe, {"along": None, "start": 1.0, "c1": 1e-4, "c2": 0.9}, then=stepped),
         "optim.exact": Call(optim.exact, {"along": None}, then=stepped),
         "optim.chain": Call(
-            lambda optimizer: optim.chain(optim.clip(1.0), optimizer), {"optimizer": optim.sgd(0.1)}, then=stepped
+            lambda optimizers: optim.chain(optim.clip(1.0), optimizers), {"optimizers": optim.sgd(0.1)}, then=stepped
         ),
         "optim.clip": Call(optim.clip, {"max": 1.0}, then=stepped),
         "optim.clip_by_norm": Call(optim.clip_by_norm, {"max": 1.0}, then=stepped),

@@ -335,19 +335,22 @@ ONE_NUMBER = "Sum the result to one number, or use  ad.jacobian;  for a complex 
 OUTSIDE = {
     integer_argument: (errors.InputError, [
         "grad needs real or complex numbers to differentiate with respect to, and integers are none: pass  "
-        "x.astype(float).", "{at}", "got int64[3]", NUMBERS]),
+        "x.astype(float).", "{at}", "got x = int64[3]", NUMBERS]),
     string_argument: (errors.InputError, [
-        "jvp needs real or complex numbers to differentiate with respect to.", "{at}", "got str 'a'", NUMBERS]),
+        "jvp needs real or complex numbers to differentiate with respect to.", "{at}",
+        "got primals[0] = str 'a'", NUMBERS]),
     boolean_array: (errors.InputError, [
-        "vjp needs real or complex numbers to differentiate with respect to.", "{at}", "got bool[1]", NUMBERS]),
+        "vjp needs real or complex numbers to differentiate with respect to.", "{at}",
+        "got primals[0] = bool[1]", NUMBERS]),
     string_in_a_dict: (errors.InputError, [
-        "grad needs real or complex numbers to differentiate with respect to.", "{at}", "got str 'a' at ['w'][1]",
+        "grad needs real or complex numbers to differentiate with respect to.", "{at}", "got p = str 'a' at ['w'][1]",
         ELSEWHERE]),
     integer_in_a_list: (errors.InputError, [
         "vjp needs real or complex numbers to differentiate with respect to, and integers are none: pass  "
-        "x.astype(float).", "{at}", "got int64[] at [1]", ELSEWHERE]),
+        "x.astype(float).", "{at}", "got primals[1] = int64[] at [1]", ELSEWHERE]),
     integer_in_a_dataclass: (errors.InputError, [
-        "grad needs real or complex numbers to differentiate with respect to.", "{at}", "got int 3 at [0]['exponent']",
+        "grad needs real or complex numbers to differentiate with respect to.", "{at}",
+        "got ps = int 3 at [0]['exponent']",
         ELSEWHERE[:-1] + ", or make it a setting,  exponent: int = ad.tree.static()."]),
     not_a_place: (errors.InputError, [
         "argnums has to be an integer or a tuple of different integers.", "{at}", "got float 1.5", POINT]),
@@ -360,16 +363,21 @@ OUTSIDE = {
     one_place_twice: (errors.InputError, [
         "argnums has to be an integer or a tuple of different integers.", "{at}", "got tuple", POINT]),
     arguments_without_a_tuple: (errors.TangentError, [
-        "jvp takes the arguments as one tuple, and their tangents as another.", "{at}", "got float64[3] and float64[3]",
+        "jvp takes the arguments as one tuple, and their tangents as another.", "{at}",
+        "primals has to be a tuple of arguments; it is float64[3]",
+        "got float64[3] and float64[3]",
         "Write  ad.jvp(f, (x,), (dx,))."]),
     number_without_a_tuple: (errors.TangentError, [
-        "hvp takes the arguments as one tuple, and their tangents as another.", "{at}", "got float 1.0 and float 1.0",
+        "hvp takes the arguments as one tuple, and their tangents as another.", "{at}",
+        "primals has to be a tuple of arguments; it is float 1.0",
+        "got float 1.0 and float 1.0",
         "Write  ad.hvp(f, (x,), (dx,))."]),
     checked_without_a_tuple: (errors.InputError, [
-        "check_grads takes the arguments as one tuple.", "{at}", "got float64[3]", "Write  check_grads(f, (x,))."]),
+        "check_grads takes the arguments as one tuple.", "{at}",
+        "got args = float64[3]", "Write  check_grads(f, (x,))."]),
     checked_at_an_integer: (errors.InputError, [
         "check_grads needs real or complex numbers to differentiate with respect to.", "{at}",
-        "got int 1152921504606846977", NUMBERS]),
+        "got args[0] = int 1152921504606846977", NUMBERS]),
     no_pair_in_vjp: (errors.OutputError, [
         "With has_aux=True the function has to return a pair (value, aux).", "{at}", "got float64[]",
         "Write  return value, aux."]),
@@ -408,10 +416,11 @@ OUTSIDE = {
         "The tangents given to jvp do not have the structure of the primals.", "{at}", "got tuple of 2 leaves for 2",
         "Give tuples of the same containers, as in  ad.jvp(f, (x, y), (dx, dy))."]),
     tangent_shape: (errors.TangentError, [
-        "A tangent given to jvp does not have the shape of its primal.", "{at}", "got float64[2] for float64[3]",
+        "A tangent given to jvp does not have the shape of its primal.", "{at}",
+        "got tangents[0] = float64[2] for float64[3]",
         "Give an array of the same shape."]),
     tangent_complex: (errors.TangentError, [
-        "A real argument cannot move in a complex direction.", "{at}", "got complex128[3] for float64[3]",
+        "A real argument cannot move in a complex direction.", "{at}", "got tangents[0] = complex128[3] for float64[3]",
         "Give a real tangent, or a complex primal."]),
     cotangent_shape: (errors.TangentError, [
         "The cotangent given to vjp does not have the shape of its value.", "{at}", "got float64[2] for float64[3]",

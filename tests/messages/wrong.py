@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import re
 import signal
@@ -29,6 +30,7 @@ def circular_dict() -> Any:
     return made
 
 
+@functools.cache
 def deep() -> Any:
     """A list in a list in a list, too deep for any walk that calls itself."""
     made: Any = 1.0
@@ -69,17 +71,6 @@ VALUES: dict[str, Callable[[], Any]] = {
     "ellipsis": lambda: ...,
 }
 
-WORDS = {
-    "fun": "function", "f": "function", "function": "function", "body": "function", "cond": "function",
-    "primals": "arguments|argument", "x": "argument|respect|array|numbers|example", "tree": "container|tree",
-    "g": "cotangent", "init": "carry|initial|state", "xs": "examples|leaves|rows",
-    "shape": "shape", "outputs": "outputs|predictions", "leaves": "leaves|tree", "kind": "class",
-    "modes": "mode", "functions": "functions|function", "argnames": "argument", "argnums": "argument",
-    "in_axes": "axis|axes|axis", "out_axes": "axis|axes", "matvec": "function", "true_fun": "function",
-    "false_fun": "function", "tangents": "tangent|tangents", "optimizer": "optimizer|optimiser",
-}  # fmt: skip
-"""Words that name a parameter as well as its own name does."""
-
 EXPECTED = (TypeError, ValueError, FloatingPointError, OSError)
 """What a wrong argument may raise; whatever else is raised comes from inside."""
 
@@ -104,6 +95,14 @@ def limited(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
+def names(text: str, parameter: str) -> bool:
+    """Whether a message has the name of a parameter, the line of the user's aside; `a` alone may be an article."""
+    said = re.sub(r"^  (at|Write) .*$", "", text, flags=re.MULTILINE)
+    if len(parameter) > 1:
+        return re.search(rf"(?<!\w){parameter}(?!\w)", said) is not None
+    return re.search(rf"(?<![\w.]){parameter}( =|=|,|:|\[| and| has to| needs?\b)", said) is not None
+
+
 def outcome(call: Call, parameter: str, value: Any, seconds: float = 10.0) -> tuple[str, str]:
     """What a call with a wrong argument ends in: `accepted`, `named`, `vague`, `inside` or `hang`; and the words."""
     silent = io.StringIO()
@@ -112,9 +111,8 @@ def outcome(call: Call, parameter: str, value: Any, seconds: float = 10.0) -> tu
             warnings.simplefilter("ignore")
             call(**{parameter: value})
     except EXPECTED as error:
-        text = f"{type(error).__name__}: {error}"
-        words = "|".join([parameter, WORDS.get(parameter, parameter)])
-        return ("named" if re.search(rf"\b({words})\b", str(error)) else "vague"), text
+        text = "\n".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])])
+        return ("named" if names(text, parameter) else "vague"), text
     except Hang:
         return "hang", ""
     except Exception as error:

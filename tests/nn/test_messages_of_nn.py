@@ -62,19 +62,19 @@ ERRORS = {
     "inputs that do not fit": (
         lambda: nn.Dense(3, 2, key=0)(np.zeros((5, 4))),
         "Dense takes arrays of shape (..., 3).",
-        "got float64[5,4]",
+        "got x = float64[5,4]",
         "Make it for these:  Dense(4, ...).",
     ),
     "images for rows": (
         lambda: nn.Dense(12, 2, key=0)(np.zeros((5, 3, 4))),
         "Dense takes arrays of shape (..., 12).",
-        "got float64[5,3,4]",
+        "got x = float64[5,3,4]",
         "Make a row of each example:  x.reshape(len(x), -1),  or  nn.Flatten()  before it.",
     ),
     "a number for a vector": (
         lambda: nn.LayerNorm(3)(2.0),
         "LayerNorm takes arrays of shape (..., 3).",
-        "got 2.0",
+        "got x = 2.0",
     ),
     "images with channels first": (
         lambda: nn.Conv2d(3, 2, 3, key=0)(np.zeros((5, 3, 8, 8))),
@@ -156,13 +156,13 @@ ERRORS = {
     "a number to freeze": (
         lambda: nn.partition(nn.Dense(2, 1, key=0), freeze=3),
         "freeze has patterns of names, as text.",
-        "got 3",
+        "got freeze = 3",
         "Write  freeze='weight'.",
     ),
     "one example": (
         lambda: nn.training(nn.BatchNorm(3), np.zeros((1, 3))),
         "BatchNorm needs two or more examples in a batch, as one has no variance.",
-        "got float64[1,3]",
+        "got x = float64[1,3]",
         "Leave out a last batch of one example, as  drop_last=True  does in  ad.train,  or use  nn.LayerNorm.",
     ),
     "queries and keys": (
@@ -263,7 +263,7 @@ ERRORS = {
     "a key of another kind": (
         lambda: nn.Dense(2, 3, key=np.zeros(3)),
         "A key is two uint64 in an array, or a seed.",
-        "got float64[3]",
+        "got key = float64[3]",
         "Write  key=0,  or make one with  ad.random.key(0).",
     ),
     "a class for a layer": (
@@ -286,12 +286,12 @@ ERRORS = {
     "parameters first": (
         lambda: nn.Function({"w": np.zeros(2)}, lambda p, x: x),
         "Function needs a function  predict(params, x)  first, then the parameters.",
-        "got {'w': float64[2]}",
+        "got predict = {'w': float64[2]}",
     ),
     "whole numbers": (
         lambda: nn.Function(lambda p, x: x @ p["a"]["w"], {"a": {"w": np.arange(2)}}),
         "Function: the parameter a.w has whole numbers, which cannot be trained.",
-        "got int64[2]",
+        "got params['a']['w'] = int64[2]",
         "Write  x.astype(float)  for what is trained; let  predict  read other arrays from a variable.",
     ),
     "no key": (
@@ -324,7 +324,7 @@ ERRORS = {
     "another shape": (
         lambda: nn.replace(MODEL, {"layers.0.bias": np.zeros(2)}),
         "The array 'layers.0.bias' has the shape (3,).",
-        "got float64[2]",
+        "got arrays['layers.0.bias'] = float64[2]",
         "Give that shape.",
     ),
     "shapes that cannot be shared": (

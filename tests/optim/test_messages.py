@@ -65,12 +65,12 @@ CASES = {
     ),
     "an optimiser that was not called": (
         lambda: optim.minimize(np.sum, np.ones(2), optim.adam),
-        "minimize needs an optimiser.\n  got adam\n"
+        "minimize needs an optimiser.\n  got optimizer = adam\n"
         "  Write  optim.adam(1e-3),  or  optim.Optimizer(init, update)  for one of your own.",
     ),
     "the name of an optimiser": (
         lambda: optim.minimize(np.sum, np.ones(2), "adam"),
-        "minimize needs an optimiser.\n  got 'adam'\n"
+        "minimize needs an optimiser.\n  got optimizer = 'adam'\n"
         "  Write  optim.adam(1e-3),  or  optim.Optimizer(init, update)  for one of your own.",
     ),
     "integers": (
@@ -121,7 +121,7 @@ CASES = {
     ),
     "integers at the start": (
         lambda: optim.minimize(np.sum, np.array([1, 2])),
-        "minimize needs parameters that are real numbers or arrays of them.\n  got int64[2]\n"
+        "minimize needs parameters that are real numbers or arrays of them.\n  got x0 = int64[2]\n"
         "  Write  1.0  for  1,  x.astype(float)  for whole numbers, and two parameters for a complex one;\n"
         "  what is not trained stays outside the tree.",
     ),
@@ -135,12 +135,12 @@ CASES = {
     ),
     "a number as a rule": (
         lambda: optim.minimize(np.sum, np.ones(2), stop=1e-3),
-        "A stopping rule was expected.\n  got float 0.001\n"
+        "A stopping rule was expected.\n  got stop = float 0.001\n"
         "  Write  optim.stop.gradient(1e-6) | optim.stop.step(1e-12),  for example.",
     ),
     "no function to minimise": (
         lambda: optim.minimize(3.0, np.ones(2)),
-        "minimize needs a function.\n  got float 3.0\n  Write  optim.minimize(f, x0).",
+        "minimize needs a function.\n  got f = float 3.0\n  Write  optim.minimize(f, x0).",
     ),
     "a loss for least squares": (
         lambda: optim.minimize(lambda x: np.sum(x**2), np.ones(2), optim.levenberg_marquardt()),

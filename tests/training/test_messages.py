@@ -118,7 +118,7 @@ REFUSED = {
     "complex numbers": (
         lambda: classify((X + 0j, Y), ADAM),
         "There have to be real numbers in the inputs of data.",
-        "got complex128[20,3]",
+        "got data[0] = complex128[20,3]",
         "Take the real part, or pass real and imaginary parts as two columns.",
     ),
     "no batch": (

@@ -105,12 +105,13 @@ MESSAGES = {
     "slices": (
         lambda: ad.map(np.sin, 3.0),
         "scan takes slices of arrays along their first axis.",
-        "  got float 3.0\n  Pass  np.array(xs);  what is the same in every step can be used by the function directly.",
+        "  got xs = float 3.0\n"
+        "  Pass  np.array(xs);  what is the same in every step can be used by the function directly.",
     ),
     "carry": (
         lambda: ad.while_loop(lambda c: True, lambda c: c, "a"),
         "while_loop carries numbers, arrays and containers of them from step to step.",
-        "  got str 'a'\n  What stays the same can be used by the function directly, without being carried.",
+        "  got init = str 'a'\n  What stays the same can be used by the function directly, without being carried.",
     ),
     "condition": (
         lambda: ad.while_loop(lambda y: y < np.zeros(2), lambda y: y, 0.0),
@@ -120,7 +121,7 @@ MESSAGES = {
     "bounds": (
         lambda: ad.fori_loop(0, 3.0, lambda i, c: c, 0.0),
         "The bounds of fori_loop have to be integers.",
-        "  got float 3.0\n  Pass  int(n).",
+        "  got upper = float 3.0\n  Pass  int(n).",
     ),
     "branches": (
         lambda: ad.jit(lambda p: ad.cond(p > 0, lambda: np.ones(2), lambda: 1.0))(1.0),

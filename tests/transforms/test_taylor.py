@@ -485,34 +485,38 @@ def test_picture():
 
 
 REFUSED = {
-    "order": (lambda: ad.taylor(np.exp, 0.0, -1), "The order given to taylor has to be 0, 1, 2, ...", "int -1"),
+    "order": (lambda: ad.taylor(np.exp, 0.0, -1), "taylor needs order, a whole number of at least 0", "order = int -1"),
     "direction": (
         lambda: ad.taylor(np.exp, np.ones(2), 2),
         "taylor needs a direction to go from arrays and containers.",
-        "float64[2]",
+        "x0 = float64[2]",
     ),
     "containers": (
         lambda: ad.taylor(lambda p: p["a"], {"a": 1.0}, 2),
         "taylor needs a direction to go from arrays and containers.",
-        "dict of 1 leaves",
+        "x0 = dict of 1 leaves",
     ),
-    "function": (lambda: ad.taylor(3.0, 0.0, 2), "taylor needs a function.", "float 3.0"),
+    "function": (lambda: ad.taylor(3.0, 0.0, 2), "taylor needs a function.", "fun = float 3.0"),
     "shape": (
         lambda: ad.taylor(np.exp, np.ones(2), 2, direction=np.ones(3)),
         "A tangent given to taylor does not have the shape of its primal.",
-        "float64[3] for float64[2]",
+        "direction = float64[3] for float64[2]",
     ),
     "integers": (
         lambda: ad.taylor(np.exp, np.int64(1), 2, direction=1),
         "taylor needs real or complex numbers",
-        "int64[]",
+        "x0 = int64[]",
     ),
     "tensor": (
         lambda: ad.taylor_polynomial(lambda p: p["a"], {"a": 1.0}, 2).tensor(1),
         "A derivative tensor needs a function of one number or one array.",
         "dict of 1 leaves",
     ),
-    "polynomial": (lambda: ad.taylor_polynomial(np.exp, 0.0, 1.5), "The order given to taylor_polynomial", "float 1.5"),
+    "polynomial": (
+        lambda: ad.taylor_polynomial(np.exp, 0.0, 1.5),
+        "taylor_polynomial needs order, a whole",
+        "order = float 1.5",
+    ),
 }
 
 

@@ -101,7 +101,10 @@ class InputError(AdjointError, TypeError):
 class ArgumentError(InputError, ValueError):
     """An argument of one of the library's functions is not of the kind that the function takes, or out of its range.
 
-    The message names the argument, what it has to be, and what it is.
+    The message names the argument, what it has to be, and what it is. Errors of other classes name it too, by the
+    parameter of the function that was called, `got fun = float 3.0`, or of yours that one was made of,
+    `got weights = int64[3]`. Where no one argument is at fault, as with shapes that do not go together, a note lists
+    them: `in elu(x = float64[3], alpha = float64[2])`. What your own function raises stays as it is.
 
     Wrong: `ad.data.order(-3)`, or `ad.train(..., shuffle="no")`.
     Right: `ad.data.order(3)`, `ad.train(..., shuffle=False)`.

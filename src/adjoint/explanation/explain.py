@@ -7,7 +7,7 @@ from typing import Annotated, Any, ParamSpec, overload
 
 import numpy as np
 
-from ..core.arguments import Count, checked, whole
+from ..core.arguments import Count, Tree, checked, whole
 from ..core.errors import InputError, message
 from ..core.frames.folding import fold
 from ..core.tree import flatten
@@ -35,20 +35,20 @@ def explain(
     digits: int = 4, names: bool = True, lines: bool = False, collapse: bool = True, max_rows: int = 60,
     tangent: Any = None, cotangent: Any = None,
 ) -> Callable[P, Explanation]: ...  # fmt: skip
-@checked("fun", "argnums", "mode", "level", "digits", "max_rows", "tangent", "cotangent")
+@checked("fun", "argnums", "mode", "level")
 def explain(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] | None = None,
     *,
     mode: str = "reverse",
     level: str = "vector",
-    digits: Annotated[int, whole(1, 17)] = 4,
+    digits: Annotated[int, whole(0, 17)] = 4,
     names: bool = True,
     lines: bool = False,
     collapse: bool = True,
     max_rows: Count = 60,
-    tangent: Any = None,
-    cotangent: Any = None,
+    tangent: Tree = None,
+    cotangent: Tree = None,
 ) -> Callable[..., Explanation]:
     """Show how the derivative of a function comes about, at one point.
 

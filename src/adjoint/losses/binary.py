@@ -8,7 +8,7 @@ import numpy as np
 
 import adjoint as ad
 
-from ..arguments import Base, Fraction, Numbers, RealNumbers, checked
+from ..arguments import Base, Fraction, RealNumbers, checked
 from .checks import as_dtype, check_share, check_weights, is_plain, same_shape
 from .classification import in_base
 from .reduction import reduced
@@ -16,12 +16,12 @@ from .reduction import reduced
 
 @checked("targets", "reduction", "class_weight")
 def binary_cross_entropy(
-    outputs: Numbers,
+    outputs: RealNumbers,
     targets: Any,
     *,
     reduction: str = "mean",
     sample_weight: RealNumbers | None = None,
-    class_weight: Any = None,
+    class_weight: RealNumbers | None = None,
     label_smoothing: Fraction = 0.0,
     base: Base = None,
 ) -> Any:

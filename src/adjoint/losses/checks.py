@@ -14,14 +14,14 @@ import numpy as np
 
 import adjoint as ad
 
-from ..arguments import Numbers, checked
+from ..arguments import checked
 
 Shape = tuple[int, ...]
 FLOAT64 = np.dtype(np.float64)
 
 
 @checked("outputs")
-def check_targets(loss: Callable[..., Any], outputs: Numbers, targets: Any) -> None:
+def check_targets(loss: Callable[..., Any], outputs: Any, targets: Any) -> None:
     """Raise what `loss(outputs, targets)` would, looking at all targets and computing nothing.
 
     A training calls it once, for all of its data, as a jitted loss does not look at values.

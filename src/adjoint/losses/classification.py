@@ -9,7 +9,7 @@ import numpy as np
 
 import adjoint as ad
 
-from ..arguments import Base, Fraction, Numbers, RealNumbers, checked
+from ..arguments import Base, Fraction, RealNumbers, checked
 from .checks import as_dtype, check_share, check_weights
 from .labels import classes_of, picked
 from .reduction import reduced
@@ -17,12 +17,12 @@ from .reduction import reduced
 
 @checked("targets", "reduction", "class_weight")
 def cross_entropy(
-    outputs: Numbers,
+    outputs: RealNumbers,
     targets: Any,
     *,
     reduction: str = "mean",
     sample_weight: RealNumbers | None = None,
-    class_weight: Any = None,
+    class_weight: RealNumbers | None = None,
     label_smoothing: Fraction = 0.0,
     base: Base = None,
 ) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 import adjoint as ad
 
-from ..arguments import Numbers, RealNumbers, checked
+from ..arguments import Finite, RealNumbers, checked
 from .binary import binary_targets, pair
 from .checks import is_plain
 from .classification import class_weights
@@ -18,14 +18,14 @@ from .reduction import reduced
 
 @checked("targets", "reduction", "class_weight")
 def focal(
-    outputs: Numbers,
+    outputs: RealNumbers,
     targets: Any,
     *,
-    gamma: float = 2.0,
+    gamma: Finite = 2.0,
     binary: bool = False,
     reduction: str = "mean",
     sample_weight: RealNumbers | None = None,
-    class_weight: Any = None,
+    class_weight: RealNumbers | None = None,
 ) -> Any:
     r"""Cross-entropy, times a power of the probability of being wrong: examples that are easy count less.
 

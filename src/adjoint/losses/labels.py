@@ -8,7 +8,7 @@ import numpy as np
 
 import adjoint as ad
 
-from ..arguments import Count, checked
+from ..arguments import Count, RealNumbers, checked
 from .checks import as_dtype, as_floats, described, is_plain, refuse_nan
 
 INDEX = np.dtype(np.int64)
@@ -65,7 +65,7 @@ def _one_output(outputs: tuple[int, ...], loss: str) -> str:
 
 
 @checked("labels")
-def check_labels(labels: Any, classes: Count) -> None:
+def check_labels(labels: RealNumbers, classes: Count) -> None:
     """Raise if labels are not whole numbers from 0 to `classes` - 1.
 
     Traced labels have no values to look at: of these the dtype alone is checked.

@@ -9,7 +9,7 @@ import numpy as np
 
 import adjoint as ad
 
-from ..arguments import Axis, Base, Numbers, RealNumbers, checked
+from ..arguments import Axis, Base, Bounds, Numbers, RealNumbers, checked
 from .checks import as_dtype, as_floats, same_shape
 from .classification import in_base
 from .labels import classes_of
@@ -23,7 +23,7 @@ def gaussian(
     outputs: Numbers,
     targets: Any,
     *,
-    sigma: Numbers | None = 1.0,
+    sigma: Bounds | None = 1.0,
     reduction: str = "mean",
     sample_weight: RealNumbers | None = None,
 ) -> Any:

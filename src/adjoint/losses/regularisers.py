@@ -12,7 +12,7 @@ import numpy as np
 
 import adjoint as ad
 
-from ..arguments import Count, RealNumbers, checked
+from ..arguments import Count, Finite, checked
 
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 Patterns = str | tuple[str, ...] | list[str]
@@ -20,7 +20,7 @@ Regulariser = Callable[[Any], Any]
 
 
 @checked()
-def l2(strength: RealNumbers, *, only: Patterns = "*") -> Regulariser:
+def l2(strength: Finite, *, only: Patterns = "*") -> Regulariser:
     r"""The sum of the squares of the parameters, times a strength.
 
     .. math:: R(w) = \lambda \sum_i w_i^2
@@ -53,7 +53,7 @@ def l2(strength: RealNumbers, *, only: Patterns = "*") -> Regulariser:
 
 
 @checked()
-def l1(strength: RealNumbers, *, only: Patterns = "*") -> Regulariser:
+def l1(strength: Finite, *, only: Patterns = "*") -> Regulariser:
     r"""The sum of the sizes of the parameters, times a strength: it moves small ones to 0.
 
     .. math:: R(w) = \lambda \sum_i |w_i|
@@ -84,7 +84,7 @@ def l1(strength: RealNumbers, *, only: Patterns = "*") -> Regulariser:
 
 
 @checked()
-def elastic(l1: RealNumbers, l2: RealNumbers, *, only: Patterns = "*") -> Regulariser:
+def elastic(l1: Finite, l2: Finite, *, only: Patterns = "*") -> Regulariser:
     r"""Both: sizes and squares of the parameters, each times its strength.
 
     .. math:: R(w) = \lambda_1 \sum_i |w_i| + \lambda_2 \sum_i w_i^2
@@ -119,7 +119,7 @@ def elastic(l1: RealNumbers, l2: RealNumbers, *, only: Patterns = "*") -> Regula
 
 
 @checked()
-def gaussian_prior(sigma: RealNumbers, *, n: Count = 1, only: Patterns = "*") -> Regulariser:
+def gaussian_prior(sigma: Finite, *, n: Count = 1, only: Patterns = "*") -> Regulariser:
     r"""Minus the logarithm of a normal density of the parameters around 0, over n.
 
     .. math:: -\tfrac1n \log p(w) = \tfrac1n \sum_i \left(\frac{w_i^2}{2 \sigma^2} + \log \sigma
@@ -160,7 +160,7 @@ def gaussian_prior(sigma: RealNumbers, *, n: Count = 1, only: Patterns = "*") ->
 
 
 @checked()
-def laplace_prior(b: RealNumbers, *, n: Count = 1, only: Patterns = "*") -> Regulariser:
+def laplace_prior(b: Finite, *, n: Count = 1, only: Patterns = "*") -> Regulariser:
     r"""Minus the logarithm of a Laplace density of the parameters around 0, over n.
 
     .. math:: -\tfrac1n \log p(w) = \tfrac1n \sum_i \left(\frac{|w_i|}{b} + \log 2 b\right)
@@ -231,6 +231,8 @@ def _total(term: Callable[[Any], Any], parameters: Any, only: Patterns) -> Any:
 def _chosen(parameters: Any, only: Patterns) -> list[Any]:
     """The parameters whose names fit a pattern; each pattern has to fit one."""
     patterns = (only,) if isinstance(only, str) else tuple(only)
+    if not patterns:
+        raise ValueError(ad.errors.message("only= has to have a pattern at least.", got=f"only = {only!r}"))
     names, leaves = ad.tree.paths(parameters), ad.tree.leaves(parameters)
     for pattern in patterns:
         if not any([fnmatchcase(name, pattern) for name in names]):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..arguments import checked
+from ..arguments import Tree, checked
 
 
-@checked()
-def empirical_risk(model: Callable[[Any], Any], loss: Callable[..., Any], X: Any, y: Any) -> Any:
+@checked("X", "y")
+def empirical_risk(model: Callable[[Any], Any], loss: Callable[..., Any], X: Tree, y: Tree) -> Any:
     r"""The mean loss of a model on data.
 
     .. math:: \hat R(f) = \frac1n \sum_i l(f(x_i), y_i)

@@ -6,7 +6,7 @@ import numpy as np
 
 import adjoint as ad
 
-from ..arguments import Array, Axis, checked
+from ..arguments import Array, Axis, NonNegativeNumbers, RealArray, checked
 
 
 @checked()
@@ -33,7 +33,7 @@ def identity(x: Array) -> Array:
 
 
 @checked()
-def sigmoid(x: Array, slope: Array = 1.0) -> Array:
+def sigmoid(x: RealArray, slope: RealArray = 1.0) -> Array:
     """1 / (1 + exp(-a x)), with the slope a; its derivative at 0 is a / 4.
 
     Parameters
@@ -82,7 +82,7 @@ def tanh(x: Array) -> Array:
 
 
 @checked()
-def relu(x: Array, at_zero: float = 0.0) -> Array:
+def relu(x: RealArray, at_zero: float = 0.0) -> Array:
     """max(x, 0); its subgradient at 0 is chosen.
 
     Parameters
@@ -121,7 +121,7 @@ def relu(x: Array, at_zero: float = 0.0) -> Array:
 
 
 @checked()
-def leaky_relu(x: Array, slope: Array = 0.01) -> Array:
+def leaky_relu(x: RealArray, slope: RealArray = 0.01) -> Array:
     """x for x > 0, else a x, with the slope a; at 0 the derivative is a.
 
     Parameters
@@ -147,7 +147,7 @@ def leaky_relu(x: Array, slope: Array = 0.01) -> Array:
 
 
 @checked()
-def softplus(x: Array) -> Array:
+def softplus(x: RealArray) -> Array:
     """log(1 + exp(x)), a smooth ReLU whose derivative is the sigmoid.
 
     Parameters
@@ -171,7 +171,7 @@ def softplus(x: Array) -> Array:
 
 
 @checked()
-def elu(x: Array, alpha: Array = 1.0) -> Array:
+def elu(x: RealArray, alpha: RealArray = 1.0) -> Array:
     """x for x > 0, else alpha (exp(x) - 1).
 
     Parameters
@@ -197,7 +197,7 @@ def elu(x: Array, alpha: Array = 1.0) -> Array:
 
 
 @checked()
-def gelu(x: Array, approximate: bool = False) -> Array:
+def gelu(x: RealArray, approximate: bool = False) -> Array:
     """x Phi(x), with the normal distribution function Phi.
 
     Parameters
@@ -240,7 +240,7 @@ def gelu(x: Array, approximate: bool = False) -> Array:
 
 
 @checked()
-def silu(x: Array) -> Array:
+def silu(x: RealArray) -> Array:
     """x sigmoid(x), also called swish.
 
     Parameters
@@ -264,7 +264,7 @@ def silu(x: Array) -> Array:
 
 
 @checked()
-def softmax(x: Array, temperature: Array = 1.0, *, axis: Axis = -1) -> Array:
+def softmax(x: RealArray, temperature: NonNegativeNumbers = 1.0, *, axis: Axis = -1) -> Array:
     """exp(x_i / tau) / sum_j exp(x_j / tau), with the temperature tau: probabilities from logits.
 
     With tau -> inf all become equal; with tau -> 0 what is largest gets everything.
@@ -300,7 +300,7 @@ def softmax(x: Array, temperature: Array = 1.0, *, axis: Axis = -1) -> Array:
 
 
 @checked()
-def log_softmax(x: Array, temperature: Array = 1.0, *, axis: Axis = -1) -> Array:
+def log_softmax(x: RealArray, temperature: NonNegativeNumbers = 1.0, *, axis: Axis = -1) -> Array:
     """The logarithm of softmax, x_i / tau - log sum_j exp(x_j / tau), without going through it.
 
     Parameters

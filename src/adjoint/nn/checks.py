@@ -11,6 +11,7 @@ import numpy as np
 
 import adjoint as ad
 
+from ..arguments import LARGEST
 from .layer import described
 
 
@@ -25,14 +26,14 @@ def count(owner: str, name: str, value: Any, *, least: int = 1) -> int:
         number = operator.index(value)
     except TypeError:
         number = least - 1
-    if number < least or isinstance(value, bool):
+    if not least <= number <= LARGEST or isinstance(value, bool):
         raise refuse(f"{owner}: {name} has to be a whole number, {least} or more.", f"{name}={value!r}")
     return number
 
 
 def pair(owner: str, name: str, value: Any, axes: int, *, least: int = 1) -> tuple[int, ...]:
     """A whole number for each axis; one number stands for all."""
-    if isinstance(value, Sequence) and len(value) == axes:
+    if isinstance(value, Sequence) and len(value) == axes and not isinstance(value, (str, bytes)):
         return tuple([count(owner, name, v, least=least) for v in value])
     if isinstance(value, Sequence):
         raise refuse(f"{owner}: {name} has to be one number, or one for each of {axes} axes.", f"{name}={value!r}")
@@ -48,15 +49,22 @@ def fraction(owner: str, name: str, value: Any) -> float:
 
 def positive(owner: str, name: str, value: Any) -> float:
     """A number above 0."""
-    if isinstance(value, (int, float, np.floating)) and value > 0.0:
+    if not isinstance(value, bool) and isinstance(value, (int, float, np.floating)) and 0.0 < value < math.inf:
         return float(value)
     raise refuse(f"{owner}: {name} has to be a positive number.", f"{name}={value!r}")
+
+
+def finite(owner: str, name: str, value: Any) -> float:
+    """A number, neither nan nor infinite."""
+    if not isinstance(value, bool) and isinstance(value, (int, float, np.floating)) and -math.inf < value < math.inf:
+        return float(value)
+    raise refuse(f"{owner}: {name} has to be a finite number.", f"{name}={value!r}")
 
 
 def real(owner: str, dtype: Any) -> np.dtype:
     """float64 or float32."""
     try:
-        kind = np.dtype(dtype)
+        kind = np.dtype(object if dtype is None else dtype)
     except TypeError:
         kind = np.dtype(object)
     if kind not in (np.float64, np.float32):
@@ -71,4 +79,4 @@ def last_axis(owner: str, x: Any, length: int) -> None:
         fix = f"Make it for these:  {owner}({shape[-1]}, ...)." if shape else ""
         if math.prod(shape[1:]) == length:
             fix = "Make a row of each example:  x.reshape(len(x), -1),  or  nn.Flatten()  before it."
-        raise refuse(f"{owner} takes arrays of shape (..., {length}).", described(x), fix)
+        raise refuse(f"{owner} takes arrays of shape (..., {length}).", f"x = {described(x)}", fix)

@@ -11,15 +11,15 @@ import numpy as np
 
 import adjoint as ad
 
-from ..arguments import checked
+from ..arguments import Model, checked
 from .layer import described
 from .walking import LeafPlace, is_array, is_trained, places
 
 Arrays = dict[str, Any]
 
 
-@checked("model")
-def parameters(model: Any) -> Arrays:
+@checked()
+def parameters(model: Model) -> Arrays:
     """Every trained array of a model by its name.
 
     Trained are the arrays of real numbers that are not fields made with `nn.statistic`. An array that stands in several
@@ -50,8 +50,8 @@ def parameters(model: Any) -> Arrays:
     return {name: leaves[k] for name, (k, *_) in _trained(at, leaves).items()}
 
 
-@checked("model")
-def count_parameters(model: Any) -> int:
+@checked()
+def count_parameters(model: Model) -> int:
     """How many numbers of a model are trained.
 
     Parameters
@@ -73,8 +73,8 @@ def count_parameters(model: Any) -> int:
     return sum([int(np.size(array)) for array in parameters(model).values()])
 
 
-@checked("model")
-def statistics(model: Any) -> Arrays:
+@checked()
+def statistics(model: Model) -> Arrays:
     """Every array of a model that is not trained, by its name: running statistics and whole numbers.
 
     Parameters
@@ -97,8 +97,8 @@ def statistics(model: Any) -> Arrays:
     return {p.name: x for p, x in zip(at, leaves, strict=True) if is_array(x, p) and not is_trained(p, x)}
 
 
-@checked("freeze", "model")
-def partition(model: Any, freeze: str | Iterable[str] = ()) -> tuple[Arrays, Callable[..., Any]]:
+@checked("freeze")
+def partition(model: Model, freeze: str | Iterable[str] = ()) -> tuple[Arrays, Callable[..., Any]]:
     """The parameters of a model, and the function that puts others in their place.
 
     The way to differentiate with respect to a model: `rebuild(parameters)` is the model again, also for traced values.
@@ -158,8 +158,8 @@ def partition(model: Any, freeze: str | Iterable[str] = ()) -> tuple[Arrays, Cal
     return {name: leaves[k] for name, (k, *_) in free.items()}, rebuild
 
 
-@checked("model")
-def replace(model: Any, arrays: Mapping[str, Any]) -> Any:
+@checked()
+def replace(model: Model, arrays: Mapping[str, Any]) -> Any:
     """A new model with other arrays at these names.
 
     Parameters
@@ -200,8 +200,8 @@ def replace(model: Any, arrays: Mapping[str, Any]) -> Any:
     return ad.tree.unflatten(structure, new)
 
 
-@checked("model")
-def share(model: Any, name: str, other: str) -> Any:
+@checked()
+def share(model: Model, name: str, other: str) -> Any:
     """A new model in which the array called `name` is the one called `other`: one parameter, in two places.
 
     Parameters

@@ -7,15 +7,15 @@ from typing import Any
 
 import adjoint as ad
 
-from ..arguments import checked
+from ..arguments import Key, checked
 from . import checks
 from .init import as_key
 from .layer import described
 from .walking import layers
 
 
-@checked("model", "x", "key")
-def training(model: Any, x: Any, key: Any = None) -> tuple[Any, Any]:
+@checked("model", "x")
+def training(model: Any, x: Any, key: Key | None = None) -> tuple[Any, Any]:
     """What a model gives in training, with dropout and batch statistics, and the model with its new statistics.
 
     A layer that behaves differently in training has a method `training(x, key) -> (y, layer)`. Calling the model,
@@ -74,7 +74,7 @@ def training(model: Any, x: Any, key: Any = None) -> tuple[Any, Any]:
     return y, changed
 
 
-@checked("model")
+@checked()
 def is_stochastic(model: Any) -> bool:
     """Whether a model draws random numbers in training, so that `nn.training` needs a key.
 

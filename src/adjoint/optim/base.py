@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import adjoint as ad
 
-from ..arguments import checked
+from ..arguments import Tree, checked
 from .checks import check_same, check_trained, described, refuse
 from .recipes import again, remembered
 
@@ -197,8 +197,8 @@ def chain(*optimizers: Optimizer) -> Optimizer:
     return optimizer(init, update, name, **{fact: any([has(o, fact) for o in optimizers]) for fact in facts})
 
 
-@checked()
-def apply(params: T, step: Any) -> T:
+@checked("params", "step")
+def apply(params: T, step: Tree) -> T:
     """The parameters after a step: each leaf plus its step, in the dtype that it had.
 
     Parameters

@@ -15,7 +15,8 @@ from .recipes import remembered
 
 P = ParamSpec("P")
 R = TypeVar("R")
-LOOKED_AT = ArgumentKind("a number or a schedule", lambda x: not isinstance(x, (list, tuple, dict, set)))
+NO_RATES = (list, tuple, dict, set, str, bytes, np.ma.MaskedArray)
+LOOKED_AT = ArgumentKind("a number or a schedule", lambda x: not isinstance(x, NO_RATES))
 Rate = Annotated[float | Callable[[Any], Any], LOOKED_AT]
 """A step size: a number, or a schedule, which is a function of the number of steps taken."""
 
@@ -73,7 +74,7 @@ def is_plain(x: Any) -> bool:
 
 def number(x: Any, name: str, argument: str, low: float = 0.0, high: float = math.inf, *, open: bool = False) -> Any:
     """A number between two others, as a Python float so that float32 stays float32; `open`: not `low` itself."""
-    if not is_plain(x) and type(x) is not bool and hasattr(x, "dtype"):
+    if not is_plain(x) and not isinstance(x, (bool, np.ndarray)) and hasattr(x, "dtype"):
         return x
     fits = is_plain(x) and np.ndim(x) == 0 and np.asarray(x).dtype.kind in "fiu"
     if not fits or not (low < x if open else low <= x) or not (x < high if math.isinf(high) else x <= high):
@@ -96,7 +97,7 @@ def rate_of(rate: Any, name: str) -> Rate:
         return rate  # type: ignore[no-any-return]
     if (
         isinstance(rate, str)
-        or (is_plain(rate) and np.ndim(rate))
+        or (isinstance(rate, np.ndarray) and np.ndim(rate))
         or type(rate) is bool
         or not hasattr(rate, "__float__")
     ):

@@ -9,7 +9,7 @@ import numpy as np
 
 import adjoint as ad
 
-from ..arguments import checked
+from ..arguments import Tree, checked
 from .base import Optimizer, check_optimizer
 from .checks import check_same, number
 from .objective import derivative
@@ -20,8 +20,8 @@ from .vectors import on_vectors
 Search = Callable[[Callable[[Any], Trial], Trial, Any], Trial | None]
 
 
-@checked()
-def is_descent(gradient: Any, step: Any) -> bool:
+@checked("gradient", "step")
+def is_descent(gradient: Tree, step: Tree) -> bool:
     """Whether a step goes downhill: <gradient, step> < 0.
 
     Parameters

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import fnmatch
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import adjoint as ad
 
-from ..arguments import checked
+from ..arguments import Finite, checked
 from .base import Optimizer, optimizer
-from .checks import Rate, at, foreign, is_plain, like, number, refuse
+from .checks import at, foreign, is_plain, like, number, refuse
 from .recipes import remembered
 
 
@@ -122,7 +123,7 @@ def weight_decay(strength: float, *, only: str = "*") -> Optimizer:
 
 @remembered
 @checked()
-def scale(factor: Rate) -> Optimizer:
+def scale(factor: Finite | Callable[[Any], Any]) -> Optimizer:
     """What passes, times a factor.
 
     Parameters
@@ -143,8 +144,6 @@ def scale(factor: Rate) -> Optimizer:
     >>> optimizer.update(np.array([1.0, 2.0]), optimizer.init(np.zeros(2)))[0]
     array([-0.5, -1. ])
     """
-    if not callable(factor) and (isinstance(factor, (str, bool)) or not hasattr(factor, "__float__")):
-        refuse("scale needs a number, or a function of the number of steps taken.", got=f"{factor!r}")
     known = float(factor) if is_plain(factor) else factor  # type: ignore[arg-type]
 
     def update(gradient: Any, state: Any, params: Any = None, **context: Any) -> tuple[Any, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 
 import adjoint as ad
 
-from ..arguments import checked
+from ..arguments import Tree, checked
 from .base import Optimizer, apply, check_optimizer, has, name_of
 from .checks import check_trained, described, refuse, whole
 from .gradients import norm
@@ -33,6 +33,7 @@ STALLED = 20
 
 @checked(
     "f",
+    "x0",
     "optimizer",
     "stop",
     method="optimizer=, as  optim.minimize(f, x0, optim.lbfgs())",
@@ -44,7 +45,7 @@ STALLED = 20
 )
 def minimize(
     f: Callable[..., Any],
-    x0: Any,
+    x0: Tree,
     optimizer: Optimizer | None = None,
     *,
     stop: Rule | None = None,

@@ -18,6 +18,7 @@ from typing import Any
 
 import adjoint as ad
 
+from ..arguments import checked
 from .checks import described, number, refuse, whole
 
 __all__ = ["Progress", "Rule", "gradient", "step", "steps", "validation", "value"]
@@ -119,6 +120,7 @@ class Rule:
         return Rule(begin)
 
 
+@checked()
 def step(eps: float) -> Rule:
     """Stop when a step is short: |w_(t+1) - w_t|^2 < eps.
 
@@ -147,6 +149,7 @@ def step(eps: float) -> Rule:
     return Rule(lambda: check)
 
 
+@checked()
 def gradient(eps: float) -> Rule:
     """Stop when the gradient is short: |g| < eps.
 
@@ -175,6 +178,7 @@ def gradient(eps: float) -> Rule:
     return Rule(lambda: check)
 
 
+@checked()
 def value(eps: float, *, relative: float = 0.0) -> Rule:
     """Stop when the value hardly changes any more: |f(w_(t+1)) - f(w_t)| < eps + relative * |f(w_t)|.
 
@@ -206,6 +210,7 @@ def value(eps: float, *, relative: float = 0.0) -> Rule:
     return Rule(lambda: check)
 
 
+@checked()
 def steps(most: int) -> Rule:
     """Stop after so many steps.
 
@@ -229,6 +234,7 @@ def steps(most: int) -> Rule:
     return Rule(lambda: lambda here: f"The {most} steps that were allowed are taken." if here.steps >= most else "")
 
 
+@checked("loss")
 def validation(loss: Callable[[Any], Any], *, patience: int = 10, every: int = 1, eps: float = 0.0) -> Rule:
     """Stop when another loss, that of validation data, has not become smaller for some time.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arguments import DTypeLike, NonNegativeNumbers, RealNumbers, Shape, checked
+from ..core.arguments import Bounds, DTypeLike, FiniteNumbers, NonNegativeNumbers, RealNumbers, Shape, checked
 from ..core.errors import ArgumentError, message
 from ..core.primitive import Primitive
 from ..core.traced import Traced
@@ -19,7 +19,7 @@ from .keys import checked_key
 
 @checked("key")
 def uniform(
-    key: Any, shape: Shape | None = None, low: RealNumbers = 0.0, high: RealNumbers = 1.0, dtype: DTypeLike = float
+    key: Any, shape: Shape | None = None, low: FiniteNumbers = 0.0, high: FiniteNumbers = 1.0, dtype: DTypeLike = float
 ) -> Any:
     """Numbers spread evenly over [low, high): low + (high - low) u.
 
@@ -278,8 +278,8 @@ def cauchy(
 @checked("key")
 def truncated_normal(
     key: Any,
-    low: RealNumbers = -np.inf,
-    high: RealNumbers = np.inf,
+    low: Bounds = -np.inf,
+    high: Bounds = np.inf,
     shape: Shape | None = None,
     dtype: DTypeLike = float,
 ) -> Any:

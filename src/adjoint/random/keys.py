@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.random import SeedSequence
 
-from ..core.arguments import Index, Size, checked
+from ..core.arguments import Index, Seed, Size, checked
 from ..core.errors import message
 from ..core.traced import Traced
 from ..core.values import cast, describe, dtype_of, shape_of, spread
@@ -22,7 +22,8 @@ from ..rules.stacking import one_by_one, outer_aligned
 UINT64 = np.dtype(np.uint64)
 
 
-def key(seed: int) -> Any:
+@checked("seed")
+def key(seed: Seed) -> Any:
     """A key from a seed.
 
     Parameters

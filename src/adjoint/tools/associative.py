@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arguments import Axis, checked
+from ..core.arguments import Axis, Tree, checked
 from ..core.errors import InputError, OutputError, message
 from ..core.tree import flatten, same_structure
 from ..core.values import Value, describe, shape_of
@@ -17,8 +17,8 @@ Rows = list[Value]
 """The leaves of the elements, each with the scanned axis in front."""
 
 
-@checked("f")
-def associative_scan(f: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: Axis = 0) -> Any:
+@checked("f", "elems")
+def associative_scan(f: Callable[[Any, Any], Any], elems: Tree, reverse: bool = False, axis: Axis = 0) -> Any:
     """The running results x0, f(x0, x1), f(f(x0, x1), x2), ... of an associative operation.
 
     `np.cumsum` for any operation with f(f(a, b), c) = f(a, f(b, c)). About 2 n applications in 2 log2(n) rounds, each

@@ -263,23 +263,25 @@ def _blank(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
     return np.zeros(shape, dtype)
 
 
-def _as_batch(data: Any, sample_weight: Any, class_weight: Any) -> Any:
+def _as_batch(data: Any, sample_weight: Any, class_weight: Any, name: str = "data") -> Any:
     """Arrays in memory as a batch of all examples; anything else stays what it is, and is iterated over."""
     if (
         isinstance(data, Iterable)
         and not isinstance(data, (tuple, list, dict, str, np.ndarray))
         and not _is_frame(data)
     ):
-        for name, weight in (("sample_weight", sample_weight), ("class_weight", class_weight)):
+        for given, weight in (("sample_weight", sample_weight), ("class_weight", class_weight)):
             if weight is not None:
                 raise refused(
-                    f"{name} needs data in memory.", described(data), "Pass  (X, y),  or weight examples in the loss."
+                    f"{given} needs data in memory.", described(data), "Pass  (X, y),  or weight examples in the loss."
                 )
         return data
     pairs = isinstance(data, list) and all([isinstance(part, tuple) for part in data])
     if not isinstance(data, (tuple, list)) or len(data) != 2 or pairs:
         raise refused(
-            "data is a pair of inputs and targets, or an iterable of such pairs.", described(data), _meant(data, pairs)
+            f"{name} is a pair of inputs and targets, or an iterable of such pairs.",
+            described(data),
+            _meant(data, pairs),
         )
     inputs, targets = [loading.as_arrays(part, name) for part, name in zip(data, "Xy", strict=True)]
     weights = None if sample_weight is None else np.asarray(sample_weight)
@@ -310,7 +312,7 @@ def _split(given: Any, validation: Any, seed: int) -> tuple[Any, Batch | None]:
     if validation is None:
         return given, None
     if not isinstance(validation, (int, float)):
-        held_out = _as_batch(validation, None, None)
+        held_out = _as_batch(validation, None, None, "validation")
         if not isinstance(held_out, Batch):
             raise refused("validation needs data in memory.", described(validation), "Write  validation=(X, y).")
         return given, held_out

@@ -7,7 +7,7 @@ from typing import Any, ParamSpec, overload
 
 import numpy as np
 
-from ..core.arguments import Count, checked
+from ..core.arguments import Arguments, Count, checked
 from ..core.derived import derived
 from ..core.tree import flatten
 from ..core.values import dtype_of
@@ -205,7 +205,7 @@ def hessian(
 
 
 @checked("fun", "primals", "tangents")
-def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
+def hvp(fun: Callable[..., Any], primals: Arguments, tangents: Arguments) -> Any:
     """The Hessian of a real-valued function times a vector, without the Hessian.
 
     Parameters

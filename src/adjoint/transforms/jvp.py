@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, overload
 
 import numpy as np
 
-from ..core.arguments import checked, whole
+from ..core.arguments import Arguments, Tree, checked, whole
 from ..core.derived import derived
 from ..core.forward import ForwardTrace, met
 from ..core.frames.folding import FOLDING
@@ -38,7 +38,8 @@ R = TypeVar("R")
 def jvp(fun: Callable[..., R], primals: Any, tangents: Any, has_aux: Literal[False] = False) -> tuple[R, R]: ...
 @overload
 def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool) -> Any: ...
-def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> Any:
+@checked("fun", "primals", "tangents")
+def jvp(fun: Callable[..., Any], primals: Arguments, tangents: Arguments, has_aux: bool = False) -> Any:
     """The value of a function and its directional derivative, in one sweep forward.
 
     For f at x along t: (f(x), J(x) t).
@@ -116,7 +117,7 @@ def _jvp(fun: Callable[..., Any], has_aux: bool, primals: Any, tangents: Any) ->
 
 
 @checked("fun")
-def linearize(fun: Callable[..., R], *primals: Any) -> tuple[R, Callable[..., R]]:
+def linearize(fun: Callable[..., R], *primals: Tree) -> tuple[R, Callable[..., R]]:
     """The value of a function and its linear map t -> J t, which does not evaluate the function again.
 
     Parameters
@@ -191,8 +192,6 @@ def derivative(fun: Callable[..., Any], n: Annotated[int, whole(0, 100)] = 1) ->
     60.0
     """
     checked_function(fun, "derivative")
-    if not isinstance(n, int) or n < 0:
-        raise ValueError(f"the order of a derivative is 0, 1, 2, ...; got {n!r}")
     if n == 0:
         return fun
 

@@ -9,7 +9,6 @@ from typing import Any
 from ..core.classes import CALLERS
 from ..core.frames.callsite import stands_for_the_user
 from ..core.frames.float_warnings import redirect, restore
-from ..core.frames.folding import fold
 from ..core.frames.swallowed import behind
 from ..core.traced import LOCAL
 from ..numpy.patching import first_trace
@@ -33,8 +32,12 @@ def entrance(evaluated: Evaluation, wanted: Callable[[Any], Any] | None = None) 
                 found = evaluated(args, kwargs)
             return found if wanted is None else wanted(found)
         except Exception as error:
-            fold(error)
-            raise
+            from ..core.arguments.naming import as_it_leaves  # seldom needed, so not when the library is imported
+
+            found = as_it_leaves(error, transformed.__wrapped__, args, kwargs)  # type: ignore[attr-defined]
+            if found is error:
+                raise
+            raise found from error
 
     return transformed
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 
-from ..core.arguments import checked
+from ..core.arguments import Tree, checked
 from ..core.errors import TangentError, message
 from ..core.frames.folding import FOLDING
 from ..core.quick.number_kinds import note_kinds
@@ -79,7 +79,8 @@ def vjp(
 ) -> tuple[R, Callable[[Any], tuple[Any, ...]]]: ...
 @overload
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool) -> Any: ...
-def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+@checked("fun")
+def vjp(fun: Callable[..., Any], *primals: Tree, has_aux: bool = False) -> Any:
     """The value of a function and its pullback, the map from cotangents of the result to cotangents of the arguments.
 
     The pullback g -> J* g is the adjoint of the Jacobian: <g, J t> = <J* g, t> for every tangent t. It may be called
@@ -158,7 +159,7 @@ def _pullback(fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, 
 
 
 @checked("fun")
-def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
+def linear_transpose(fun: Callable[..., Any], *primals: Tree) -> Callable[[Any], tuple[Any, ...]]:
     """The transpose of a linear function: for f(x) = A x the map g -> A* g.
 
     Parameters

@@ -1,22 +1,33 @@
 """What the parameters of public functions take, read off their type hints and asked at the entrance."""
 
+from .aliases import NUMBERS_IN_CONTAINERS as NUMBERS_IN_CONTAINERS
+from .aliases import Arguments as Arguments
 from .aliases import Array as Array
 from .aliases import Axes as Axes
 from .aliases import Axis as Axis
 from .aliases import Base as Base
+from .aliases import Bounds as Bounds
 from .aliases import Count as Count
 from .aliases import DTypeLike as DTypeLike
+from .aliases import Finite as Finite
+from .aliases import FiniteNumbers as FiniteNumbers
 from .aliases import Fraction as Fraction
 from .aliases import Index as Index
+from .aliases import Key as Key
+from .aliases import Model as Model
 from .aliases import NonNegative as NonNegative
 from .aliases import NonNegativeNumbers as NonNegativeNumbers
 from .aliases import Numbers as Numbers
 from .aliases import NumericDType as NumericDType
 from .aliases import Positive as Positive
+from .aliases import PositiveNumbers as PositiveNumbers
+from .aliases import RealArray as RealArray
 from .aliases import RealNumbers as RealNumbers
 from .aliases import Seed as Seed
 from .aliases import Shape as Shape
 from .aliases import Size as Size
+from .aliases import Tree as Tree
+from .aliases import Truth as Truth
 from .entrance import checked as checked
 from .kinds import LARGEST as LARGEST
 from .kinds import ArgumentKind as ArgumentKind

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
@@ -26,12 +28,55 @@ def _are_numbers(x: Any, kinds: frozenset[str]) -> bool:
     )
 
 
+def _is_tree(x: Any) -> bool:
+    """Whether the leaves of containers, dataclasses among them, are numbers or arrays of them."""
+    from ..tree import flatten
+
+    return not is_too_deep(x) and all([_are_numbers(leaf, NUMERIC) for leaf in flatten(x)[0]])
+
+
+def _is_truth(x: Any) -> bool:
+    """Whether a value is true or false: numbers but nan are, and arrays of one element, as NumPy has it."""
+    if isinstance(x, CONTAINERS) or not _are_numbers(x, REAL | {"b"}):
+        return False
+    return isinstance(x, Traced) or (np.size(x) == 1 and bool(np.all(x == x)))
+
+
+def _is_key(x: Any) -> bool:
+    if isinstance(x, (Traced, np.ndarray)) and x.ndim:
+        return x.dtype == np.uint64 and x.shape[-1] == 2
+    return whole(0).accepts(x)
+
+
+def _is_model(x: Any) -> bool:
+    return not (x is None or isinstance(x, (str, bytes, int, float, complex, np.generic)) or is_too_deep(x))
+
+
+def _is_real_array(x: Any) -> bool:
+    return not isinstance(x, (list, tuple, bool)) and _are_numbers(x, REAL)
+
+
 def _are_axes(x: Any) -> bool:
-    return not isinstance(x, np.ndarray) and not is_too_deep(x)
+    """Whether the leaves of Python's containers may be axes; what else a container may be, is known to who maps."""
+    if is_too_deep(x):
+        return False
+    parts = leaves(x) if isinstance(x, CONTAINERS) else [x]
+    return all([WHOLE_AXIS.accepts(part) for part in parts if isinstance(part, NO_AXES)])
 
 
-def _are_not_negative(x: Any) -> bool:
-    return _are_numbers(x, REAL) and (isinstance(x, Traced) or bool(np.all(np.asarray(x) >= 0.0)))
+def _all(question: Callable[[Any], Any]) -> Callable[[Any], bool]:
+    """Whether all of some real numbers are such; those that are traced are not looked at."""
+
+    def holds(x: Any) -> bool:
+        if not _are_numbers(x, REAL) or isinstance(x, bool):
+            return False
+        parts = leaves(x) if isinstance(x, CONTAINERS) else [x]
+        try:
+            return all([isinstance(part, Traced) or bool(np.all(question(np.asarray(part, float)))) for part in parts])
+        except OverflowError:  # a whole number that no float is near to
+            return False
+
+    return holds
 
 
 def _is_numeric_dtype(x: Any, kinds: frozenset[str]) -> bool:
@@ -55,6 +100,8 @@ def _is_shape(x: Any) -> bool:
     return total <= LARGEST
 
 
+WHOLE_AXIS = whole(-64, 63)
+NO_AXES = (int, float, complex, np.ndarray, np.generic)
 NUMBERS = ArgumentKind(
     "a number or an array of numbers", lambda x: _are_numbers(x, NUMERIC), frozenset((float, int, complex))
 )
@@ -76,7 +123,7 @@ Size = Annotated[int, whole(0, LARGEST)]
 Seed = Annotated[int, whole(0)]
 """A seed."""
 
-Axis = Annotated[int, whole(-64, 63)]
+Axis = Annotated[int, WHOLE_AXIS]
 """An axis of an array, of which NumPy has at most 64."""
 
 Positive = Annotated[float, number(0.0, above=True, below=True)]
@@ -84,6 +131,9 @@ Positive = Annotated[float, number(0.0, above=True, below=True)]
 
 NonNegative = Annotated[float, number(0.0, below=True)]
 """A finite number of at least 0."""
+
+Finite = Annotated[float, number(-math.inf, above=True, below=True)]
+"""A number, neither nan nor infinite."""
 
 Fraction = Annotated[float, number(0.0, 1.0)]
 """A number from 0 to 1."""
@@ -117,5 +167,36 @@ Index = Annotated[Any, ArgumentKind("a whole number", whole().accepts)]
 Axes = Annotated[Any, ArgumentKind("an axis, None, or a container of them", _are_axes)]
 """The axes of a batch, in the containers of the arguments."""
 
-NonNegativeNumbers = Annotated[Any, ArgumentKind("numbers or arrays of them, none below 0", _are_not_negative)]
+NUMBERS_IN_CONTAINERS = ArgumentKind("a number, an array, or a container of them", _is_tree, frozenset((float, Traced)))
+
+Tree = Annotated[Any, NUMBERS_IN_CONTAINERS]
+"""What can be carried, differentiated, solved for: numbers and arrays in any containers."""
+
+Arguments = Annotated[
+    Any, ArgumentKind("a tuple of arguments", lambda x: isinstance(x, (tuple, list)), frozenset((tuple,)))
+]
+"""The arguments of a function, or something for each of them."""
+
+Key = Annotated[Any, ArgumentKind("a key of ad.random, or a seed", _is_key)]
+"""Where random numbers come from."""
+
+Truth = Annotated[Any, ArgumentKind("True, False, or one real number", _is_truth, frozenset((bool, np.bool)))]
+"""What decides: it may be traced."""
+
+Model = Annotated[Any, ArgumentKind("a model: a layer, or containers of layers and arrays", _is_model)]
+"""What has parameters."""
+
+RealArray = Annotated[Any, ArgumentKind("a real number or an array of them", _is_real_array, frozenset((float,)))]
+"""The same as `Array`, but neither complex numbers nor truth values."""
+
+NonNegativeNumbers = Annotated[Any, ArgumentKind("numbers or arrays of them, none below 0", _all(lambda x: x >= 0.0))]
 """How wide, or how much error is allowed."""
+
+PositiveNumbers = Annotated[Any, ArgumentKind("positive numbers or arrays of them", _all(lambda x: x > 0.0))]
+"""How wide, where nothing can have no width."""
+
+Bounds = Annotated[Any, ArgumentKind("numbers or arrays of them, none nan", _all(lambda x: ~np.isnan(x)))]
+"""Ends of an interval that may be infinite."""
+
+FiniteNumbers = Annotated[Any, ArgumentKind("finite numbers or arrays of them", _all(np.isfinite))]
+"""Ends of an interval, factors."""

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from ..hints import unknown_keyword
-from .containers import is_too_deep
 from .kinds import ANYTHING, ArgumentKind, kind_of, looked_at_by_the_function
 
 P = ParamSpec("P")
@@ -23,8 +22,8 @@ def checked(*own: str, **elsewhere: str) -> Callable[[Callable[P, R]], Callable[
     """A decorator: each argument is of the kind that the hint of its parameter asks for, or refused by its name.
 
     `own` are parameters that the function itself looks at, with better words than those of a table; of these only
-    arrays that no hint asks for and containers without an end are refused here. `elsewhere` has keywords of other
-    libraries, to what to write here, as `lr="rate="`.
+    containers without an end are refused here. Their kinds are asked for if the function fails: the error that leaves
+    names the argument. `elsewhere` has keywords of other libraries, to what to write here, as `lr="rate="`.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -41,7 +40,13 @@ def checked(*own: str, **elsewhere: str) -> Callable[[Callable[P, R]], Callable[
                     raise TypeError(explained(function.__name__, options, known, elsewhere))
                 if type(value) not in asked.plainly and not asked.accepts(value):
                     refuse(name, asked, value)
-            return function(*args, **options)
+            try:
+                return function(*args, **options)
+            except Exception as error:
+                found = table.explained(error, args, options)
+                if found is error:
+                    raise
+                raise found from error
 
         # in the module of the function itself, where doctest looks for examples
         own_call: Any = types.FunctionType(called.__code__, function.__globals__, closure=called.__closure__)
@@ -58,15 +63,20 @@ class Parameters:
         self.own = own
         self.parameters = inspect.signature(function).parameters
         self.names = frozenset(self.parameters)
+        self.others = next((p.name for p in self.parameters.values() if p.kind is inspect.Parameter.VAR_POSITIONAL), "")
         takes_more = any([p.kind is inspect.Parameter.VAR_KEYWORD for p in self.parameters.values()])
         self.further = ANYTHING if takes_more else None
 
     @functools.cached_property
-    def kinds(self) -> dict[str, ArgumentKind]:
-        """By the names of parameters."""
+    def asked_for(self) -> dict[str, ArgumentKind]:
+        """What the hints say, by the names of parameters."""
         hints = typing.get_type_hints(self.function, include_extras=True)
-        kinds = {name: kind_of(hints.get(name, Any)) for name in self.parameters}
-        return {name: looked_at_by_the_function(kind) if name in self.own else kind for name, kind in kinds.items()}
+        return {name: kind_of(hints.get(name, Any)) for name in self.parameters}
+
+    @functools.cached_property
+    def kinds(self) -> dict[str, ArgumentKind]:
+        """What is asked before the function is called."""
+        return {name: looked_at_by_the_function(k) if name in self.own else k for name, k in self.asked_for.items()}
 
     @functools.cached_property
     def in_order(self) -> list[tuple[str, ArgumentKind]]:
@@ -75,9 +85,22 @@ class Parameters:
 
     def refuse(self, name: str, kind: ArgumentKind, value: Any) -> NoReturn:
         """Say which argument it is, what it has to be, and what it is."""
-        from ..errors import ArgumentError, message
-        from ..values import describe
+        from .naming import refusal
 
-        got = f"{name} = {describe(value)}" + (", which holds itself or is nested without end" * is_too_deep(value))
-        owner = self.function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
-        raise ArgumentError(message(f"{owner} needs {name}, {kind.words}.", got=got))
+        raise refusal(self.owner, name, kind.words, value)
+
+    def explained(self, error: Exception, args: tuple[Any, ...], options: dict[str, Any]) -> Exception:
+        """The error that leaves the function: with the name of the argument at fault."""
+        from .naming import named, without_frame
+
+        without_frame(error)
+        given = {name: value for value, (name, _) in zip(args, self.in_order, strict=False)}
+        rest = {f"{self.others}[{k}]": x for k, x in enumerate(args[len(given) :])}
+        kinds = {**self.asked_for, **dict.fromkeys(rest, self.asked_for.get(self.others, ANYTHING))}
+        given.pop("self", None)  # which is not made yet
+        return named(error, self.owner, {**given, **rest, **options}, kinds)
+
+    @property
+    def owner(self) -> str:
+        """What users call the function."""
+        return self.function.__qualname__.removesuffix(".__init__").rpartition(".")[2]

@@ -63,12 +63,11 @@ def kind_of(hint: Any) -> ArgumentKind:
 
 
 def looked_at_by_the_function(kind: ArgumentKind) -> ArgumentKind:
-    """What the function looks at itself, with better words; but for arrays, which no `if` takes, and endless things."""
+    """What the function looks at itself, with better words; but for what has no end."""
+    if kind is TRUTH:  # nobody has better words for it
+        return kind
 
-    def accepts(x: Any) -> bool:
-        return kind.accepts(x) or not (isinstance(x, np.ndarray) or is_too_deep(x))
-
-    return ArgumentKind(kind.words, accepts, kind.plainly)
+    return ANYTHING._replace(words=kind.words, plainly=kind.plainly | ANYTHING.plainly)
 
 
 def _instance(cls: type) -> ArgumentKind:
@@ -141,6 +140,8 @@ def _is_one(x: Any, kinds: frozenset[str]) -> bool:
 def _either(kinds: list[ArgumentKind]) -> ArgumentKind:
     if any([kind is ANYTHING for kind in kinds]):
         return ANYTHING
+    if PATH in kinds:  # a text is one as well, but not every text
+        kinds = [kind for kind in kinds if kind is not TEXT]
     last = [kind for kind in kinds if kind is not NONE] + [kind for kind in kinds if kind is NONE]
     words = " or ".join([kind.words for kind in last])
     return ArgumentKind(
@@ -183,7 +184,9 @@ FUNCTION = ArgumentKind("a function", callable, frozenset((types.FunctionType, n
 MAPPING = ArgumentKind("a dict", lambda x: isinstance(x, Mapping) and not is_too_deep(x))
 TRUTH = ArgumentKind("True or False", lambda x: isinstance(x, (bool, np.bool)), frozenset((bool, np.bool)))
 TEXT = ArgumentKind("a text", lambda x: isinstance(x, str), frozenset((str,)))
-PATH = ArgumentKind("a path", lambda x: isinstance(x, (str, os.PathLike)) and "\0" not in os.fspath(x))
+PATH = ArgumentKind(
+    "a path", lambda x: isinstance(x, (str, os.PathLike)) and len(os.fspath(x)) > 0 and "\0" not in os.fspath(x)
+)
 CLASS = ArgumentKind("a class", lambda x: isinstance(x, type))
 
 PLAIN: dict[Any, ArgumentKind] = {

@@ -9,6 +9,7 @@ import numpy as np
 
 import adjoint as ad
 
+from ...arguments import NUMBERS_IN_CONTAINERS
 from .. import checks
 from ..layer import described, layer, static, text_of
 
@@ -41,6 +42,8 @@ class Function:
             raise checks.refuse(
                 "Function needs a function  predict(params, x)  first, then the parameters.", text_of(self.predict)
             )
+        if not NUMBERS_IN_CONTAINERS.accepts(self.params):
+            raise checks.refuse(f"Function needs params, {NUMBERS_IN_CONTAINERS.words}.", text_of(self.params))
         for path, leaf in zip(ad.tree.paths(self.params), ad.tree.leaves(self.params), strict=True):
             if isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype.kind in "biu":
                 raise checks.refuse(

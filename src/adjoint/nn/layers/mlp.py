@@ -86,13 +86,19 @@ class MLP:
             self,
             layers=tuple(
                 [
-                    Dense(c, d, key=k, init=init or _init_for(activation, last=i == len(hidden)), dtype=kind)
+                    Dense(
+                        c,
+                        d,
+                        key=k,
+                        init=_init_for(activation, last=i == len(hidden)) if init is None else init,
+                        dtype=kind,
+                    )
                     for i, (c, d, k) in enumerate(zip(widths, widths[1:], keys, strict=False))
                 ]
             ),
             activations=tuple([_activation(activation, width, kind) for width in hidden]),
             norms=tuple([NORMS[norm](width, dtype=kind) for width in hidden]) if norm else (),
-            dropout=Dropout(dropout) if dropout else None,
+            dropout=Dropout(dropout) if checks.fraction("MLP", "dropout", dropout) else None,
         )
 
     def __call__(self, x: Any) -> Any:

@@ -36,7 +36,7 @@ class PReLU:
 
     def __init__(self, width: int, *, slope: float = 0.25, dtype: Any = np.float64) -> None:
         kind = checks.real("PReLU", dtype)
-        fill(self, slope=np.full(checks.count("PReLU", "width", width), slope, kind))
+        fill(self, slope=np.full(checks.count("PReLU", "width", width), checks.finite("PReLU", "slope", slope), kind))
 
     def __call__(self, x: Any) -> Any:
         """Apply the layer to the last axis."""

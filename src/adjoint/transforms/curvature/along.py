@@ -57,7 +57,11 @@ def at_point(fun: Callable[[Any], Any], x: Any, transform: str) -> CurvaturePoin
     inputs = checked_inputs(given, (x,), transform)
     if not inputs:
         raise InputError(
-            message(f"{transform} needs an array or a number to differentiate with respect to.", got="none")
+            message(
+                f"{transform} needs an array or a number to differentiate with respect to.",
+                got="none",
+                fix="Choose an argument that has numbers with  argnums.",
+            )
         )
     for value in inputs:
         refuse_complex(value, transform)

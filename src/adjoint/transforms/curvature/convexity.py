@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.arguments import LARGEST, NonNegative, checked, whole
+from ...core.arguments import LARGEST, NonNegative, Tree, checked, whole
 from ...core.errors import InputError, message
 from ...core.frames.folding import FOLDING
 from ...core.tree import flatten, same_structure
@@ -18,11 +18,11 @@ from .along import at_point
 from .points import one_number, refuse_traced
 
 
-@checked("fun", "points", "tolerance")
+@checked("fun", "a", "b")
 def is_convex_between(
     fun: Callable[..., Any],
-    a: Any,
-    b: Any,
+    a: Tree,
+    b: Tree,
     *args: Any,
     points: Annotated[int, whole(3, LARGEST)] = 101,
     tolerance: NonNegative | None = None,
@@ -78,7 +78,7 @@ def is_convex_between(
     checked_function(fun, "is_convex_between", "ad.is_convex_between(f, a, b)")
     refuse_traced(flatten((a, b, args))[0], "is_convex_between")
     with FOLDING:
-        _check(a, b, points)
+        _check(a, b)
         start, end = [at_point(fun, x, "is_convex_between").inputs for x in (a, b)]
         rebuild = flatten(a)[1]
         ways = [np.subtract(y, x) for x, y in zip(start, end, strict=True)]
@@ -114,7 +114,7 @@ def _derivatives(f: Any, t: float) -> tuple[float, float, float]:
     return float(value), float(first), float(second)
 
 
-def _check(a: Any, b: Any, points: Any) -> None:
+def _check(a: Any, b: Any) -> None:
     shapes = [[shape_of(leaf) for leaf in flatten(x)[0]] for x in (a, b)]
     if not same_structure(a, b) or shapes[0] != shapes[1]:
         raise InputError(
@@ -123,10 +123,6 @@ def _check(a: Any, b: Any, points: Any) -> None:
                 got=f"{_described(a)} and {_described(b)}",
                 fix="Give two points of the same space.",
             )
-        )
-    if not isinstance(points, int) or points < 2:
-        raise InputError(
-            message("points has to be a whole number of points, at least the two ends.", got=describe(points))
         )
 
 

@@ -22,7 +22,7 @@ from ..recording import entrance
 from .along import CurvaturePoint, SecondDerivatives, along, at_point
 
 
-@checked("fun", "argnums", "chunk_size")
+@checked("fun", "argnums")
 def hessian_diagonal(
     fun: Callable[..., Any], argnums: int | Sequence[int] = 0, chunk_size: Count | None = None
 ) -> Callable[..., Any]:
@@ -84,7 +84,7 @@ def hessian_diagonal(
     return derived(entrance(diagonal), name, fun, argnums=argnums, chunk_size=chunk_size)  # type: ignore[no-any-return]
 
 
-@checked("fun", "argnums", "key", "probes", "chunk_size")
+@checked("fun", "argnums", "key")
 def laplacian(
     fun: Callable[..., Any], argnums: int | Sequence[int] = 0, *,
     probes: Count | None = None, key: Any = None, chunk_size: Count | None = None,

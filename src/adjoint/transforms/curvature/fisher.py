@@ -19,7 +19,7 @@ from .linearised import Linearised, only_array
 from .metric import taken_apart
 
 
-@checked("model", "likelihood", "variance")
+@checked("model", "likelihood")
 def fisher(
     model: Callable[..., Any], likelihood: str | Callable[..., Any] = "categorical", *,
     empirical: bool = False, per_sample: bool = False, variance: Positive = 1.0, product: bool = False,

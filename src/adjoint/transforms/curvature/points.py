@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.arguments import NonNegative, checked
+from ...core.arguments import NonNegative, Tree, checked
 from ...core.errors import InputError, OutputError, UnsupportedError, message
 from ...core.frames.folding import FOLDING
 from ...core.traced import Traced
@@ -66,8 +66,8 @@ class Classification:
         )
 
 
-@checked("fun", "tolerance")
-def classify(fun: Callable[..., Any], x: Any, *args: Any, tolerance: NonNegative | None = None) -> Classification:
+@checked("fun", "x")
+def classify(fun: Callable[..., Any], x: Tree, *args: Any, tolerance: NonNegative | None = None) -> Classification:
     """Whether a point is a minimum, a maximum or a saddle of a function, by the eigenvalues of its Hessian.
 
     All eigenvalues positive make a strict local minimum, all negative ones a maximum, both signs a saddle. What is

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.arguments import checked
+from ...core.arguments import Tree, checked
 from ...core.errors import OutputError, message
 from ...core.values import shape_of
 from ..callbacks.plain import plain_function
@@ -26,7 +26,7 @@ Solver = Callable[[Callable[[Any], Any], Any], Any]
 @checked("f")
 def root(
     f: Callable[..., Any],
-    x0: Any,
+    x0: Tree,
     *args: Any,
     solver: Solver | None = None,
     linear_solver: LinearSolver | None = None,
@@ -71,7 +71,7 @@ def root(
 @checked("f")
 def fixed_point(
     f: Callable[..., Any],
-    x0: Any,
+    x0: Tree,
     *args: Any,
     solver: Solver | None = None,
     linear_solver: LinearSolver | None = None,
@@ -115,7 +115,7 @@ def fixed_point(
 @checked("f")
 def argmin(
     f: Callable[..., Any],
-    x0: Any,
+    x0: Tree,
     *args: Any,
     solver: Solver | None = None,
     linear_solver: LinearSolver | None = None,
@@ -161,7 +161,7 @@ def argmin(
 def _solved(
     kind: str,
     f: Callable[..., Any],
-    x0: Any,
+    x0: Tree,
     args: tuple[Any, ...],
     solver: Solver | None,
     usual: Solver,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.arguments import checked
+from ...core.arguments import Tree, checked
 from ...core.values import shape_of
 from ..callbacks.plain import plain_function
 from ..callbacks.solver import Callbacks
@@ -25,7 +25,7 @@ LinearSolver = Callable[[Callable[[Any], Any], Any], Any]
 
 @checked("matvec")
 def linear_solve(
-    matvec: Callable[..., Any], b: Any, *args: Any, solver: LinearSolver | None = None, symmetric: bool = False
+    matvec: Callable[..., Any], b: Tree, *args: Any, solver: LinearSolver | None = None, symmetric: bool = False
 ) -> Any:
     """The solution x of matvec(x, *args) = b, where matvec is linear in x; nobody makes its matrix.
 

@@ -91,7 +91,12 @@ def checked_argnums(argnums: Any, transform: str = "grad") -> int | tuple[int, .
     """Which arguments to differentiate with respect to: one number, or a tuple of different ones."""
     if type(argnums) is int or _is_place(argnums):
         return int(argnums)
-    if isinstance(argnums, Sequence) and all(map(_is_place, argnums)) and len(set(argnums)) == len(argnums):
+    if (
+        isinstance(argnums, Sequence)
+        and not isinstance(argnums, (str, bytes))
+        and all(map(_is_place, argnums))
+        and len(set(argnums)) == len(argnums)
+    ):
         return tuple([int(n) for n in argnums])
     is_named = transform != "explain" and isinstance(argnums, (str, tuple, list)) and _are_names(argnums)
     raise InputError(

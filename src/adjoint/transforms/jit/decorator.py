@@ -31,7 +31,7 @@ def jit(
 def jit(
     *, static_argnums: Numbers = (), static_argnames: Names = (), donate_argnums: Numbers = ()
 ) -> Callable[[Callable[P, R]], Jitted[P, R]]: ...
-@checked("fun", "static_argnums", "static_argnames", "donate_argnums")
+@checked("fun")
 def jit(
     fun: Callable[..., Any] | None = None,
     *,

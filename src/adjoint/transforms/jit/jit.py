@@ -13,7 +13,6 @@ from typing import Any, Generic, ParamSpec, TypeVar
 from ...core.derived import found_jitted as made_again
 from ...core.derived import reference
 from ...core.forking import renewed_lock
-from ...core.frames.folding import fold
 from ...core.traced import LOCAL, Traced, settled
 from ...core.values import is_captured
 from ...ir.capture import ForeignValueError
@@ -105,8 +104,12 @@ class Jitted(Generic[P, R]):
         except ForeignValueError:  # the function itself is right for any value it closes over
             return self.fun(*args, **kwargs)
         except Exception as error:
-            fold(error)
-            raise
+            from ...core.arguments.naming import as_it_leaves  # seldom needed, so not when the library is imported
+
+            found = as_it_leaves(error, self.fun, args, kwargs)
+            if found is error:
+                raise
+            raise found from error
 
     def __reduce__(self) -> Any:
         """By reference, as functions are pickled: another process records anew."""

@@ -206,7 +206,7 @@ def _static(name: Any, value: Any) -> StaticKey:
             message(
                 f"The static argument {name!r} cannot be hashed, so no recording could be found for it again.",
                 got=describe(value),
-                fix="Pass a tuple instead of a list, or let the argument be traced.",
+                fix="Pass a tuple instead of a list, or leave it out of  static_argnums,  and it is traced.",
             )
         ) from None
 

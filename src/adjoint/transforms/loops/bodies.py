@@ -66,7 +66,7 @@ def checked_length(items: Sequence[Value], length: Any, transform: str) -> int:
         return int(lengths[0])
     if not lengths:
         raise InputError(
-            message(f"{transform} needs arrays to take slices of, or the number of steps.", fix="Give  length=n.")
+            message(f"{transform} needs xs, arrays to take slices of, or the number of steps.", fix="Give  length=n.")
         )
     raise ValueError(
         message(

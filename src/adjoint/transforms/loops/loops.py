@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.arguments import Count, Index, Size, checked
+from ...core.arguments import Count, Index, Size, Tree, Truth, checked
 from ...core.errors import BatchError, InputError, message
 from ...core.traced import Traced
 from ...core.values import Value, describe, dtype_of, shape_of
@@ -25,11 +25,11 @@ from .capture import hoping, leading_example
 from .fallback import is_for_python, scan_unrolled, takes_no_step, while_unrolled
 
 
-@checked("f", "checkpoint_every", "memory", "length")
+@checked("f", "init", "xs", "checkpoint_every", "memory", "length")
 def scan(
     f: Callable[[Any, Any], tuple[Any, Any]],
-    init: Any,
-    xs: Any = None,
+    init: Tree,
+    xs: Tree = None,
     length: Size | None = None,
     reverse: bool = False,
     *,
@@ -114,8 +114,8 @@ def scan(
     return restore(last), body.restore(ys)
 
 
-@checked("f")
-def map(f: Callable[[Any], Any], xs: Any) -> Any:
+@checked("f", "xs")
+def map(f: Callable[[Any], Any], xs: Tree) -> Any:
     """`f` of each slice along the first axis, one after the other, stacked; `ad.vmap` takes all at once.
 
     Parameters
@@ -140,8 +140,8 @@ def map(f: Callable[[Any], Any], xs: Any) -> Any:
     return scan(lambda _, x: ((), f(x)), (), xs)[1]
 
 
-@checked("body", "lower", "upper")
-def fori_loop(lower: Index, upper: Index, body: Callable[[Any, Any], Any], init: Any) -> Any:
+@checked("body", "lower", "upper", "init")
+def fori_loop(lower: Index, upper: Index, body: Callable[[Any, Any], Any], init: Tree) -> Any:
     """The state after `body(i, state)` for i = lower, ..., upper - 1.
 
     Parameters
@@ -185,8 +185,8 @@ def fori_loop(lower: Index, upper: Index, body: Callable[[Any, Any], Any], init:
     return last[1]
 
 
-@checked("cond", "body")
-def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Any) -> Any:
+@checked("cond", "body", "init")
+def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Tree) -> Any:
     """The first state for which a condition no longer holds.
 
     The same as this, but the functions are called once or twice, and the loop stays a loop in jitted code:
@@ -244,7 +244,7 @@ def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Any
 
 
 @checked("true_fun", "false_fun")
-def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
+def cond(pred: Truth, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
     """`true_fun(*operands)` if a truth value holds, else `false_fun(*operands)`.
 
     In jitted code and in loops it stays a branch. Both functions have to give the same containers and shapes there;

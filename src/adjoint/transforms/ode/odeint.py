@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.arguments import Count, NonNegativeNumbers, Positive, RealNumbers, checked
+from ...core.arguments import Count, NonNegativeNumbers, Positive, RealNumbers, Tree, checked
 from ...core.errors import InputError, OutputError, message
 from ...core.tree import flatten, same_structure
 from ...core.values import Value, cast, describe, dtype_of, shape_of
@@ -22,7 +22,7 @@ from .tableaux import METHODS, Tableau
 @checked("f", "method")
 def odeint(
     f: Callable[..., Any],
-    y0: Any,
+    y0: Tree,
     t: RealNumbers,
     *args: Any,
     method: str = "RK45",

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.arguments import checked, whole
+from ...core.arguments import Tree, checked, whole
 from ...core.errors import InputError, message
 from ...core.frames.folding import FOLDING
 from ...core.tree import flatten
@@ -152,8 +152,8 @@ class TaylorPolynomial:
             return entered(_tensor, (self.fun, k), (self.x0,))
 
 
-@checked("fun", "order")
-def taylor_polynomial(fun: Callable[..., Any], x0: Any, order: Annotated[int, whole(0, 1_000)]) -> TaylorPolynomial:
+@checked("fun")
+def taylor_polynomial(fun: Callable[..., Any], x0: Tree, order: Annotated[int, whole(0, 1_000)]) -> TaylorPolynomial:
     """The Taylor polynomial of a function of several variables, sum of D^k f(x0) . delta^k / k!.
 
     Parameters

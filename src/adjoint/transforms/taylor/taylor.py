@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from ...core.arguments import checked, whole
+from ...core.arguments import Tree, checked, whole
 from ...core.frames.folding import FOLDING
 from ..interface.checking import checked_function
 from ..recording import entered
-from .expansion import checked_direction, checked_order, expanded
+from .expansion import checked_direction, expanded
 from .series import TaylorSeries
 
 
-@checked("fun", "order")
+@checked("fun", "x0", "direction")
 def taylor(
-    fun: Callable[..., Any], x0: Any, order: Annotated[int, whole(0, 10_000)], direction: Any = None
+    fun: Callable[..., Any], x0: Tree, order: Annotated[int, whole(0, 10_000)], direction: Tree = None
 ) -> TaylorSeries:
     """The Taylor series of a function at a point, along a direction, in one sweep.
 
@@ -64,7 +64,7 @@ def taylor(
     """
     checked_function(fun, "taylor", "ad.taylor(f, x0, 5)")
     with FOLDING:
-        order = checked_order(order, "taylor")
+        order = int(order)
         direction = checked_direction(x0, direction, "taylor")
         return TaylorSeries(entered(_taylor, (fun, order), (x0, direction)), x0, direction, fun)
 
