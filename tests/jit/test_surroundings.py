@@ -12,7 +12,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.core.errors import ImpureError
-from adjoint.transforms.jit.jit import MAX_CHANGES, MAX_STATICS
+from adjoint.transforms.jit.limits import MAX_CHANGES, MAX_STATICS
 
 X = np.array([1.0, 2.0])
 RNG = np.random.default_rng(0)

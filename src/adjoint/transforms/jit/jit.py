@@ -22,6 +22,7 @@ from ...ir.recording.waiting import Waiting
 from ..callbacks.raised import RAISED_ONCE, is_pending
 from ..recording import call_traced, looking_for_nans, run
 from ..settings import JITTED, is_off
+from . import limits
 from .keys import CallParts, check_objects, taken_apart
 from .live import admit
 from .native import kind_of_jitted
@@ -35,15 +36,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Numbers = int | Iterable[int]
 Names = str | Iterable[str]
-
-MAX_CHANGES = 8
-"""Recordings after changes of one captured variable; one more, and the function runs eagerly."""
-MAX_EAGER = 1_000
-"""Kinds of calls that are known to run eagerly."""
-MOST_REASONS = 1_000
-"""Recordings of which is kept why they were made: the last ones."""
-MAX_STATICS = 64
-"""Different static values of a function; calls with any other run eagerly."""
 
 
 class Jitted(Generic[P, R]):
@@ -316,7 +308,7 @@ class Jitted(Generic[P, R]):
                 return quicker[0].recording.result(quicker[1]) if result is NOT_YET else result
             text, path.line = why(recording)
             self._recordings += 1
-            self._reasons = [*self._reasons[1 - MOST_REASONS :], text]
+            self._reasons = [*self._reasons[1 - limits.MOST_REASONS :], text]
             self._statics.add(call.statics)
             stale = [p for p in now if not p.recording.is_valid()][2:]  # a few, as they are often set back and forth
             self._keep(call.key, [path, *[p for p in now if p not in stale]])
@@ -364,7 +356,7 @@ class Jitted(Generic[P, R]):
         changes = {p.recording.watch.changed() or p.recording.watch.rewritten() for p in paths} - {""}
         for what in changes:
             self._changes[what, call.key] += 1
-            if self._changes[what, call.key] > MAX_CHANGES:
+            if self._changes[what, call.key] > limits.MAX_CHANGES:
                 self._give_up(f"{what} changes between calls", "Pass it as an argument.")
                 return True
         once = unused(paths)
@@ -379,17 +371,17 @@ class Jitted(Generic[P, R]):
             what = f"has taken {many}, so it now runs without jit where none of them fits.\n"
             self._warn(f"{what}  They differ in what is decided at {line}", FEWER_PATHS)
             return True
-        if len(self._statics) >= MAX_STATICS and call.statics not in self._statics:
+        if len(self._statics) >= limits.MAX_STATICS and call.statics not in self._statics:
             self._run_eagerly(call.key, "static values")
-            what = f"has been called with {MAX_STATICS} different static values, so it now runs without jit for others."
-            self._warn(what, FEWER_STATICS)
+            what = f"has been called with {limits.MAX_STATICS} different static values"
+            self._warn(f"{what}, so it now runs without jit for others.", FEWER_STATICS)
             return True
         return False
 
     def _run_eagerly(self, key: Any, why: str) -> None:
         """Run calls of this kind without jit; of the first kinds it is found out again, as keys hold static values."""
         self._eager[key] = why
-        if len(self._eager) > MAX_EAGER:
+        if len(self._eager) > limits.MAX_EAGER:
             del self._eager[next(iter(self._eager))]
 
     def _give_up(self, why: str, fix: str) -> None:
