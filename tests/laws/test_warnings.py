@@ -7,10 +7,13 @@ import pytest
 
 import adjoint as ad
 from adjoint.core.tree import flatten
-from tests.cases.catalogue import every_entry
+from tests.cases import linalg, mathematics, moving, statistics
+from tests.cases.catalogue import entry_of
 
-ENTRIES = [e for e in every_entry() if not e.name.startswith(("ufunc", "empty_like"))]
-"""Universal functions are NumPy's own; `empty_like` holds what happens to be in memory."""
+TABLES = (moving.EVERY_LAW, mathematics.TABLE, statistics.TABLE, linalg.CASES)
+ENTRIES = [e for table in TABLES for e in map(entry_of, table) if not e.name.startswith(("empty_like", "piecewise"))]
+"""NumPy's compositions. `empty_like` holds what happens to be in memory; a batch calls the functions of `piecewise`
+with all elements."""
 SCALES = (0.0, 1e200, 1e-200, np.inf)
 MODES = {
     "reverse": lambda f, args: ad.vjp(f, *args),
