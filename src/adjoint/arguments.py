@@ -21,7 +21,6 @@ from .core.arguments import NonNegativeNumbers as NonNegativeNumbers
 from .core.arguments import Numbers as Numbers
 from .core.arguments import NumericDType as NumericDType
 from .core.arguments import Positive as Positive
-from .core.arguments import PositiveNumbers as PositiveNumbers
 from .core.arguments import RealArray as RealArray
 from .core.arguments import RealNumbers as RealNumbers
 from .core.arguments import Seed as Seed

@@ -20,7 +20,6 @@ from .aliases import NonNegativeNumbers as NonNegativeNumbers
 from .aliases import Numbers as Numbers
 from .aliases import NumericDType as NumericDType
 from .aliases import Positive as Positive
-from .aliases import PositiveNumbers as PositiveNumbers
 from .aliases import RealArray as RealArray
 from .aliases import RealNumbers as RealNumbers
 from .aliases import Seed as Seed

@@ -192,9 +192,6 @@ RealArray = Annotated[Any, ArgumentKind("a real number or an array of them", _is
 NonNegativeNumbers = Annotated[Any, ArgumentKind("numbers or arrays of them, none below 0", _all(lambda x: x >= 0.0))]
 """How wide, or how much error is allowed."""
 
-PositiveNumbers = Annotated[Any, ArgumentKind("positive numbers or arrays of them", _all(lambda x: x > 0.0))]
-"""How wide, where nothing can have no width."""
-
 Bounds = Annotated[Any, ArgumentKind("numbers or arrays of them, none nan", _all(lambda x: ~np.isnan(x)))]
 """Ends of an interval that may be infinite."""
 
