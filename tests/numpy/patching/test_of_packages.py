@@ -10,6 +10,7 @@ import adjoint as ad
 from adjoint.core.frames import whose
 
 SOURCE = """
+from math import sin
 from numpy import array, asarray, ravel, zeros
 
 class Missing:
@@ -20,6 +21,9 @@ absent = Missing()
 
 def converted(p):
     return ravel(asarray(p, dtype=float)) * float(array(2.0)) + zeros(2)
+
+def sine(p):
+    return sin(p) * 2.0
 
 def optional(p):
     return absent(float(p))
@@ -43,6 +47,7 @@ def test_conversions_by_name(package):
     for found in (ad.grad(f)(x), ad.jit(ad.grad(f))(x)):
         np.testing.assert_allclose(found, 8.0 * x + 2.0)
     np.testing.assert_array_equal(package.converted([1, 2]), [2.0, 4.0])
+    assert ad.grad(lambda x: package.sine(x))(0.3) == 2.0 * np.cos(0.3)
 
 
 class Length(np.ndarray):

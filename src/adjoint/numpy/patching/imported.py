@@ -2,7 +2,7 @@
 
 Such a name holds NumPy's own function for good. In modules whose arrays may be handles it is replaced, once, by a
 version that does what it always did unless its thread is tracing; so are default arguments and attributes of classes.
-In those of packages with compiled code, conversions alone are: of a traced value they give one.
+In those of packages with compiled code, conversions and functions of `math` are: of a traced value they give one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ _versions: dict[int, Any] = {
     **{id(getattr(numpy, name)): name for name in OBJECTS},
     **{id(original): Maker(original, version) for original, version in named_versions().items()},
 }
-_converters: dict[int, Any] = {id(NUMPY[name]): Maker(name, version) for name, version in CONVERTERS.items()}
+_converters: dict[int, Any] = {
+    **{id(NUMPY[name]): Maker(name, version) for name, version in CONVERTERS.items()},
+    **{id(original): _versions[id(original)] for original in named_versions()},
+}
 """For modules whose arrays have to be plain: only what is given a traced value gives one."""
 _adopted: dict[int, tuple[int, dict[str, Any]]] = {}
 """Global names of functions that were traced: how many there were, and what has been replaced among them."""
