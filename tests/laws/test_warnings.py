@@ -74,9 +74,7 @@ def test_no_warning_but_numpys_anywhere(mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(
-    "f", [np.sqrt, lambda x: np.prod(1e200 * x), lambda x: np.mean(1.0 / (x - x)), np.log], ids=str
-)
+@pytest.mark.parametrize("f", [np.sqrt, lambda x: np.prod(1e200 * x), lambda x: np.mean(1.0 / (x - x)), np.log])
 def test_numpys_warnings_are_given(f, mode):
     """Also by one example of a batch alone."""
     assert _warned(lambda: f(np.full(2, -1e10)))
