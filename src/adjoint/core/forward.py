@@ -27,14 +27,12 @@ met = _Met()
 class ForwardTrace(Trace):
     """Nothing is stored: the `node` of a handle is its tangent, and None is a tangent that is structurally zero."""
 
-    __slots__ = ("asked", "is_questioned", "level")
+    __slots__ = ("asked", "level")
 
     def __init__(self) -> None:
         self.level = new_level()
         self.asked = False
         """Whether the user's function has compared values, or asked if they are finite."""
-        self.is_questioned = False
-        """Whether it was told that some are not."""
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: Params) -> Any:
         """Evaluate one trace further out, and push the tangents along."""
@@ -59,7 +57,7 @@ class ForwardTrace(Trace):
         out = primitive(*values, **params)
         if not is_moving or rule.is_zero:
             if is_moving and primitive.facts.asks:
-                self.heard(primitive.facts.asks, out, values)
+                self.heard(primitive.facts.asks, out)
             return out
         if self.asked and primitive.facts.leaves_out is not None:
             note_replaced(primitive, tangents, values, params)
@@ -68,13 +66,9 @@ class ForwardTrace(Trace):
             return Traced(out, self, tangent)
         return tuple([self._output(o, t) for o, t in zip(out, tangent, strict=True)])
 
-    def heard(self, asks: int, answer: Any, operands: Sequence[Any] = ()) -> None:
+    def heard(self, asks: int, answer: Any) -> None:
         """Remember that the user's function has asked."""
         self.asked = self.asked or is_asking(asks)
-        if not self.is_questioned and self.asked:
-            from .singular.replaced import is_questioned  # seldom needed, so not when the library is imported
-
-            self.is_questioned = is_questioned(asks, operands)
 
     def end(self) -> None:
         """From now on a handle of this trace is its value."""

@@ -35,7 +35,7 @@ class ReverseTrace(list[Node], Trace):
     """
 
     __slots__ = (
-        "again", "answers", "asked", "has_numpys", "is_numpy", "is_questioned", "is_settled", "jumps", "kinds",
+        "answers", "asked", "has_numpys", "is_numpy", "is_settled", "jumps", "kinds",
         "level", "replaced",
     )  # fmt: skip
 
@@ -45,10 +45,6 @@ class ReverseTrace(list[Node], Trace):
         """Steps whose results are constant in pieces, as signs are: they are no nodes, but near a point may jump."""
         self.asked = 0
         """What the user's function has asked of numbers: 1 how they compare, 2 if they are finite."""
-        self.is_questioned = False
-        """Whether it was told that some are not finite."""
-        self.again: Any = None
-        """Then the function itself, from other inputs to its results, with where these are and their values."""
         self.answers: list[Any] = []
         """What comparisons were told."""
         self.replaced: list[Any] = []
@@ -85,7 +81,7 @@ class ReverseTrace(list[Node], Trace):
             if not primitive.multiple and is_inexact(decidable(out)):
                 self.jumps.append((primitive, values, params))
             if primitive.facts.asks:
-                self.heard(primitive.facts.asks, out, values)
+                self.heard(primitive.facts.asks, out)
             return out
         if type(out) is FLOAT:
             out = float(out)
@@ -101,11 +97,11 @@ class ReverseTrace(list[Node], Trace):
             return Traced(out, self, place)
         return tuple([self._output(place, k, o) for k, o in enumerate(out)])
 
-    def heard(self, asks: int, answer: Any, operands: Sequence[Any] = ()) -> None:
+    def heard(self, asks: int, answer: Any) -> None:
         """Remember that the user's function has asked, and what it was told."""
         from .singular.replaced import hear  # seldom needed, so not when the library is imported
 
-        hear(self, asks, answer, operands)
+        hear(self, asks, answer)
 
     def _peeled(self, args: tuple[Any, ...]) -> tuple[list[int | None], list[Any], bool]:
         """Places and values of the arguments of a step, and whether all values are plain."""
@@ -166,7 +162,6 @@ class ReverseTrace(list[Node], Trace):
         kept = ReverseTrace()
         kept.extend(self)
         kept.jumps, kept.asked, kept.replaced = self.jumps, self.asked, self.replaced
-        kept.is_questioned, kept.again = self.is_questioned, self.again
         self.end()
         return kept
 

@@ -150,7 +150,7 @@ class TaylorTrace(Trace):
             row.find = _in_step(step.results, j, find_all)
         return tuple([Traced(o, self, row) if is_inexact(o) else o for o, row in zip(out, step.results, strict=True)])
 
-    def heard(self, asks: int, answer: Any, operands: Sequence[Any] = ()) -> None:
+    def heard(self, asks: int, answer: Any) -> None:
         """Remember that the user's function has asked."""
         self.asked = self.asked or is_asking(asks)
 

@@ -99,14 +99,6 @@ def concrete(x: object) -> Any:
     return x
 
 
-def tell(asks: int, answer: object, *operands: object, result: object = None) -> None:
-    """Tell all traces what the user's function has asked of numbers, or of a result, and what it was told."""
-    for x in operands:
-        while isinstance(x, Traced):
-            x.traced_by.heard(asks, answer, (x.value if result is None else result,))
-            x = x.value
-
-
 def contents(x: object) -> Any:
     """The plain number or array under every trace as it is, for print and for examples, never for decisions."""
     while isinstance(x, Traced):

@@ -99,7 +99,7 @@ def expanded(
 def _unreplaced(trace: ReverseTrace, along: Sequence[Any]) -> list[Any]:
     """The steps with what was left out because it was not finite, as it is not left out at points nearby."""
     found = ReverseTrace()
-    found.jumps, found.is_questioned = list(trace.jumps), trace.is_questioned
+    found.jumps = list(trace.jumps)
     found.asked = max([step.asked for step in trace.replaced])
     left_out = {id(trace[place]): steps for place, steps in doubts_at(trace, along).items()}
 

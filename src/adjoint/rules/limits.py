@@ -28,10 +28,10 @@ from ..core.singular.replaced import COMPARES, stripped
 from ..core.traced import Traced, is_differentiated
 from ..core.types import Mask, Numeric, Params, Values
 from ..core.values import cannot_branch, dtype_of, fit, is_inexact, may_hold, shape_of
-from .again import Run, taken
+from .again import Run
 from .elementwise import Elementwise
 from .limit_search import Limit
-from .nearby import Again, Sweep, SweepAgain, SweepBack, are_confirmed, are_sure
+from .nearby import Sweep, SweepAgain, are_confirmed
 from .opaque import Opaque
 from .stacking import aligned, one_by_one
 
@@ -70,25 +70,6 @@ def decided(
         g if g is None else _replaced(g, n, _is_unsure(g, d), question, k)
         for k, (g, n, d) in enumerate(zip(found, near, doubts, strict=True))
     ]
-
-
-def goes_on(trace: ReverseTrace, inputs: list[Any], run: Run, along: Sequence[Any] = ()) -> list[Any]:
-    """For each input, whether the steps of a trace are those of the function at points nearby, `along` tangents or any.
-
-    They are not if it was told that a number is not finite, which is so at this point alone, and went another way.
-    """
-    again, outputs = trace.again
-    question = _Question(SweepBack, trace, [*outputs, *[(-1, t) for t in along]], inputs, [], [], run)
-
-    @quiet
-    def answer(*values: Any) -> tuple[Any, ...]:
-        recorded, ends, here = question.recorded(values)
-        found: list[Any] = [False] * len(here)
-        with contextlib.suppress(Exception):  # whatever happens in a function that is run elsewhere
-            found = question.sure(again, recorded, ends[: len(outputs)], here, [t for _, t in ends[len(outputs) :]])
-        return tuple([np.array(np.broadcast_to(f, shape_of(x))) for f, x in zip(found, here, strict=True)])
-
-    return list(_step(answer)(*question.leaves))
 
 
 def _is_unsure(g: Numeric, doubt: Mask | None) -> Any:
@@ -142,17 +123,13 @@ class _Question:
         found, unsure, doubts = [list(part) for part in zip(*[self._put(g, values) for g in self.given], strict=True)]
         if not any([np.any(u) for u in unsure]):
             return tuple([x for g in found for x in (np.array(g), np.zeros(shape_of(g), bool))])
-        trace, ends, inputs = self.recorded(values)
+        trace, ends, inputs = self._recorded(values)
         kinks: list[Any] = [np.zeros(shape_of(g), bool) for g in found]
         limits = [NOTHING] * len(found)
         undefined: list[Any] = [False] * (max(self.known) + 1)
-        doubtful: list[Any] = undefined
-        first = list(unsure)
         sweep = None
         with contextlib.suppress(*FAILURES):
             sweep = self.sweep(trace, ends, inputs, self.run)
-            if sweep.trace.is_questioned:
-                doubtful = self._inside(trace, ends, inputs)
             _widen(sweep, found, unsure, self.known)
         unsure = [u & (~np.isfinite(g) | d) for u, g, d in zip(unsure, found, doubts, strict=True)]
         if sweep is not None and any([np.any(u) for u in unsure]):
@@ -172,29 +149,9 @@ class _Question:
             value = np.where(is_sure, found[k], limit.value)
             kinks[k] = unsure[k] & limit.is_kink
             found[k] = np.where(unsure[k], value, found[k])
-            found[k] = np.where(first[k] & doubtful[self.known[k]], np.nan, found[k])
         return tuple([x for g, k in zip(found, kinks, strict=True) for x in (np.asarray(g), np.asarray(k))])
 
-    def sure(self, again: Again, trace: ReverseTrace, outputs: Seeds, inputs: list[Any], along: list[Any]) -> list[Any]:
-        """With respect to what the steps of a trace are those of the function at points nearby."""
-        sweep = None
-        with contextlib.suppress(UnknownValueError):  # what was left out may have no place
-            sweep = SweepBack(trace, outputs, inputs, self.run)
-        return are_sure(sweep, SweepBack(trace, outputs, inputs, self.run, None), again, outputs, along)
-
-    def _inside(self, trace: ReverseTrace, ends: Seeds, inputs: list[Any]) -> list[Any]:
-        """With respect to what the steps inside of jitted functions are not those nearby."""
-        places = [(p, 0.0) for p, _ in ends if p >= 0]
-
-        def again(inputs: list[Any]) -> list[Any]:
-            results = taken(trace, inputs)  # jitted functions go their own ways
-            return [results[p] for p, _ in places]
-
-        along = [] if self.sweep is SweepBack else self.sweep.given_at(ends)
-        sure = self.sure(again, trace, places, inputs, along)
-        return [np.logical_not(s) for s in sure] if not along else [not sure[0]] * (max(self.known) + 1)
-
-    def recorded(self, values: Sequence[Any]) -> tuple[ReverseTrace, Seeds, list[Any]]:
+    def _recorded(self, values: Sequence[Any]) -> tuple[ReverseTrace, Seeds, list[Any]]:
         """The trace, its ends and its inputs, given the leaves."""
         trace = ReverseTrace()
         trace.replaced = [step._replace(mask=self._put(step.mask, values)) for step in self.replaced]
@@ -231,7 +188,7 @@ class _Question:
         @quiet
         def slope(*values: Any) -> tuple[Any, ...]:
             values, rest = values[: len(self.leaves)], iter(values[len(self.leaves) :])
-            trace, ends, inputs = self.recorded(values)
+            trace, ends, inputs = self._recorded(values)
             shapes = [shape_of(x) for x in (*inputs, *self.sweep.given_at(ends))]
             if moving is not None:
                 shapes = [shape_of(self._put(self.given[self.known.index(number)], values)[0])]

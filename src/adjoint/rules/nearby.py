@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..core.reverse import ReverseTrace, Seeds
 from ..core.rule import UnknownValueError
 from ..core.singular.careful_sweep import pull_careful
 from ..core.singular.near import NearTrace, is_ghost, pull_near, push_near
-from ..core.traced import Traced, concrete, is_of
+from ..core.traced import Traced, is_of
 from ..core.types import Mask, Numeric
 from ..core.values import ieee, shape_of
 from .again import Run, expanded, taken, takes_wide, wide
@@ -42,21 +42,6 @@ class Sweep(ABC):
     def wide(self, x: Numeric) -> Any:
         """A number of a wider range, if all steps take such numbers."""
         return wide(x) if self.takes_wide else x
-
-    def agrees(self, again: Again, outputs: Seeds, moves: Sequence[Any]) -> bool:
-        """Whether the steps give on both sides of the point what a function gives there; not outside of a domain."""
-        is_seen = False
-        for sign in (1.0, -1.0):
-            moved = [x + sign * m for x, m in zip(self.inputs, moves, strict=True)]
-            results, places = taken(self.trace, moved), iter(self.places)
-            ours = [constant if had < 0 else _at(results, next(places), constant) for had, constant in outputs]
-            if not all([np.all(np.isfinite(x)) for x in ours]):
-                continue
-            is_seen = True
-            for x, value in zip(ours, again(moved), strict=True):
-                if not np.allclose(x, concrete(value), rtol=SURE, atol=SURE):
-                    return False
-        return is_seen
 
     def is_torn(self) -> bool:
         """Whether the values nearby do not go to those at the point, as something was replaced there."""
@@ -105,39 +90,6 @@ class Sweep(ABC):
     @abstractmethod
     def undefined(self) -> list[Any]:
         """For each derivative, where it is of a value that is not a number; its infinities have no sign then."""
-
-
-Again = Callable[[list[Any]], Sequence[Any]]
-"""The user's function: from values of its inputs to those of its results."""
-
-
-def _at(results: Sequence[Any], place: int | None, value: Any) -> Any:
-    return value if place is None else results[place]
-
-
-def are_sure(sweep: Sweep | None, chosen: Sweep, again: Again, outputs: Seeds, along: Sequence[Any]) -> list[Any]:
-    """For each input, with respect to which of its elements the steps are those of the function at points nearby.
-
-    With those that were replaced at the point (`chosen`), it is enough if the others do not matter to an element; for
-    tangents, `along` these.
-    """
-    if sweep is not None and sweep.agrees(again, outputs, Sweep.moves(sweep, FAR)):
-        return [True] * len(sweep.inputs)
-    if along:
-        return [chosen.agrees(again, outputs, [FAR * t for t in along])] * len(chosen.inputs)
-    found = [np.zeros(shape_of(x), bool) for x in chosen.inputs]
-    if sum([f.size for f in found]) > MOST:
-        return list(found)
-    for k, mask in enumerate(found):
-        for place in np.ndindex(mask.shape):
-            moves = [np.zeros(f.shape) for f in found]
-            moves[k][place] = FAR * np.asarray(scale(chosen.inputs[k]))[place]
-            mask[place] = chosen.agrees(again, outputs, moves)
-    return list(found)
-
-
-MOST = 64
-"""How many elements are looked at one by one."""
 
 
 @final
@@ -324,8 +276,6 @@ ROUNDING = 2.0**-46
 FAR, CLOSER, CLOSEST = 2.0**-16, 2.0**-24, 2.0**-900
 """The distances of ordinary points: not so far that the derivative is another, nor so close that digits get lost. The
 last is for inputs that are 0, to which everything else may be far: it has a veto."""
-SURE = 1e-9
-"""What two values that were computed in two ways may differ by; a slope of 1 is more."""
 SAME = 1e-12
 """What two values that are the same may differ by."""
 BESIDE = 1.0 + 2.0**-50

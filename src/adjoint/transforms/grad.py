@@ -14,7 +14,7 @@ from ..core.reverse import ReverseTrace
 from ..core.traced import Traced, is_array
 from ..core.values import FLOATS, concrete, describe, dtype_of, numpy_number, shape_of
 from .interface.checking import checked_function, pair
-from .interface.inputs import Rebuild, checked_argnums, in_containers, replaced, traced_inputs
+from .interface.inputs import checked_argnums, in_containers, traced_inputs
 from .interface.presenting import finished, of_kind, without_handles
 from .recording import Evaluation, entrance, run
 from .sweeps.back import pulled_back
@@ -176,8 +176,6 @@ def _value_and_gradient(
             out = run(fun, call, kwargs)
             out, aux = pair(out) if has_aux else (out, None)
             value, seeds = _value_and_seeds(out, trace, inputs)
-            if trace.is_questioned:
-                trace.again = (_again(fun, args, kwargs, places, rebuild), seeds or [(-1, value)])
             found = pulled_back(trace, seeds, inputs)
             aux = without_handles(aux, trace) if has_aux else None
         finally:
@@ -186,18 +184,6 @@ def _value_and_gradient(
         return ((value, aux), gradient) if has_aux else (value, gradient)
 
     return value_and_gradient
-
-
-def _again(
-    fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], places: Any, rebuild: Rebuild
-) -> Callable[[list[Any]], list[Any]]:
-    """The function's value as a function of the leaves it is differentiated with respect to."""
-
-    def again(inputs: list[Any]) -> list[Any]:
-        out = run(fun, replaced(args, places, inputs[0] if rebuild is None else rebuild(inputs)), kwargs)
-        return [out[0] if isinstance(out, tuple) else out]
-
-    return again
 
 
 def _value_and_seeds(out: object, trace: ReverseTrace, inputs: list[Any]) -> tuple[Any, list[tuple[int, float]]]:

@@ -26,7 +26,6 @@ from .interface.checking import (
 )
 from .interface.presenting import finished, without_handles
 from .recording import entered, run
-from .sweeps.back import beside
 from .sweeps.forward import as_value, is_certain, push, tangents_decided
 from .vjp import TraceAtPoint
 
@@ -103,14 +102,11 @@ def _jvp(fun: Callable[..., Any], has_aux: bool, primals: Any, tangents: Any) ->
         trace.end()
         in_doubt, met.vertex = met.vertex, before
     moved = [as_value(t, v) for t, v in zip(moved, values, strict=True)]
-    if in_doubt or trace.is_questioned or not is_certain([*moved, *values]):
+    if in_doubt or not is_certain([*moved, *values]):
         from ..ir.effects import silenced  # seldom needed, so not when the library is imported
 
         with silenced():
-            recording = TraceAtPoint(fun, tuple(primals), has_aux, "jvp")
-            moved = tangents_decided(recording, moves, moved, in_doubt)
-            moved = beside(recording.trace, recording.inputs, moved, moves)
-            moved = [as_value(t, v) for t, v in zip(moved, values, strict=True)]
+            moved = tangents_decided(TraceAtPoint(fun, tuple(primals), has_aux, "jvp"), moves, moved, in_doubt)
     results = unshared(values + moved, inputs + moves)
     both = shape(results[: len(values)]), shape(results[len(values) :])
     return (*both, aux) if has_aux else both

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar, overload
 
@@ -51,9 +50,6 @@ class TraceAtPoint:
             self.values = [numpy_number(released(o, trace), self.inputs) for o in outputs]
             self.places = [o.node if is_of(o, trace) else None for o in outputs]
             """Where in the trace each leaf of the result is; None for one that does not depend on the inputs."""
-            if trace.is_questioned:
-                ends = [(-1 if p is None else p, v) for p, v in zip(self.places, self.values, strict=True)]
-                trace.again = (functools.partial(_again, fun, self.rebuild, has_aux), ends)
         finally:
             self.trace = trace.handed_over()
 
@@ -65,12 +61,6 @@ class TraceAtPoint:
         """The cotangents of the input leaves, given those of the output leaves."""
         seeds = [(place, g) for place, g in zip(self.places, cotangents, strict=True) if place is not None]
         return pulled_back(self.trace, seeds, self.inputs, is_inside=is_inside)
-
-
-def _again(fun: Callable[..., Any], rebuild: Callable[[list[Any]], Any], has_aux: bool, inputs: list[Any]) -> Any:
-    """The leaves of a function's result at other inputs."""
-    result = run(fun, rebuild(inputs), {})
-    return flatten(result[0] if has_aux else result)[0]
 
 
 @overload

@@ -6,11 +6,10 @@ Elsewhere Python's floats follow NumPy's arithmetic, with infinities and nan, as
 from __future__ import annotations
 
 import functools
-import math
 import sys
 from types import CodeType, FrameType
 
-from ..traced import Traced, is_python, tell
+from ..traced import Traced, is_python
 from .standing import catches
 from .whose import is_ours
 
@@ -50,6 +49,4 @@ def is_awaited(error: type[Exception] = ZeroDivisionError) -> bool:
             found = is_named
         is_named = is_named or awaits(frame, error)
         frame = frame.f_back
-    if found:
-        tell(2, None, *operands.values(), result=math.nan)  # as if it had asked whether the result is finite
     return found

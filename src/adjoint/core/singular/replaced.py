@@ -23,8 +23,7 @@ from ..frames.asking import is_users
 from ..primitive import INPUT, OUTPUT, Primitive, unasked
 from ..traced import Traced
 from ..types import Mask, Params, Places
-from ..values import FLOATS, cannot_branch, concrete, decidable, dtype_of, is_inexact, may_hold, shape_of
-from .finite import all_finite
+from ..values import concrete, dtype_of, is_inexact, may_hold, shape_of
 from .structural_zeros import Cotangent
 
 Recorded = Any
@@ -46,22 +45,12 @@ class Replaced(NamedTuple):
     """What had been asked."""
 
 
-def hear(trace: Recorded, asks: int, answer: Any, operands: Sequence[Any]) -> None:
+def hear(trace: Recorded, asks: int, answer: Any) -> None:
     """Remember that the user's function has asked, and what it was told."""
     if trace.asked < asks and is_users():
         trace.asked = asks
     if asks == COMPARES and trace.asked and not isinstance(answer, Traced):
         trace.answers.append(answer)
-    if trace.asked and not trace.is_questioned:
-        trace.is_questioned = is_questioned(asks, operands)
-
-
-def is_questioned(asks: int, operands: Sequence[Any]) -> bool:
-    """Whether the user's function asks about a number that is not finite; `x != x` asks whether x is."""
-    if asks == COMPARES and not (len(operands) == 2 and operands[0] is operands[1]):
-        return any([v != v for v in map(decidable, operands) if type(v) in FLOATS]) and is_users()
-    known = [v for v in operands if is_inexact(v) and not cannot_branch(v)]
-    return is_users() and not all_finite(known, "what is asked about")
 
 
 def as_asked(primitive: Primitive) -> Primitive:

@@ -182,29 +182,10 @@ class JitRule(Rule[Any]):
             with silenced():
                 results = run(self.outside(self.flat), inputs, {})
             seeds = [(r.node, c) for r, c in zip(results, slots, strict=True) if c is not None and is_of(r, trace)]
-            pulled = pull_parts(trace, seeds, sum(needed))
-            if trace.is_questioned:
-                pulled = self._doubted(trace, pulled, results, args, needed)
-            inner = iter(pulled)
+            inner = iter(pull_parts(trace, seeds, sum(needed)))
         finally:
             trace.end()
         return [next(inner) if need else None for need in needed]
-
-    def _doubted(
-        self, trace: ReverseTrace, pulled: list[Any], results: Sequence[Any], args: Sequence[Any], needed: Needed
-    ) -> list[Any]:
-        """Cotangents that are in doubt where the function goes another way at points nearby."""
-        from ...rules.limits import goes_on  # seldom needed, so not when the library is imported
-
-        part, primals = _of_moving(self.outside(self.flat), args, needed)
-        ends = [(r.node, r.value) if is_of(r, trace) else (-1, r) for r in results]
-        trace.again = (lambda inputs: part(*inputs), ends)
-        with silenced():
-            doubts = [np.logical_not(s) for s in goes_on(trace, primals, run)]
-        return [
-            None if c is None else c.plus(Cotangent(0.0, doubt=d, fragile=d))
-            for c, d in zip(pulled, doubts, strict=True)
-        ]
 
 
 def _of_moving(flat: Flat, args: Sequence[Value], moves: Sequence[bool]) -> tuple[Flat, list[Value]]:

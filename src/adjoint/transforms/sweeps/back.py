@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from ...core.frames.float_warnings import quiet
 from ...core.reverse import PLAIN, ReverseTrace, Seeds, pull
 from ...core.singular.finite import all_finite
 from ...core.traced import ARRAY, Traced, is_differentiated
-from ...core.values import Value, cannot_branch, fit, zeros_for
+from ...core.values import Value, cannot_branch, zeros_for
 from ...rules.residuals import Ghost
 from ..recording import run
 
@@ -32,8 +31,6 @@ def pulled_back(trace: ReverseTrace, seeds: Seeds, inputs: list[Value], *, is_in
     is_large = not is_inside and not _is_finite(trace, seeds)
     if found is None or is_large:
         found = _carefully_pulled(found, trace, seeds, inputs, is_inside, is_large)
-    if trace.again is not None:
-        found = beside(trace, inputs, [zeros_for(x) if g is None else g for g, x in zip(found, inputs, strict=True)])
     if len(found) == 1 and type(found[0]) is float:
         return found
     taken: set[int] = set()  # a result shares memory with nothing else: no seed, no other result
@@ -68,20 +65,6 @@ def _carefully_pulled(
     if is_inside:
         return [g if d is None or g is None else np.where(d, np.nan, g) for g, d in zip(found, doubts, strict=True)]
     return decided(found, doubts, SweepBack, trace, seeds, inputs, run, is_large=is_large)
-
-
-def beside(trace: ReverseTrace, inputs: list[Value], found: list[Value], along: Sequence[Value] = ()) -> list[Value]:
-    """Cotangents, or tangents `along` others; nan if the function was told of a number that is finite nearby."""
-    from ...ir.effects import silenced  # seldom needed, so not when the library is imported
-    from ...rules.limits import goes_on
-
-    if trace.again is None:
-        return found
-    with silenced():
-        sure = goes_on(trace, inputs, run, along)
-    if along:
-        sure = [np.all(sure[0])] * len(found)
-    return [fit(np.where(s, g, np.nan), g) for s, g in zip(sure, found, strict=True)]
 
 
 def has_replaced(trace: ReverseTrace) -> bool:

@@ -18,7 +18,7 @@ from ...core.values import Value, cannot_branch, may_hold, shape_of, unshared, z
 from ..interface.presenting import of_kind
 from ..recording import run
 from ..vjp import TraceAtPoint
-from .back import beside, has_replaced
+from .back import has_replaced
 
 
 def push(recording: TraceAtPoint, tangents: list[Value]) -> list[Value]:
@@ -44,9 +44,6 @@ def push(recording: TraceAtPoint, tangents: list[Value]) -> list[Value]:
     in_doubt, met.vertex = met.vertex or has_replaced(trace), before
     if in_doubt or not is_certain([*results, *recording.values]):
         results = tangents_decided(recording, tangents, results, in_doubt)
-    if trace.again is not None:
-        results = beside(trace, recording.inputs, results, tangents)
-        results = [as_value(t, v) for t, v in zip(results, recording.values, strict=True)]
     return unshared(results, tangents)
 
 
