@@ -130,11 +130,9 @@ def test_llvm_is_asked_for_less_by_the_longest_function(monkeypatch):
     def level(straight, endless):
         monkeypatch.setattr(building, "STRAIGHT", straight)
         monkeypatch.setattr(building, "ENDLESS", endless)
-        return building.build(program, [x]).finish().code._level
+        return building.build(program, [x])._level
 
-    made = building.build(program, [x])
-    made.finish()
-    longest = max([f.count("\n") for f in made.module.functions])
+    longest = max([f.count("\n") for f in building.build(program, [x]).module.functions])
     assert level(longest, 10**9) == 1
     assert level(longest - 1, 10**9) == 0
     assert level(longest, 1) == 0

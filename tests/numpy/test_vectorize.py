@@ -134,12 +134,6 @@ def test_universal_functions_by_name():
     assert ad.grad(lambda x: exp(x))(0.0) == 1.0
 
 
-def test_methods_of_plain_arrays():
-    """They ask nobody: the function of the same name does."""
-    with pytest.raises(DerivativeDroppedError, match=r"Write  np\.dot\(X, x\)"):
-        ad.grad(lambda x: X.dot(x))(X)
-
-
 def test_arrays_of_objects():
     """Their derivatives are nobody's."""
     with pytest.raises(DerivativeDroppedError, match="Leave  dtype=object  out"):

@@ -34,6 +34,7 @@ WORDS = {
     ("compile/code/loop_body.py", "add"): "an instruction",
     ("core/frames/float_warnings.py", "log"): "a word of np.errstate",
     ("diagnosis/report.py", "vanishing"): "what may be wrong with a gradient",
+    ("learn/conformal/bands.py", "absolute"): "errors without their signs",
     ("losses/reduction.py", "sum"): "what becomes of the losses of a batch",
     ("numpy/functions/indexing/picking.py", "clip"): "a mode of np.take",
     ("transforms/implicit/interface.py", "argmin"): "what `ad.implicit` solves for",

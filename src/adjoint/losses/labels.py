@@ -95,6 +95,7 @@ def check_labels(labels: RealNumbers, classes: Count) -> None:
       at ...
       got targets[2] = 3
       Count classes from 0:  np.unique(y, return_inverse=True)[1]  numbers them.
+      in check_labels(labels = list, classes = int 3)
     """
     labels = labels if isinstance(labels, np.ndarray) else np.asarray(labels)
     whole = f"Labels have to be whole numbers from 0 to {classes - 1}, as there are {classes} classes."

@@ -42,6 +42,8 @@ OF_ARGUMENTS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticEr
 def _named(error: Exception, owner: str, given: Mapping[str, Any], kinds: Mapping[str, ArgumentKind]) -> Exception:
     from ..errors import AdjointError
 
+    if getattr(error, "__notes__", None):  # the user called this function, and not one that it calls
+        error.__notes__[:] = [note for note in error.__notes__ if not note.startswith("  in ")]
     fault = next(((name, x) for name, x in given.items() if not kinds.get(name, ANYTHING).accepts(x)), None)
     if fault is None:
         _note_functions_without_frames(error, owner, given, kinds)
@@ -99,7 +101,7 @@ def _is_named(name: str, error: Exception) -> bool:
     """Whether an error speaks of a parameter by its name, which may be a word as well: not of `the shape of x`."""
     said = [line for line in str(error).splitlines() if not line.startswith(("  at ", "  Write "))]
     words = "\n".join([*said, *getattr(error, "__notes__", [])])
-    after = r"(?= ?=|,|\[|:| and| has to| must\b| needs?\b)"
+    after = r"(?= ?=|,|\[|:| and| has to| needs?\b)"
     return re.search(rf"(?<![\w.]){re.escape(name)}{after}", words) is not None
 
 

@@ -90,14 +90,15 @@ def _asked(line: tuple[Instruction, ...], variables: dict[str, Any], known: dict
     names = {s.value for s in line if type(s.value) is str}
     for name in names & variables.keys():
         held = variables[name]
-        if isinstance(held, types.ModuleType):
-            modules = [held, *[m for n in names if isinstance(m := vars(held).get(n), types.ModuleType)]]
+        kind = type(held)  # what an object calls its class may be code of the user's
+        if issubclass(kind, types.ModuleType):
+            modules = [held, *[m for n in names if issubclass(type(m := vars(held).get(n)), types.ModuleType)]]
             found = [(m.__name__, n) for m in modules for n in sorted(known.get(m.__name__, frozenset()) & names)]
-        elif isinstance(held, (types.BuiltinFunctionType, types.FunctionType)):
+        elif issubclass(kind, (types.BuiltinFunctionType, types.FunctionType)):
             is_known = held.__name__ in known.get(held.__module__ or "", ())
             found = [(held.__module__ or "", held.__name__)] if is_known else []
         else:
-            kind = held if isinstance(held, type) else type(held)
+            kind = held if issubclass(kind, type) else kind
             found = [(kind.__module__, n) for n in sorted(known.get(kind.__module__, frozenset()) & names)]
         if found:
             return f"{found[0][0].replace('posixpath', 'os.path').replace('genericpath', 'os.path')}.{found[0][1]}"

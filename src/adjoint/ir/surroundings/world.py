@@ -152,11 +152,13 @@ def _clock(name: str, held: Any, names: set[str]) -> str:
     if held is None and name in CLOCKS:  # imported by the function
         held = sys.modules.get(name)
     module: Any
-    if isinstance(held, types.ModuleType):
+    kind = type(held)  # what an object calls its class may be code of the user's
+    if issubclass(kind, types.ModuleType):
         module = held.__name__
+    elif not issubclass(kind, CALLED):
+        return ""
     else:
-        module = getattr(held, "__module__", None) if isinstance(held, CALLED) else None
-        name = getattr(held, "__name__", "")
+        module, name = getattr(held, "__module__", None), getattr(held, "__name__", "")
         names = names | ({name} if type(name) is str else set())  # what an object says may be anything
     found = sorted(CLOCKS.get(module, frozenset()) & names) if type(module) is str else []
     return f"{module}.{found[0]}" if found else ""

@@ -116,7 +116,7 @@ def _power(self: Traced, other: Any) -> Any:
         value = handle.value
         if (value if type(value) is ARRAY else handle).dtype.kind != "b":
             return handle.traced_by.unary(square, handle)
-    if type(other) is int and not is_array(self) and self.dtype.kind == "b":
+    if type(other) is int and not is_array(self) and self.dtype.kind == "b" and not is_python(self):
         return _general_power(constant_astype(self, dtype=np.dtype(int)), other)  # of arrays, it has 8 bits
     return _general_power(self, other)
 
