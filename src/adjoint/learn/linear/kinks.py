@@ -35,6 +35,8 @@ class Lines:
     up: Array
     down: Array
     square: Array
+    absolutes: int = 0
+    """How many of the last rows are absolute penalties."""
 
     def cost(self, theta: Array) -> float:
         """What is minimised."""
@@ -50,8 +52,20 @@ class Lines:
 
     def solved(self) -> tuple[Array, float, int]:
         """The solution, its duality gap, and the steps it took."""
-        theta, a, steps = _interior(self) if np.any(self.square) else _by_simplex(self)
+        if not np.any(self.square):
+            theta, a, steps = _by_simplex(self)
+        else:
+            theta, a, steps = _interior(self)
+            theta = self._with_zeros(theta, a)
         return theta, max(self.cost(theta) - self.bound(a), 0.0), steps
+
+    def _with_zeros(self, theta: Array, a: Array) -> Array:
+        """Coefficients whose absolute penalty pulls more than the loss does are 0, not nearly 0."""
+        rows, columns = len(a) - self.absolutes, np.flatnonzero(self.A[len(a) - self.absolutes :].any(axis=0))
+        idle = np.abs(a[rows:]) < (1.0 - 1e-5) * self.up[rows:]
+        found = theta.copy()
+        found[columns[idle]] = 0.0
+        return found if self.cost(found) <= (1.0 + 10.0 * GAP) * self.cost(theta) else theta
 
 
 def with_absolute(lines: Lines, absolute: Array) -> Lines:
@@ -64,6 +78,7 @@ def with_absolute(lines: Lines, absolute: Array) -> Lines:
         np.concatenate([lines.up, weights]),
         np.concatenate([lines.down, weights]),
         lines.square,
+        len(penalised),
     )
 
 

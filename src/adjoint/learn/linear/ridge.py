@@ -56,7 +56,7 @@ class Ridge(RegressorMixin, BaseEstimator):
     >>> X = rng.normal(size=(40, 30))
     >>> y = X[:, 0] + rng.normal(size=40)
     >>> model = Ridge("loo").fit(X, y)
-    >>> model.alpha_ > 1.0, model.effective_parameters_ < 20
+    >>> model.alpha_ > 1.0, model.effective_parameters_ < 30
     (True, True)
     """
 
