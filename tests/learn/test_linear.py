@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from adjoint import learn, losses
-from adjoint.learn.linear.newton import Problem, basis_of
+from adjoint.learn.linear.newton import EntropyProblem, basis_of
 
 
 def drawn(n=60, p=4, *, seed=0, noise=0.5):
@@ -268,7 +268,7 @@ def test_gradient_and_hessian(classes):
     """By central differences."""
     rng = np.random.default_rng(0)
     Q = basis_of(classes)
-    problem = Problem(
+    problem = EntropyProblem(
         rng.normal(size=(9, 3)), np.arange(9) % classes, rng.uniform(size=9), np.array([1.0, 2.0, 0.0]), Q
     )  # fmt: skip
     theta = rng.normal(size=(3, Q.shape[1]))

@@ -17,7 +17,7 @@ from adjoint import losses
 from ..labels import Array
 from .callables import differentiated
 from .columns import Columns, columns_of, labels_given, seen
-from .kinks import Lines, with_absolute
+from .kinks import KinkedProblem, with_absolute
 from .logistic import LogisticFit, labels_by, no_optimum, probabilities
 from .penalties import CONSTRAINTS, Penalty, strengths
 from .quasi_newton import minimised
@@ -142,7 +142,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         found, gaps, steps = [], [], []
         for k in (1,) if count == 2 else range(count):
             sign = np.where(codes == k, 1.0, -1.0)
-            lines = Lines(sign[:, None] * columns.scaled, np.ones(len(codes)), share, np.zeros(len(codes)), squares)
+            lines = KinkedProblem(
+                sign[:, None] * columns.scaled, np.ones(len(codes)), share, np.zeros(len(codes)), squares
+            )
             theta, gap, n = with_absolute(lines, absolute).solved()
             found.append(theta)
             gaps.append(gap)

@@ -27,7 +27,7 @@ STEPS = 100
 
 
 @dataclass(frozen=True)
-class Lines:
+class KinkedProblem:
     """The problem above."""
 
     A: Array
@@ -68,11 +68,11 @@ class Lines:
         return found if self.cost(found) <= (1.0 + 10.0 * GAP) * self.cost(theta) else theta
 
 
-def with_absolute(lines: Lines, absolute: Array) -> Lines:
+def with_absolute(lines: KinkedProblem, absolute: Array) -> KinkedProblem:
     """The problem with absolute_j |theta_j| added."""
     penalised = np.flatnonzero(absolute)
     weights = absolute[penalised]
-    return Lines(
+    return KinkedProblem(
         np.vstack([lines.A, np.eye(len(absolute))[penalised]]),
         np.concatenate([lines.target, np.zeros(len(penalised))]),
         np.concatenate([lines.up, weights]),
@@ -82,7 +82,7 @@ def with_absolute(lines: Lines, absolute: Array) -> Lines:
     )
 
 
-def _by_simplex(lines: Lines) -> tuple[Array, Array, int]:
+def _by_simplex(lines: KinkedProblem) -> tuple[Array, Array, int]:
     rows, columns = lines.A.shape
     unit = identity(rows, format="csc")
     found = linprog(
@@ -97,7 +97,7 @@ def _by_simplex(lines: Lines) -> tuple[Array, Array, int]:
     return found.x[:columns], found.eqlin.marginals, int(found.nit)
 
 
-def _interior(lines: Lines) -> tuple[Array, Array, int]:
+def _interior(lines: KinkedProblem) -> tuple[Array, Array, int]:
     """Steps towards where all products of a part of r and its multiplier are 0, each of them kept above 0."""
     size = max(float(np.mean(np.abs(lines.target))), 1e-3)
     u, v = np.maximum(lines.target, 0.0) + size, np.maximum(-lines.target, 0.0) + size
@@ -125,7 +125,7 @@ def _interior(lines: Lines) -> tuple[Array, Array, int]:
 class _Point:
     """u and v are the positive parts of r and -r, x and y their multipliers: all are above 0."""
 
-    lines: Lines
+    lines: KinkedProblem
     theta: Array
     a: Array
     u: Array

@@ -14,7 +14,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from ..labels import Array
 from .columns import columns_of, labels_given, seen
-from .newton import Problem, basis_of, by_newton, leave_one_out
+from .newton import EntropyProblem, basis_of, by_newton, leave_one_out
 from .quasi_newton import by_quasi_newton
 
 MOST_FOR_NEWTON = 300
@@ -162,9 +162,9 @@ class LogisticFit:
         self.basis, self.tol, self.max_iter = basis_of(classes), tol, max_iter
         self.theta = np.zeros((self.columns.scaled.shape[1], self.basis.shape[1]))
 
-    def solve(self, penalty: float) -> Problem:
+    def solve(self, penalty: float) -> EntropyProblem:
         """The least cost with penalty / 2 on the squares."""
-        problem = Problem(self.columns.scaled, *self.data, penalty * self.columns.penalties, self.basis)
+        problem = EntropyProblem(self.columns.scaled, *self.data, penalty * self.columns.penalties, self.basis)
         solver = by_newton if self.theta.size <= MOST_FOR_NEWTON else by_quasi_newton
         self.theta, self.n_iter, self.converged = solver(problem, self.theta, tol=self.tol, max_iter=self.max_iter)
         return problem

@@ -19,7 +19,7 @@ HALVINGS = 40
 
 
 @dataclass(frozen=True)
-class Problem:
+class EntropyProblem:
     """sum_i weight_i cross_entropy(logits_i, code_i) + 1/2 sum_j penalty_j |theta_j|^2."""
 
     X: Array
@@ -74,7 +74,7 @@ def basis_of(classes: int) -> Array:
     return np.array([[0.0], [1.0]]) if classes == 2 else helmert(classes).T
 
 
-def by_newton(problem: Problem, start: Array, *, tol: float, max_iter: int) -> tuple[Array, int, bool]:
+def by_newton(problem: EntropyProblem, start: Array, *, tol: float, max_iter: int) -> tuple[Array, int, bool]:
     """The theta of least cost, the steps it took, and whether the steps came to an end.
 
     The last step is one that lowers the cost by a share below tol^2; Newton's method doubles the digits with each.
@@ -98,7 +98,7 @@ def by_newton(problem: Problem, start: Array, *, tol: float, max_iter: int) -> t
     return theta, max_iter, False
 
 
-def leave_one_out(problem: Problem, theta: Array) -> Array:
+def leave_one_out(problem: EntropyProblem, theta: Array) -> Array:
     """Logits of each row as one Newton step without it predicts them, shape (n, classes).
 
     With A the covariance of the logits of a row, W their curvature, g their gradient: logits + A (I - W A)^-1 g.

@@ -12,7 +12,7 @@ from scipy.linalg.lapack import dtrtri
 from scipy.optimize import minimize
 
 from ..labels import Array
-from .newton import Problem
+from .newton import EntropyProblem
 
 LARGEST_FACTOR = 2000
 """Columns up to which the preconditioner is a Cholesky factor of all of them, else their sizes."""
@@ -24,7 +24,7 @@ NEARER = 0.1
 """Of the gradient the largest element is looked at, not its length."""
 
 
-def by_quasi_newton(problem: Problem, start: Array, *, tol: float, max_iter: int) -> tuple[Array, int, bool]:
+def by_quasi_newton(problem: EntropyProblem, start: Array, *, tol: float, max_iter: int) -> tuple[Array, int, bool]:
     """The theta of least cost, the steps it took, and whether the steps came to an end.
 
     Unknowns are R_k theta_k for each class k, where R_k^T R_k is the block of the Hessian for the class: columns of X
@@ -102,7 +102,7 @@ def _minimized(f: Any, start: Array, bounds: Any, *, tol: float, max_iter: int) 
     return found
 
 
-def _inverse_factors(problem: Problem, curvature: Array) -> Array:
+def _inverse_factors(problem: EntropyProblem, curvature: Array) -> Array:
     """R_k^-1 for each class k, upper triangular, or its diagonal."""
     X, penalties = problem.X, problem.penalties
     weights = problem.weights[:, None] * curvature

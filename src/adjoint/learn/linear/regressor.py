@@ -18,7 +18,7 @@ from ..labels import Array
 from . import smooth
 from .callables import differentiated
 from .columns import Columns, columns_of, numbers_given, seen
-from .kinks import Lines, with_absolute
+from .kinks import KinkedProblem, with_absolute
 from .penalties import CONSTRAINTS, Penalty, strengths
 from .quasi_newton import minimised
 
@@ -127,7 +127,7 @@ class LinearRegressor(RegressorMixin, BaseEstimator):
         """A quantile; the absolute error is twice the pinball loss of the median."""
         total = np.sum(weights) * (1.0 if self.loss == "quantile" else 0.5)
         absolute, squares = strengths(self, columns)
-        lines = Lines(
+        lines = KinkedProblem(
             columns.scaled, y, quantile * weights / total, (1.0 - quantile) * weights / total, squares
         )  # fmt: skip
         theta, self.duality_gap_, self.n_iter_ = with_absolute(lines, absolute).solved()
