@@ -20,6 +20,15 @@ ESTIMATORS = [
     learn.ConformalClassifier(LogisticRegression(), coverage=0.5, cv=0.3),
     learn.ConformalRegressor(LinearRegression(), coverage=0.5, cv=0.3),
 ]
+PLAIN = [
+    learn.LeastSquares(),
+    learn.Ridge(),
+    learn.LinearRegressor(),
+    learn.LinearRegressor("absolute"),
+    learn.LinearClassifier(),
+    learn.LinearClassifier("logistic"),
+    learn.LogisticRegression(),
+]
 EXPECTED = {
     "CalibratedClassifier": dict.fromkeys(
         ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"],
@@ -29,7 +38,7 @@ EXPECTED = {
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda e: EXPECTED.get(type(e).__name__, {}))
+@parametrize_with_checks([*ESTIMATORS, *PLAIN], expected_failed_checks=lambda e: EXPECTED.get(type(e).__name__, {}))
 def test_estimator(estimator, check):
     """Conventions of scikit-learn, all of them."""
     check(estimator)

@@ -24,6 +24,11 @@ from .conformal.quantiles import conformal_p_values, conformal_quantile
 from .conformal.regressor import ConformalRegressor
 from .decision.classifier import CostSensitiveClassifier
 from .decision.deciding import decide, expected_cost
+from .linear.classifier import LinearClassifier
+from .linear.least_squares import LeastSquares
+from .linear.logistic import LogisticRegression
+from .linear.regressor import LinearRegressor
+from .linear.ridge import Ridge
 
 __all__ = [
     "Bins",
@@ -33,7 +38,12 @@ __all__ = [
     "ConformalRegressor",
     "CostSensitiveClassifier",
     "Estimate",
+    "LeastSquares",
+    "LinearClassifier",
+    "LinearRegressor",
+    "LogisticRegression",
     "MatrixScaling",
+    "Ridge",
     "TemperatureScaling",
     "VectorScaling",
     "brier_score",
