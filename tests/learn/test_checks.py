@@ -24,9 +24,7 @@ PLAIN = [
     learn.LeastSquares(),
     learn.Ridge(),
     learn.LinearRegressor(),
-    learn.LinearRegressor("absolute"),
     learn.LinearClassifier(),
-    learn.LinearClassifier("logistic"),
     learn.LogisticRegression(),
 ]
 EXPECTED = {

@@ -41,7 +41,7 @@ REGRESSORS = [
 ]
 
 
-@pytest.mark.parametrize("model", REGRESSORS, ids=str)
+@pytest.mark.parametrize("model", REGRESSORS)
 def test_weights_are_repeats(model):
     """A weight of 2 is the same row twice, one of 0 no row."""
     X, y, weights = drawn()
