@@ -42,7 +42,7 @@ WORDS = {
 
 
 def outside() -> list[tuple[str, ast.Module]]:
-    """The files of all rooms but that of the catalogue, as trees; estimators, with settings by name, know no operation."""
+    """The files of all rooms but that of the catalogue, as trees; estimators know no operation."""
     files = [(f.relative_to(SOURCE).as_posix(), f) for f in sorted(SOURCE.rglob("*.py"))]
     left_out = ("ops/", "learn/")
     return [(name, ast.parse(f.read_text(encoding="utf-8"))) for name, f in files if not name.startswith(left_out)]
