@@ -100,6 +100,8 @@ def _described(value: Any) -> str:
 def _is_named(name: str, error: Exception) -> bool:
     """Whether an error speaks of a parameter by its name, which may be a word as well: not of `the shape of x`."""
     said = [line for line in str(error).splitlines() if not line.startswith(("  at ", "  Write "))]
+    if said and said[0].startswith(f"{name} "):
+        return True
     words = "\n".join([*said, *getattr(error, "__notes__", [])])
     after = r"(?= ?=|,|\[|:| and| has to| needs?\b)"
     return re.search(rf"(?<![\w.]){re.escape(name)}{after}", words) is not None
