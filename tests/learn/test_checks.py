@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from adjoint import learn
 
 ESTIMATORS = [
-    learn.CalibratedClassifier(LogisticRegression(), cv=2),
+    learn.CalibratedClassifier(LogisticRegression(), "temperature", cv=2),
     learn.CostSensitiveClassifier(LogisticRegression()),
     learn.ConformalClassifier(LogisticRegression(), coverage=0.5, cv=0.3),
     learn.ConformalRegressor(LinearRegression(), coverage=0.5, cv=0.3),
