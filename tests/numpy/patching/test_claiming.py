@@ -264,3 +264,50 @@ def test_keys_are_read():
     grid[(i + 1) * 1, box.k] = Probe()
     grid[i][3] = Probe() if found[2:] else 0.0
     assert found == [("grid", (1, -1)), ("grid", (2, 2))]
+
+
+def _kept_by_a_caller(q):
+    kept = []
+
+    def fill(a):
+        a[0] = q[0]
+
+    v = Y * 1.0
+    kept.append(v)
+    fill(v)
+    return np.sum(kept[0] ** 2)
+
+
+def _kept_by_a_generator(q):
+    def fill(a):
+        a += q
+
+    v = Y * 1.0
+    held = iter([v])
+    fill(v)
+    return np.sum(next(held) ** 2)
+
+
+def _handed_down_twice(q):
+    def inner(b):
+        b[1] = q[1]
+
+    def outer(a):
+        inner(a)
+        a *= q
+
+    v = Y * 1.0
+    outer(v)
+    return np.sum(v**2)
+
+
+@pytest.mark.skipif(not IS_KNOWN, reason="the code of this interpreter is not read")
+@pytest.mark.parametrize("f", [_kept_by_a_caller, _kept_by_a_generator, _handed_down_twice], ids=lambda f: f.__name__)
+def test_arrays_that_are_handed_down(f):
+    """Parameters may count no reference of their own: who else holds the array is seen, or it is refused."""
+    try:
+        found = ad.grad(f)(X)
+    except ad.errors.DerivativeDroppedError:
+        assert f is not _handed_down_twice
+    else:
+        np.testing.assert_allclose(found, ad.numerical.grad(f)(X), rtol=1e-6, atol=1e-8)

@@ -40,7 +40,7 @@ def stored(x: Traced, frame: FrameType) -> bool:
     key = evaluated(frame, frame.f_locals, store.key)
     if key is NotImplemented or _is_in(x, key):
         return False
-    alone = _alone(_held(frame.f_locals, store.place), key, x, store.place)
+    alone = _alone(_held(frame.f_locals, store.place), key, x, store.place, _is_cell(frame, store.place.variable))
     holders = _holders(frame, store.place, alone)
     if holders is None:
         return False
@@ -59,7 +59,7 @@ def updated(out: tuple[Any], frame: FrameType) -> Traced | None:
         return Traced(out[0].copy(), CONSTANTS, None) if is_fresh else None
     if type(update) is not HeldAt or _held(frame.f_locals, update) is not out[0] or not _is_whole(out[0]):
         return None
-    holders = _holders(frame, update, _alone_in_update())
+    holders = _holders(frame, update, _alone_in_update(_is_cell(frame, update.variable)))
     if holders is None:
         return None
     handle = _copied(frame, update)
@@ -74,7 +74,7 @@ def updated_at(inputs: tuple[Any, ...], frame: FrameType) -> Traced | None:
     names = [] if not _may_hold(frame) else [name for name in frame.f_locals if frame.f_locals[name] is inputs[0]]
     if not names or not _is_whole(inputs[0]):
         return None
-    holders = _holders(frame, HeldAt(names[0]), _alone_in_at(is_direct))
+    holders = _holders(frame, HeldAt(names[0]), _alone_in_at(is_direct, _is_cell(frame, names[0])))
     if holders is None:
         return None
     handle = _copied(frame, HeldAt(names[0]))
@@ -130,18 +130,27 @@ def _holders(frame: FrameType, place: HeldAt, alone: int) -> list[Holder] | None
 
     `alone` is the number of references if there are none.
     """
-    if _references(frame, place) == alone:
-        return []
     others = _others(frame, place)
+    if not others:
+        return [] if _references(frame, place) == alone else None
     cells = {name for there, name in [(frame, place.variable), *others] if _is_cell(there, name)}
     shared = sum([_is_cell(there, name) for there, name in others]) - len(cells) + _is_cell(frame, place.variable)
-    expected = alone + len(others) * _each_variable() - max(shared, 0)
-    return others if others and _references(frame, place) == expected else None
+    variables = others if place.attributes else [(frame, place.variable), *others]
+    borrowed = sum([_is_parameter(*variable) for variable in variables]) if _borrows() else 0
+    # with fewer parameters that borrow there may be somebody else for each, so that nothing is known
+    expected = alone + (len(others) - borrowed) * _each_variable() - max(shared, 0)
+    return others if _references(frame, place) == expected else None
 
 
 def _is_cell(frame: FrameType, name: str) -> bool:
     """Whether a variable is one that functions written inside each other share."""
     return name in frame.f_code.co_cellvars or name in frame.f_code.co_freevars
+
+
+def _is_parameter(frame: FrameType, name: str) -> bool:
+    """Whether a variable was given by who called, who may have kept the only reference that is counted."""
+    code = frame.f_code
+    return name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] and not _is_cell(frame, name)
 
 
 def _others(frame: FrameType, place: HeldAt) -> list[Holder]:
@@ -185,10 +194,10 @@ class _Asking(Traced):
 ALONE = HeldAt("array")
 
 
-def _alone(array: Any, key: Any, x: Traced, place: HeldAt) -> int:
+def _alone(array: Any, key: Any, x: Traced, place: HeldAt, is_cell: bool) -> int:
     """How often an array like this one is referred to in such a statement, if one place is all that holds it."""
     asking = _Asking(x, HeldAt("holder", ("array",)) if place.attributes else ALONE)
-    (_store_behind if place.attributes else _store_alone)(array, key, asking)
+    (_store_behind if place.attributes else _store_shared if is_cell else _store_alone)(array, key, asking)
     return asking.found
 
 
@@ -197,21 +206,46 @@ def _store_alone(like: Any, key: Any, value: Any) -> None:
     array[key] = value
 
 
+def _store_shared(like: Any, key: Any, value: Any) -> Any:
+    array = np.zeros_like(like)
+    array[key] = value
+    return lambda: array
+
+
 def _store_behind(like: Any, key: Any, value: Any) -> None:
     holder = SimpleNamespace(array=np.zeros_like(like))
     holder.array[key] = value
 
 
 @functools.cache
-def _alone_in_update() -> int:
+def _alone_in_update(is_cell: bool = False) -> int:
     """The same of an array that is updated by an operator."""
     asking = _Asking(Traced(0.0, CONSTANTS, None), ALONE)
-    _update_alone(asking)
+    (_update_shared if is_cell else _update_alone)(asking)
     return asking.found
 
 
 def _update_alone(value: Any) -> None:
     array: Any = np.zeros(1)
+    array += value
+
+
+def _update_shared(value: Any) -> Any:
+    array: Any = np.zeros(1)
+    array += value
+    return lambda: array
+
+
+@functools.cache
+def _borrows() -> bool:
+    """Whether a parameter counts no reference of its own, as from Python 3.14 on where a variable is handed down."""
+    asking = _Asking(Traced(0.0, CONSTANTS, None), ALONE)
+    given: Any = np.zeros(1)
+    _update_given(given, asking)
+    return asking.found == _alone_in_update()
+
+
+def _update_given(array: Any, value: Any) -> None:
     array += value
 
 
@@ -231,16 +265,23 @@ def _update_with_another(value: Any) -> Any:
 
 
 @functools.cache
-def _alone_in_at(is_direct: bool) -> int:
+def _alone_in_at(is_direct: bool, is_cell: bool) -> int:
     """The same of an array that is given to `ufunc.at`, by itself or through our version of it."""
     asking = _Asking(Traced(0.0, CONSTANTS, None), ALONE)
-    _update_at_alone(np.add.at if is_direct else lists.aware(np.add).at, asking)  # type: ignore[attr-defined]
+    update = _update_at_shared if is_cell else _update_at_alone
+    update(np.add.at if is_direct else lists.aware(np.add).at, asking)  # type: ignore[attr-defined]
     return asking.found
 
 
 def _update_at_alone(at: Any, value: Any) -> None:
     array = np.zeros(1)
     at(array, value, 1)
+
+
+def _update_at_shared(at: Any, value: Any) -> Any:
+    array = np.zeros(1)
+    at(array, value, 1)
+    return lambda: array
 
 
 CLAIMS.stored, CLAIMS.updated, CLAIMS.updated_at = stored, updated, updated_at
