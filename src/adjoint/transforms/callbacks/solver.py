@@ -85,6 +85,7 @@ class Callbacks:
         finally:
             self._live, collected, self.collected = None, self.collected, None
         if collected is not None:
+            collected.refuse_if_kept(name)
             collected.refuse_if_read(name)
         return step.rebuilt(found)
 
