@@ -30,7 +30,7 @@ class Effect(NamedTuple):
     values: list[Any]
 
 
-class Places(Protocol):
+class OutlivingPlaces(Protocol):
     """Where the function that is recorded may keep numbers, for whoever runs functions that the program only calls."""
 
     def now(self) -> Sequence[object]:
@@ -44,7 +44,7 @@ class _Local(threading.local):
     captures: tuple[tuple[CaptureTrace, list[Effect], Callable[[Any], Any]], ...] = ()
     silent = False
     latest: Sequence[Effect] = ()
-    places: Places | None = None
+    places: OutlivingPlaces | None = None
 
 
 _local = _Local()
@@ -52,7 +52,7 @@ _local = _Local()
 
 @contextlib.contextmanager
 def noted(
-    capture: CaptureTrace, restore: Callable[[Any], Any] = lambda x: x, places: Places | None = None
+    capture: CaptureTrace, restore: Callable[[Any], Any] = lambda x: x, places: OutlivingPlaces | None = None
 ) -> Iterator[list[Effect]]:
     """While a program is captured in this thread: the list of the effects that it is to have.
 
@@ -69,7 +69,7 @@ def noted(
         _local.captures, _local.places = before, around
 
 
-def places_around() -> Places | None:
+def places_around() -> OutlivingPlaces | None:
     """Where the function that is being recorded in this thread may keep numbers."""
     return _local.places if _local.captures else None
 

@@ -41,7 +41,7 @@ from ..surroundings.world import clock_in
 from .executed import Tracking, users_code
 from .home import home
 from .recording import Computed, Fixed, Leaf, Recording, is_dynamic
-from .state import Kept, StateInLoopsError, in_classes, keep_changes, keep_state
+from .state import KeptPlaces, StateInLoopsError, in_classes, keep_changes, keep_state
 
 Run = Callable[[Any, Any, dict[str, Any]], Any]
 """How a function is called on handles."""
@@ -154,7 +154,7 @@ def attempted(capture: CaptureTrace, request: Request) -> Attempt:
     tracking = Tracking() if wants_tracking else None
     if tracking is not None and request.loops is not None:
         request.loops.alone()
-    kept = Kept(watch, stage.clones, stage.captured)
+    kept = KeptPlaces(watch, stage.clones, stage.captured)
     with Chance() as chance, noted(capture, stage.clones.back(), kept) as effects:
         with in_classes(stage.captured):
             try:

@@ -41,7 +41,7 @@ class StateInLoopsError(Exception):
     """
 
 
-class Kept(NamedTuple):
+class KeptPlaces(NamedTuple):
     """The places in which a function that is recorded may keep something."""
 
     watch: Watch

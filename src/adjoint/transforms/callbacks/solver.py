@@ -85,8 +85,8 @@ class Callbacks:
         finally:
             self._live, collected, self.collected = None, self.collected, None
         if collected is not None:
-            collected.refuse_if_kept(name)
             collected.refuse_if_read(name)
+            collected.refuse_if_kept(name)
         return step.rebuilt(found)
 
 
