@@ -41,7 +41,7 @@ from ..surroundings.world import clock_in
 from .executed import Tracking, users_code
 from .home import home
 from .recording import Computed, Fixed, Leaf, Recording, is_dynamic
-from .state import StateInLoopsError, in_classes, keep_changes, keep_state
+from .state import KeptPlaces, StateInLoopsError, in_classes, keep_changes, keep_state
 
 Run = Callable[[Any, Any, dict[str, Any]], Any]
 """How a function is called on handles."""
@@ -154,7 +154,8 @@ def attempted(capture: CaptureTrace, request: Request) -> Attempt:
     tracking = Tracking() if wants_tracking else None
     if tracking is not None and request.loops is not None:
         request.loops.alone()
-    with Chance() as chance, noted(capture, stage.clones.back()) as effects:
+    kept = KeptPlaces(watch, stage.clones, stage.captured)
+    with Chance() as chance, noted(capture, stage.clones.back(), kept) as effects:
         with in_classes(stage.captured):
             try:
                 with audited() as seen, tracking or contextlib.nullcontext():  # which sees the function's code alone
@@ -165,16 +166,18 @@ def attempted(capture: CaptureTrace, request: Request) -> Attempt:
             finally:
                 has_state = keep_state(stage.captured, stage.clones)
         if has_state and request.loops is not None:
+            _set_back(watch, fun)
             raise StateInLoopsError
         if seen.refused is not None:  # and the function went on
             raise seen.refused
         drawn = chance.drawn()
     if stage.may_ask and (tracking is None or tracking.executed is None or asks_which(users_code(tracking.executed))):
+        _set_back(watch, fun)
         raise AsksWhichError
     drawn = drawn or watch.drawn_from()
     what = watch.changed_here() or watch.rewritten()
     if what:
-        raise impure(what, fun, [v for v, _ in undone(watch)])
+        raise impure(what, fun, _set_back(watch, fun))
     what = stage.clones.changed()
     if what:
         raise impure(what, fun, stage.clones.replaced(), ChangesCopyError)
@@ -191,6 +194,15 @@ def attempted(capture: CaptureTrace, request: Request) -> Attempt:
         watch.unwatchable = f"it decides by {decides}(), which a recording would not ask again"
         watch.fix = "Ask outside, and pass the answer."
     return Attempt(recording, values, drawn, stirred, seen.read, clock, executed is not None)
+
+
+def _set_back(watch: Watch, fun: object) -> list[Variable]:
+    """Before a function is recorded again: the numbers that it has replaced, refused if that is not all it did."""
+    changed = undone(watch)
+    what = watch.changed_here() or watch.rewritten()
+    if what or (changed and watch.filled()):
+        raise impure(what or "what it keeps, and fills a cache", fun)
+    return [v for v, _ in changed]
 
 
 def _prepared(capture: CaptureTrace, request: Request) -> Stage:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,28 +41,45 @@ class StateInLoopsError(Exception):
     """
 
 
+class KeptPlaces(NamedTuple):
+    """The places in which a function that is recorded may keep something."""
+
+    watch: Watch
+    clones: Clones
+    captured: Mapping[Variable, Any]
+
+    def now(self) -> list[object]:
+        """What is changed where no copy stands for it."""
+        return [self.watch.changed_here(), *[id(v.read()) for v in self.captured if isinstance(v.owner, type)]]
+
+    def includes(self, x: object) -> bool:
+        """Whether an object or a closure cell outlives the call, or stands for one that does."""
+        return self.watch.knows(x) or any([x is cell for cell, *_ in self.watch.cells]) or self.clones.includes(x)
+
+
 def keep_state(captured: Mapping[Variable, Any], clones: Clones) -> bool:
     """Have what a function has left in places that are inputs put there after every run; whether there is any.
 
     The copies are as before then.
     """
-    found = False
+    found: dict[int, tuple[Any, list[Variable]]] = {}
     for v, handle in captured.items():
         place = v if isinstance(v.owner, type) else clones.place_of(v)
         left = handle if place is None else place.read()
         if place is None or left is handle or not _can_be_kept(left):
             continue
-        perform(_Put(v, left), [snapshot(left)])
+        found.setdefault(id(left), (left, []))[1].append(v)
         place.write(handle)
-        found = True
-    return found
+    for left, places in found.values():
+        perform(_Put(places, left), [snapshot(left)])
+    return bool(found)
 
 
 def keep_changes(watch: Watch) -> None:
     """Set back what a function has replaced before it raised, and replace it if that is what becomes of the call."""
     for v, now in undone(watch):
         if _can_be_kept(now):
-            perform(_Put(v, now), [snapshot(now)])
+            perform(_Put([v], now), [snapshot(now)])
 
 
 def _can_be_kept(x: Any) -> bool:
@@ -76,10 +93,10 @@ def keeps_state(effects: Performance) -> bool:
 
 
 class _Put:
-    """Puts what a program gives where the function would have left it."""
+    """Puts what a program gives where the function would have left it: one array, where several places hold it."""
 
-    def __init__(self, place: Variable, like: Any) -> None:
-        self._place = place
+    def __init__(self, places: Sequence[Variable], like: Any) -> None:
+        self._places = places
         self._kind = seen_as(like) if isinstance(like, Traced) else type(like)
 
     def __call__(self, values: Sequence[Any]) -> None:
@@ -88,4 +105,5 @@ class _Put:
             value = np.array(value)  # the program may write over its own
         elif type(value) is not self._kind:
             value = self._kind(value)
-        self._place.write(value)
+        for place in self._places:
+            place.write(value)

@@ -132,6 +132,10 @@ class Watch:
                 return f"the captured array{name} of shape {x.shape}"
         return ""
 
+    def filled(self) -> bool:
+        """Whether a cache has more in it than it had, so that a function may not do again what it did."""
+        return any([state.growing and not alike(state.reader(state.x), state.was) for state in self.states])
+
     def functions(self) -> list[types.FunctionType]:
         """The user's own functions among the surroundings."""
         found = [x for x in self.seen.values() if type(x) is types.FunctionType]

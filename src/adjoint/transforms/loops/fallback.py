@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from ...core.traced import Traced
 from ...core.tree import flatten
 from ...core.values import Value, cannot_branch
 from ...ir.capture import GuardRefusedError
+from ...ir.surroundings.looking import look
+from ...ir.surroundings.varying import undone
 
 Restore = Callable[[list[Any]], Any]
 
@@ -59,6 +62,34 @@ def _own(x: Value) -> Value:
     return x.copy() if type(x) is np.ndarray else x
 
 
+@contextlib.contextmanager
+def keeping_nothing(*functions: Any, calls: bool) -> Iterator[None]:
+    """While functions are captured: left to Python, with everything set back, if they keep a value somewhere.
+
+    Where it matters how often and whether they are called, that is any number or array that they replace there.
+    """
+    watch = look(*functions)
+    try:
+        yield
+    except Exception:
+        undone(watch)  # whoever catches it may call them again
+        raise
+    changed = undone(watch)
+    if any([calls or _is_over(now) for _, now in changed]):
+        raise GuardRefusedError
+    for variable, now in changed:
+        variable.write(now)
+
+
+def _is_over(x: Any) -> bool:
+    """Whether it is a handle of a body that has been captured."""
+    while isinstance(x, Traced):
+        if not x.traced_by.level:
+            return True
+        x = x.value
+    return False
+
+
 def is_for_python(error: Exception, *decided: Any) -> bool:
     """Whether to take every step by Python, which may branch on the values it decides by, and catch what is raised.
 
@@ -66,10 +97,11 @@ def is_for_python(error: Exception, *decided: Any) -> bool:
     """
     if isinstance(error, GuardRefusedError):
         return not isinstance(error, AdjointError)
-    return not isinstance(error, AdjointError) and not any([cannot_branch(x) or _is_batch(x) for x in decided])
+    return not isinstance(error, AdjointError) and not any([cannot_branch(x) or is_batch(x) for x in decided])
 
 
-def _is_batch(x: Any) -> bool:
+def is_batch(x: Any) -> bool:
+    """Whether a value stands for many."""
     while isinstance(x, Traced):
         if x.traced_by.lead:
             return True

@@ -22,7 +22,7 @@ from . import scan as loop_scan
 from . import while_loop as loop_while
 from .bodies import branches, carry_leaves, checked_length, condition, flat_body, item_leaves, stable
 from .capture import hoping, leading_example
-from .fallback import is_for_python, scan_unrolled, takes_no_step, while_unrolled
+from .fallback import is_batch, is_for_python, keeping_nothing, scan_unrolled, takes_no_step, while_unrolled
 
 
 @checked("f", "init", "xs", "checkpoint_every", "memory", "length")
@@ -105,7 +105,8 @@ def scan(
         return loop_scan.apply(step, loop, length=n, **how), step.hopes
 
     try:
-        found = hoping(attempt)
+        with keeping_nothing(f, calls=False) if n else contextlib.nullcontext():
+            found = hoping(attempt)
     except Exception as error:
         if not is_for_python(error) or not (isinstance(error, GuardRefusedError) or (n and may_catch(f))):
             raise
@@ -234,7 +235,8 @@ def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Tre
         return loop_while.apply(of_cond, of_body, WhileOperands((), (), tuple(first))), of_body.hopes
 
     try:
-        *last, _ = hoping(attempt)
+        with keeping_nothing(cond, body, calls=False):
+            *last, _ = hoping(attempt)
         return restore(last)
     except Exception as error:
         catches = is_for_python(error, *carry) and (isinstance(error, GuardRefusedError) or may_catch(cond, body))
@@ -359,7 +361,8 @@ def _one_of(
         with contextlib.suppress(BatchError):
             return take()
     try:
-        return _hoped(functions, place, operands, transform)
+        with keeping_nothing(*functions, calls=True) if not is_batch(place) else contextlib.nullcontext():
+            return _hoped(functions, place, operands, transform)
     except Exception as error:
         if not is_for_python(error, place):
             raise
