@@ -210,6 +210,8 @@ DATA_DEPENDENT = {
     "setxor1d": (lambda x: np.setxor1d(x, np.append(x[1:4], 9.0)), [LINE]),
     "trim_zeros": (lambda x: np.trim_zeros(np.concatenate([np.zeros(2), x, np.zeros(1)])), [LINE]),
     "trim_zeros front": (lambda x: np.trim_zeros(np.pad(x, 1), "f"), [LINE, ROWS]),
+    "trim_zeros list": (lambda x: np.multiply(*np.trim_zeros([0.0, x[0], x[1], 0.0])), [LINE]),
+    "trim_zeros tuple": (lambda x: np.stack(np.trim_zeros((0.0, x[0], x[1]), "b")), [LINE]),
     "trim_zeros axis": (lambda x: np.trim_zeros(np.pad(x, 1), axis=1), [ROWS]),
     "mask": (lambda x: x[x > 0], [LINE, ROWS]),
     "extract traced": (lambda x: np.extract(x > 0, x), [LINE]),

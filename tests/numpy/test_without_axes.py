@@ -11,6 +11,7 @@ from adjoint.core.traced import Traced
 from adjoint.core.tree import flatten
 from adjoint.numpy import functions
 from adjoint.numpy.dispatch.registry import FUNCTIONS
+from adjoint.ops import special
 from adjoint.ops.declare import UFUNCS
 from tests.cases.without_axes import MAKERS, POINT, UPDATES, add, at_ellipsis, kinds, out, program
 
@@ -103,6 +104,7 @@ CALLS = {
     "f(x)": lambda f, x: f(x),
     "f(x, x)": lambda f, x: f(x, x),
     "f(x, x, x)": lambda f, x: f(x, x, x),
+    "f(x, x, x, x)": lambda f, x: f(x, x, x, x),
     "f([x, x])": lambda f, x: f([x, x]),
     "f([x > 0], [x])": lambda f, x: f([x > 0], [x]),
     "f(x > 0, x, 0)": lambda f, x: f(x > 0, x, 0.0),
@@ -130,8 +132,8 @@ MODES = {
     "batch": lambda f, x: ad.vmap(f)(np.stack([x, x])),
     "batch of reverse": lambda f, x: ad.vmap(lambda x: ad.vjp(f, x)[0])(np.stack([x, x])),
 }
-NO_FUNCTIONS = ("save", "savez", "savetxt", "savez_compressed", "polyint", "trim_zeros")
-"""They write files; what the others make of a number or of a list is none of ours."""
+NO_FUNCTIONS = ("save", "savez", "savetxt", "savez_compressed")
+"""They write files."""
 
 
 def seen(found):
@@ -145,15 +147,18 @@ def seen(found):
 
 
 def calls():
-    """Every public function with every way of calling it; of universal functions, which are alike, the usual one."""
+    """Every function with every way of calling it; of universal functions, which are alike, the usual one.
+
+    The private ones among these, as `_ncf_mean`, are called by `scipy.stats`.
+    """
     functions.load()
+    special.load()
     for f in FUNCTIONS:
         if f.__name__ not in NO_FUNCTIONS:
             yield from [(f, how, call) for how, call in CALLS.items()]
     for f in UFUNCS:
         how = f"f({', '.join('x' * f.nin)})"
-        if not f.__name__.startswith("_") and how in CALLS:
-            yield f, how, CALLS[how]
+        yield f, how, CALLS[how]
 
 
 @pytest.mark.filterwarnings("ignore")

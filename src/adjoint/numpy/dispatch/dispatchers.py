@@ -53,6 +53,8 @@ def look(relevant: Any) -> Any:
 
 WITH_LISTS: set[int] = set()
 """Threads in which a call of NumPy's has just been found to have traced values in lists."""
+LISTS_MATTER = frozenset((np.block, np.trim_zeros))
+"""The one takes lists and tuples for different things, the other gives a part of the list that it gets."""
 NO_LISTS = frozenset((Traced, np.ndarray, type(None), float, int, bool, np.float64, type(np._NoValue)))
 
 
@@ -79,7 +81,7 @@ def joined_arguments(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any
     """
     WITH_LISTS.discard(get_ident())
     dispatcher = dispatcher_of(function)
-    if dispatcher is None or function is np.block:  # which takes lists and tuples for different things
+    if dispatcher is None or function in LISTS_MATTER:
         return args, kwargs
     from ..patching.constructors import array
 

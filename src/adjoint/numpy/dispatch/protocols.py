@@ -33,6 +33,7 @@ from .agreement import (
     is_exact_reduction,
     is_numpys_own,
 )
+from .arguments import number, result_dtype
 from .assignment import deliver
 from .dispatchers import WITH_LISTS, joined_arguments
 from .foreign import refuse_subclasses, taken
@@ -131,10 +132,12 @@ def _universal(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: An
         if len(inputs) == 1:
             if primitive.is_smooth and type(self) is Traced:
                 return made_by_numpy(self.traced_by.unary(primitive, self))
-            return made_by_numpy(primitive(self))
+            return made_by_numpy(_applied(primitive, inputs))
         if type(inputs[0]) is ARRAY and inputs[1] is self and primitive.is_smooth and len(inputs) == 2:
             return self.traced_by.process(primitive, inputs, NO_PARAMS)
-        return made_by_numpy(primitive(*[np.array(x) if type(x) in SEQUENCES else x for x in taken(inputs, self)]))
+        return made_by_numpy(
+            _applied(primitive, [np.array(x) if type(x) in SEQUENCES else x for x in taken(inputs, self)])
+        )
     if type(primitive) is Primitive and primitive.derivative.is_zero and _is_plain(method, kwargs):
         from .ufuncs import constantly
 
@@ -147,6 +150,14 @@ def _universal(self: Traced, ufunc: Any, method: str, *inputs: Any, **kwargs: An
     from .ufunc_methods import METHODS
 
     return METHODS[method](primitive, ufunc, inputs, kwargs)
+
+
+def _applied(primitive: Any, inputs: Any) -> Any:
+    """What a universal function gives: NumPy's number, also where a composition finds Python's or a 0-d array."""
+    found = primitive(*inputs)
+    if type(primitive) is Primitive:
+        return found
+    return np.result_type(result_dtype(*inputs), np.float32).type(found) if type(found) is float else number(found)
 
 
 def _is_plain(method: str, kwargs: dict[str, Any]) -> bool:

@@ -10,6 +10,7 @@ from ...core.errors import BatchError, message
 from ...core.values import decidable, dtype_of, shape_of
 from ..dispatch.arguments import as_value, ndim_of, same_dtype
 from ..dispatch.registry import implements
+from ..dispatch.views import arrayed
 from .places import as_array
 
 
@@ -136,11 +137,11 @@ def _common(places: Any) -> int:
 @implements(np.polyder)
 def polyder(p: Any, m: int = 1) -> Any:
     """`np.polyder`."""
+    m, p = int(m), as_array(p)
     if m < 0:
         raise ValueError("Order of derivative must be positive (see polyint)")
-    p = as_value(p)
-    for _ in range(int(m)):
-        p = _flat(p)
+    p = _flat(p) if m or not ndim_of(p) else p
+    for _ in range(m):
         p = p[:-1] * np.arange(shape_of(p)[0] - 1, 0, -1)
     return p
 
@@ -148,14 +149,15 @@ def polyder(p: Any, m: int = 1) -> Any:
 @implements(np.polyint)
 def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     """`np.polyint`, with integration constants `k`."""
+    m, p = int(m), as_array(p)
     if m < 0:
         raise ValueError("Order of integral must be positive (see polyder)")
-    p = _flat(as_value(p))
     constants = np.zeros(m) if k is None else _line(k)
     if shape_of(constants)[0] == 1 and m > 1:
         constants = constants[0] * np.ones(m)
     if shape_of(constants)[0] < m:
         raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
+    p = _flat(p) if m else arrayed(p)
     for i in range(m):
         p = np.concatenate([p / np.arange(shape_of(p)[0], 0, -1), constants[i : i + 1]])
     return p

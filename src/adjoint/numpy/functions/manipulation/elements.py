@@ -72,8 +72,8 @@ def resize(a: Any, new_shape: Any) -> Any:
 
 @implements(np.trim_zeros)
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
-    """`np.trim_zeros`; how much is trimmed is a constant."""
-    filt = as_value(filt)
+    """`np.trim_zeros`; how much is trimmed is a constant. Of a list a list is left."""
+    given, filt = filt, as_value(filt)
     trim = trim.lower()
     if trim not in ("fb", "bf", "f", "b"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
@@ -82,12 +82,12 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     if len(set(axes)) != len(axes):
         raise ValueError("repeated axis in `axis` argument")
     if not axes:
-        return filt
+        return given
     found = np.argwhere(filt)
     cut: list[slice] = [slice(None)] * n
     for a in axes:
         start, stop = (int(found[:, a].min()), int(found[:, a].max()) + 1) if len(found) else (0, 0)
-        if not len(found):
-            start, stop = (0, 0) if "b" in trim else (shape_of(filt)[a],) * 2
-        cut[a] = slice(start if "f" in trim else None, stop if "b" in trim else None)
-    return filt[tuple(cut)]
+        cut[a] = slice(
+            start if "f" in trim or not len(found) else None, stop if "b" in trim or not len(found) else None
+        )
+    return given[cut[0]] if n == 1 else given[tuple(cut)]
