@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,7 +24,9 @@ MAX_PATHS = 32
 MAX_SHORT_PATHS = 128
 """The same for programs that have `MAX_STEPS` steps at most, all together: they are quickly compiled and told apart."""
 MAX_STEPS = 10_000
-MAX_UNUSED = ((8, 2_000), (5, 5_000))
+LATER = 2 if sys.version_info >= (3, 14) else 1
+"""From Python 3.14 on a `while` has one test for all its iterations: loops are found after more paths."""
+MAX_UNUSED = ((8 * LATER, 2_000 * LATER), (5 * LATER, 5_000 * LATER))
 """Paths that no call has taken a second time, and steps recorded for them: with more, the next path is not likely to be
 taken again either, as where a loop ends on rounding noise."""
 AT_ONCE = 2
