@@ -10,7 +10,7 @@ import contextlib
 import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ..core.errors import InputError, message
 from ..core.traced import Traced
@@ -30,48 +30,29 @@ class Effect(NamedTuple):
     values: list[Any]
 
 
-class OutlivingPlaces(Protocol):
-    """Where the function that is recorded may keep numbers, for whoever runs functions that the program only calls."""
-
-    def now(self) -> Sequence[object]:
-        """Something that is another one when what is not copied is changed."""
-
-    def includes(self, x: object) -> bool:
-        """Whether an object or a closure cell outlives the call, or stands for one that does."""
-
-
 class _Local(threading.local):
     captures: tuple[tuple[CaptureTrace, list[Effect], Callable[[Any], Any]], ...] = ()
     silent = False
     latest: Sequence[Effect] = ()
-    places: OutlivingPlaces | None = None
 
 
 _local = _Local()
 
 
 @contextlib.contextmanager
-def noted(
-    capture: CaptureTrace, restore: Callable[[Any], Any] = lambda x: x, places: OutlivingPlaces | None = None
-) -> Iterator[list[Effect]]:
+def noted(capture: CaptureTrace, restore: Callable[[Any], Any] = lambda x: x) -> Iterator[list[Effect]]:
     """While a program is captured in this thread: the list of the effects that it is to have.
 
-    `restore` finds what the user wrote instead of a copy that is recorded; the `places` of what is around it stay.
+    `restore` finds what the user wrote instead of a copy that is recorded.
     """
-    before, around = _local.captures, _local.places
-    _local.places = places or around
+    before = _local.captures
     effects: list[Effect] = []
     _local.latest = effects
     _local.captures = (*before, (capture, effects, restore))
     try:
         yield effects
     finally:
-        _local.captures, _local.places = before, around
-
-
-def places_around() -> OutlivingPlaces | None:
-    """Where the function that is being recorded in this thread may keep numbers."""
-    return _local.places if _local.captures else None
+        _local.captures = before
 
 
 def is_made_up() -> bool:

@@ -4,7 +4,6 @@ import random
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
 from scipy.optimize import brentq
 
 import adjoint as ad
@@ -87,42 +86,6 @@ def test_a_dict_that_also_grows_is_refused():
     with pytest.raises(ad.errors.ImpureError, match="captured dict"):
         ad.jit(f)(POINTS[0])
     assert counts["sum"] == 2
-
-
-def _counting(where):
-    """A function whose solver counts, in an attribute, a variable, a dict or a class."""
-    keeper, counts, n = Keeper(), {"n": 0}, 0
-    Keeper.made = 0
-
-    def count():
-        nonlocal n
-        if where == "attribute":
-            keeper.n += 1
-        elif where == "dict":
-            counts["n"] += 1
-        elif where == "class":
-            Keeper.made += 1
-        else:
-            n += 1
-
-    return count
-
-
-@pytest.mark.parametrize("where", ["attribute", "dict", "class", "variable"])
-@pytest.mark.parametrize("solver", ["brentq", "quad"])
-def test_what_a_solver_counts_is_refused(where, solver):
-    """A program calls the solver, which is given copies: nobody would see the count."""
-    count = _counting(where)
-
-    def f(x):
-        def g(t):
-            count()
-            return t**3 + t - x[0]
-
-        return brentq(g, -10.0, 10.0) if solver == "brentq" else quad(g, 0.0, 1.0)[0]
-
-    with pytest.raises(ad.errors.ImpureError, match=f"given to scipy.*{solver} changes"):
-        ad.jit(f)(POINTS[0])
 
 
 def test_a_count_of_the_call_itself_in_a_solver():

@@ -100,7 +100,7 @@ def _described(value: Any) -> str:
 def _is_named(name: str, error: Exception) -> bool:
     """Whether an error speaks of a parameter by its name, which may be a word as well: not of `the shape of x`."""
     said = [line for line in str(error).splitlines() if not line.startswith(("  at ", "  Write "))]
-    if said and said[0].startswith(f"{name} "):
+    if said and said[0].startswith(f"{name} must "):
         return True
     words = "\n".join([*said, *getattr(error, "__notes__", [])])
     after = r"(?= ?=|,|\[|:| and| has to| needs?\b)"

@@ -41,7 +41,7 @@ from ..surroundings.world import clock_in
 from .executed import Tracking, users_code
 from .home import home
 from .recording import Computed, Fixed, Leaf, Recording, is_dynamic
-from .state import KeptPlaces, StateInLoopsError, in_classes, keep_changes, keep_state
+from .state import StateInLoopsError, in_classes, keep_changes, keep_state
 
 Run = Callable[[Any, Any, dict[str, Any]], Any]
 """How a function is called on handles."""
@@ -154,8 +154,7 @@ def attempted(capture: CaptureTrace, request: Request) -> Attempt:
     tracking = Tracking() if wants_tracking else None
     if tracking is not None and request.loops is not None:
         request.loops.alone()
-    kept = KeptPlaces(watch, stage.clones, stage.captured)
-    with Chance() as chance, noted(capture, stage.clones.back(), kept) as effects:
+    with Chance() as chance, noted(capture, stage.clones.back()) as effects:
         with in_classes(stage.captured):
             try:
                 with audited() as seen, tracking or contextlib.nullcontext():  # which sees the function's code alone

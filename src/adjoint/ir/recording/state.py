@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -39,22 +39,6 @@ class StateInLoopsError(Exception):
 
     Their sides are run to see what they do, on the same copies, so that nobody knows who has left it.
     """
-
-
-class KeptPlaces(NamedTuple):
-    """The places in which a function that is recorded may keep something."""
-
-    watch: Watch
-    clones: Clones
-    captured: Mapping[Variable, Any]
-
-    def now(self) -> list[object]:
-        """What is changed where no copy stands for it."""
-        return [self.watch.changed_here(), *[id(v.read()) for v in self.captured if isinstance(v.owner, type)]]
-
-    def includes(self, x: object) -> bool:
-        """Whether an object or a closure cell outlives the call, or stands for one that does."""
-        return self.watch.knows(x) or any([x is cell for cell, *_ in self.watch.cells]) or self.clones.includes(x)
 
 
 def keep_state(captured: Mapping[Variable, Any], clones: Clones) -> bool:

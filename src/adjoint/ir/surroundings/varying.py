@@ -151,18 +151,18 @@ def undone(watch: Watch) -> list[tuple[Variable, Any]]:
     changed = []
     for v, was in _watched(watch):
         now = v.read()
-        if _is_another(now, was) or (now is not was and isinstance(now, Traced) and _is_number(was)):
+        if _is_another(now, was) or (now is not was and issubclass(type(now), Traced) and _is_number(was)):
             v.write(was)
             changed.append((v, now))
     return changed
 
 
 def _is_number(x: object) -> bool:
-    return isinstance(x, Traced) or kind_of(x) is not None
+    return issubclass(type(x), Traced) or kind_of(x) is not None
 
 
 def _is_another(now: object, was: object) -> bool:
-    if isinstance(was, Traced):  # while a function is recorded
+    if issubclass(type(was), Traced):  # while a function is recorded; an object may call its class anything
         return now is not was and _is_number(now)
     if now is was or kind_of(was) is None or kind_of(now) is None:
         return False

@@ -15,7 +15,6 @@ from ...core.code.decode import Instruction, instructions, line_of
 from ...core.errors import ImpureError, message
 from ...core.frames.whose import Owner, owner_of
 from ...core.traced import Traced
-from ...ir.effects import places_around
 from ...ir.surroundings.reach import owner_of_class
 from .reach import Reach, attributes_of, content_of
 
@@ -30,32 +29,11 @@ class Collected:
         """Whether counts matter too: a derivative may take them for constants, a program or a batch may not."""
         self._reach = reach
         self._held: list[tuple[Any, Any, dict[Any, Any]]] = []
-        self._places = places_around()
-        self._before = self._places.now() if self._places else []
 
     def begin(self, stand_in: Callable[[Any], Any]) -> None:
         """Remember everything as it is before a run, which works with what stands in for each object."""
         pairs = [(x, stand_in(x)) for x in self._reach.objects.values()]
         self._held = [(x, made, _content(made)) for x, made in pairs if _can_change(made)]
-
-    def refuse_if_kept(self, name: str) -> None:
-        """Refuse a function that is recorded, and in which what was collected outlives the call."""
-        if self._places is None:
-            return
-        kept = self._places.now() != self._before
-        for x, made, before in self._held:
-            now = _content(made)
-            keys = [key for key in before.keys() & now.keys() if _differ(before[key], now[key])]
-            kept = kept or any([self._places.includes(_holder(x, key)) for key in keys])
-        if kept:
-            raise ImpureError(
-                message(
-                    f"A function given to {name} changes what the function around it captures, which a recording would"
-                    " not repeat.",
-                    fix="Count and collect in variables of the function around it, or take the numbers from the\n"
-                    "  solver's result, as in  result.nfev;  else call it without jit.",
-                )
-            )
 
     def refuse_if_read(self, name: str) -> None:
         """Refuse a function that goes on with what was collected."""
@@ -102,14 +80,6 @@ class Collected:
             if name in read and not (isinstance(value, COUNTS) and name in written):
                 return True
         return False
-
-
-def _holder(x: Any, key: Any) -> Any:
-    """What holds the content of this name: the closure cell of a variable, or the object itself."""
-    if not isinstance(x, types.FunctionType) or type(key) is not str:
-        return x
-    cells = dict(zip(x.__code__.co_freevars, x.__closure__ or (), strict=True))
-    return cells.get(key, x)
 
 
 ARRAY = np.ndarray  # and no traced one

@@ -86,7 +86,6 @@ class Callbacks:
             self._live, collected, self.collected = None, self.collected, None
         if collected is not None:
             collected.refuse_if_read(name)
-            collected.refuse_if_kept(name)
         return step.rebuilt(found)
 
 
