@@ -98,10 +98,6 @@ class Clones:
         overlay = self._globals.get(id(owner))
         return None if overlay is None else Variable(overlay[1], variable.key)
 
-    def includes(self, x: object) -> bool:
-        """Whether something is one of the copies, or a variable of theirs."""
-        return any([x is made for _, made in self._made.values()]) or any([x is cell for cell, *_ in self._cells])
-
     def copied_objects(self) -> list[Any]:
         """The objects that copies were made of."""
         copies = {id(made) for made, _ in self._objects}
