@@ -12,10 +12,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..labels import Array, encoded
-from ..scoring import cross_fitted, fitted, is_frozen
+from ..scoring import cross_fitted, fitted
 from ..wrapping import Wrapper
 from .groups import ALL, Grouping, each_group, groups_of, sorted_by_group
-from .quantiles import check_coverage, rank_of, ranks_of
+from .quantiles import check_coverage, guarantee, rank_of, ranks_of
 from .scores import Method, held_by, of_all_classes, of_one_class
 
 ROWS = 4096
@@ -121,13 +121,7 @@ class ConformalClassifier(ClassifierMixin, Wrapper):
     def guarantee_(self) -> str:
         """What is guaranteed, in words."""
         check_is_fitted(self, "classes_")
-        share = f"of new examples{' in each group' if self.by is not None else ''}"
-        with_rows = f"if exchangeable with {self.n_calibration_} of calibration"
-        if self._is_split:
-            how = "given estimator" if is_frozen(self.estimator) else "split"
-            return f"at least {self.coverage:g} {share}, {with_rows} ({how})"
-        least = max(0.0, 2 * self.coverage - 1)
-        return f"at least {least:g} {share}, as a rule {self.coverage:g}, {with_rows} (cross-fitting)"
+        return guarantee(self, is_split=self._is_split)
 
     def predict(self, X: Any) -> Array:
         """The likeliest class."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..labels import Array
+from ..scoring import is_frozen
 
 
 def conformal_quantile(scores: Any, coverage: float, *, weights: Any = None) -> float:
@@ -107,3 +108,14 @@ def check_coverage(coverage: float) -> None:
     """Refuse what is no probability below 1."""
     if not 0.0 < coverage < 1.0:
         raise ValueError(f"coverage has to be between 0 and 1, got {coverage!r}.")
+
+
+def guarantee(model: Any, *, is_split: bool) -> str:
+    """What a fitted wrapper guarantees, in words."""
+    share = f"of new examples{' in each group' if model.by is not None else ''}"
+    with_rows = f"if exchangeable with {model.n_calibration_} of calibration"
+    if is_split:
+        how = "given estimator" if is_frozen(model.estimator) else "split"
+        return f"at least {model.coverage:g} {share}, {with_rows} ({how})"
+    least = max(0.0, 2 * model.coverage - 1)
+    return f"at least {least:g} {share}, as a rule {model.coverage:g}, {with_rows} (cross-fitting)"

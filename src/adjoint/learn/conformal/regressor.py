@@ -10,11 +10,11 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..labels import Array
-from ..scoring import CrossFit, cross_fitted, fitted, is_frozen
+from ..scoring import CrossFit, cross_fitted, fitted
 from ..wrapping import Wrapper
 from .bands import Band, band_of
 from .groups import Grouping, each_group, groups_of
-from .quantiles import check_coverage, rank_of
+from .quantiles import check_coverage, guarantee, rank_of
 from .ranks import ranked
 
 Method = Literal["absolute", "normalised", "quantile", "distribution"]
@@ -116,13 +116,7 @@ class ConformalRegressor(RegressorMixin, Wrapper):
     def guarantee_(self) -> str:
         """What is guaranteed, in words."""
         check_is_fitted(self, "estimators_")
-        share = f"of new examples{' in each group' if self.by is not None else ''}"
-        with_rows = f"if exchangeable with {self.n_calibration_} of calibration"
-        if len(self.estimators_) == 1:
-            how = "given estimator" if is_frozen(self.estimator) else "split"
-            return f"at least {self.coverage:g} {share}, {with_rows} ({how})"
-        least = max(0.0, 2 * self.coverage - 1)
-        return f"at least {least:g} {share}, as a rule {self.coverage:g}, {with_rows} (cross-fitting)"
+        return guarantee(self, is_split=len(self.estimators_) == 1)
 
     def predict(self, X: Any) -> Array:
         """The value that the estimator predicts."""
