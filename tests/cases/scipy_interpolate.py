@@ -213,7 +213,12 @@ CASES = [
         lambda c, xi: si.NdBSpline((KNOTS[3], KNOTS[2]), c, (3, 2))(xi, nu=(1, 0)),
         (GRIDDED, SPOTS),
     ),
-    Case("BarycentricInterpolator", lambda x, y, t: si.BarycentricInterpolator(x, y)(t), (X, Y, np.append(T, 5.0))),
+    # far from the nodes the last digits depend on the order in which SciPy multiplies weights, which it draws by itself
+    Case(
+        "BarycentricInterpolator",
+        lambda x, y, t: si.BarycentricInterpolator(x, y, rng=np.random.default_rng(0))(t),
+        (X, Y, np.append(T, 5.0)),
+    ),
     Case("BarycentricInterpolator at a node", lambda y, t: si.BarycentricInterpolator(X, y)(t), (TABLE, X[1:4])),
     Case("BarycentricInterpolator derivative", lambda y, t: si.BarycentricInterpolator(X, y).derivative(t), (Y, T)),
     Case("KroghInterpolator", lambda x, y, t: si.KroghInterpolator(x, y)(t), (X, Y, OUTSIDE)),

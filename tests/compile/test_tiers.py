@@ -179,6 +179,21 @@ def test_code_is_replaced():
         np.testing.assert_array_equal(slope, found[0][1])
 
 
+def test_a_call_that_asks_when_good_code_has_just_come():
+    """A call that was about to ask while the thread ended changes nothing: the good code stays."""
+    f = ad.jit(rosenbrock)
+    x = np.linspace(-1.0, 1.0, 40)
+    for _ in range(5):
+        want = f(x)
+    wait_for(f)
+    for each in codes(f):
+        assert each.is_final
+        each.ask()
+        assert not each.is_waiting
+        each.improve()
+    assert f(x) == want
+
+
 def test_what_is_not_called_again_costs_nothing():
     """One call fewer, or one whose guards do not hold, and no thread is started."""
     f = ad.jit(lambda x: np.sum(np.sin(x)) if x[0] > 0 else np.sum(np.cos(x)))

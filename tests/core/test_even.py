@@ -117,3 +117,8 @@ def test_third_derivatives_are_not_known():
     """The derivative of a limit of a limit is nan."""
     f = lambda x: np.cos(np.linalg.norm(x))  # noqa: E731
     assert np.all(np.isnan(ad.grad(lambda x: ad.hessian(f)(x)[0, 0])(np.zeros(2))))
+
+
+def test_rounding_errors_are_no_slopes():
+    """Beside the diagonal all terms cancel: what is left of them is 0, also where one number is looked at alone."""
+    check("nothing", "square", "norm", "forward over forward")

@@ -400,6 +400,7 @@ def _optimisers() -> dict[str, Call]:
         "optim.chain": Call(
             lambda optimizers: optim.chain(optim.clip(1.0), optimizers), {"optimizers": optim.sgd(0.1)}, then=stepped
         ),
+        "optim.groups": Call(optim.groups, {"optimizers": {"*": optim.sgd(0.1)}}, then=stepped),
         "optim.clip": Call(optim.clip, {"max": 1.0}, then=stepped),
         "optim.clip_by_norm": Call(optim.clip_by_norm, {"max": 1.0}, then=stepped),
         "optim.gauss_newton": Call(optim.gauss_newton, {"shrink": 0.5, "c1": 1e-4}),

@@ -5,6 +5,7 @@ import collections
 import functools
 import itertools
 import math
+import types
 
 import numpy as np
 import pytest
@@ -217,3 +218,38 @@ def test_two_equal_numbers_are_two_variables(make):
 def test_not_a_number_is_found_by_identity():
     """As in Python: nan is nowhere, but where it is the same object."""
     assert ad.grad(lambda x: (1.0 if x in {math.nan} else 2.0) * x)(math.nan) == 2.0
+
+
+FOUND = {}
+"""Where functions behind a cache look for a number."""
+
+
+@functools.lru_cache(None)
+def product(n):
+    """A number of the trace, kept under a plain key."""
+    return FOUND["x"] * n
+
+
+@functools.lru_cache(8)
+def closure(n):
+    """A function that closes over one."""
+    x = FOUND["x"]
+    return lambda y: x * y * n
+
+
+@functools.lru_cache(None)
+def bound(n):
+    """An object that holds one, behind a method and a partial function."""
+    return functools.partial(types.SimpleNamespace(x=[FOUND["x"] * n]).x.__getitem__, 0)
+
+
+@pytest.mark.parametrize("read", [lambda: 3.0 * product(2), lambda: closure(2)(3.0), lambda: 3.0 * bound(2)()])
+def test_a_cache_keeps_no_handles_behind_its_results(read):
+    """Each gradient computes anew what was made of its numbers, and a plain call finds none of them."""
+
+    def f(x):
+        FOUND["x"] = x
+        return read()
+
+    assert [ad.grad(f)(2.0), ad.grad(f)(2.0), ad.jvp(f, (2.0,), (1.0,))[1], ad.grad(f)(2.0)] == [6.0] * 4
+    assert type(f(2.0)) is float

@@ -57,7 +57,7 @@ class ForwardTrace(Trace):
         out = primitive(*values, **params)
         if not is_moving or rule.is_zero:
             if is_moving and primitive.facts.asks:
-                self.heard(primitive.facts.asks, out)
+                self.heard(primitive.facts.asks, out, tangents, values)
             return out
         if self.asked and primitive.facts.leaves_out is not None:
             note_replaced(primitive, tangents, values, params)
@@ -66,9 +66,10 @@ class ForwardTrace(Trace):
             return Traced(out, self, tangent)
         return tuple([self._output(o, t) for o, t in zip(out, tangent, strict=True)])
 
-    def heard(self, asks: int, answer: Any) -> None:
-        """Remember that the user's function has asked."""
+    def heard(self, asks: int, answer: Any, nodes: Sequence[Any], values: Sequence[Any]) -> None:
+        """Remember that the user's function has asked; be in doubt if it was told that a number is not finite."""
         self.asked = self.asked or is_asking(asks)
+        note_question(asks, nodes, values)
 
     def end(self) -> None:
         """From now on a handle of this trace is its value."""
@@ -91,6 +92,13 @@ def note_replaced(primitive: Primitive, moving: Sequence[Any], values: Sequence[
     from .singular.replaced import left_out  # seldom needed, so not when the library is imported
 
     met.vertex = met.vertex or any([may_hold(mask) for _, mask in left_out(primitive, moving, values, params)])
+
+
+def note_question(asks: int, nodes: Sequence[Any], values: Sequence[Any]) -> None:
+    """Be in doubt if the user's function was told that a number is not finite."""
+    from .singular.replaced import not_finite  # seldom needed, so not when the library is imported
+
+    met.vertex = met.vertex or any([may_hold(mask) for _, mask in not_finite(asks, nodes, values)])
 
 
 class EndedForward(Ended, ForwardTrace):  # type: ignore[misc]

@@ -35,7 +35,7 @@ class ReverseTrace(list[Node], Trace):
     """
 
     __slots__ = (
-        "answers", "asked", "has_numpys", "is_numpy", "is_settled", "jumps", "kinds",
+        "again", "answers", "asked", "has_numpys", "is_numpy", "is_settled", "jumps", "kinds",
         "level", "replaced",
     )  # fmt: skip
 
@@ -49,6 +49,8 @@ class ReverseTrace(list[Node], Trace):
         """What comparisons were told."""
         self.replaced: list[Any] = []
         """Steps that left out what was not (`singular/replaced.py`)."""
+        self.again: Any = None
+        """How to run the function again, if a value that it asked about was not finite (`rules/singular/paths.py`)."""
         self.is_settled = False
         """Whether those that did so rightly are no longer among them."""
         self.is_numpy = False
@@ -81,7 +83,7 @@ class ReverseTrace(list[Node], Trace):
             if not primitive.multiple and is_inexact(decidable(out)):
                 self.jumps.append((primitive, values, params))
             if primitive.facts.asks:
-                self.heard(primitive.facts.asks, out)
+                self.heard(primitive.facts.asks, out, parents, values)
             return out
         if type(out) is FLOAT:
             out = float(out)
@@ -97,11 +99,11 @@ class ReverseTrace(list[Node], Trace):
             return Traced(out, self, place)
         return tuple([self._output(place, k, o) for k, o in enumerate(out)])
 
-    def heard(self, asks: int, answer: Any) -> None:
+    def heard(self, asks: int, answer: Any, nodes: Sequence[Any], values: Sequence[Any]) -> None:
         """Remember that the user's function has asked, and what it was told."""
         from .singular.replaced import hear  # seldom needed, so not when the library is imported
 
-        hear(self, asks, answer)
+        hear(self, asks, answer, nodes, values)
 
     def _peeled(self, args: tuple[Any, ...]) -> tuple[list[int | None], list[Any], bool]:
         """Places and values of the arguments of a step, and whether all values are plain."""
@@ -152,6 +154,11 @@ class ReverseTrace(list[Node], Trace):
             return not self.is_numpy
         return is_python_at(self, node)
 
+    def shorten(self, length: int) -> None:
+        """Forget the last steps, of which nobody has a handle."""
+        del self[length:]
+        self.kinds = {place: kind for place, kind in self.kinds.items() if place < length}
+
     def end(self) -> None:
         """Forget the steps; from now on a handle of this trace is its value."""
         self.__class__ = EndedReverse  # type: ignore[assignment]
@@ -161,7 +168,7 @@ class ReverseTrace(list[Node], Trace):
         """The same steps in a trace that nobody has a handle of, to be swept later; this one has ended."""
         kept = ReverseTrace()
         kept.extend(self)
-        kept.jumps, kept.asked, kept.replaced = self.jumps, self.asked, self.replaced
+        kept.jumps, kept.asked, kept.replaced, kept.again = self.jumps, self.asked, self.replaced, self.again
         self.end()
         return kept
 

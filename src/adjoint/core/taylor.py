@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .forward import note_replaced
+from .forward import note_question, note_replaced
 from .frames.asking import is_asking
 from .frames.float_warnings import quiet
 from .primitive import Primitive
@@ -67,7 +67,7 @@ class TaylorTrace(Trace):
         if primitive.derivative.is_zero or all([row is None for row in rows]):
             out = primitive(*values, **params)
             if primitive.facts.asks:
-                self.heard(primitive.facts.asks, out)
+                self.heard(primitive.facts.asks, out, rows, values)
             return out
         if self.asked and self.met is None and primitive.facts.leaves_out is not None:
             note_replaced(primitive, rows, values, params)
@@ -150,9 +150,11 @@ class TaylorTrace(Trace):
             row.find = _in_step(step.results, j, find_all)
         return tuple([Traced(o, self, row) if is_inexact(o) else o for o, row in zip(out, step.results, strict=True)])
 
-    def heard(self, asks: int, answer: Any) -> None:
-        """Remember that the user's function has asked."""
+    def heard(self, asks: int, answer: Any, nodes: Sequence[Any], values: Sequence[Any]) -> None:
+        """Remember that the user's function has asked; be in doubt if it was told that a number is not finite."""
         self.asked = self.asked or is_asking(asks)
+        if self.met is None:
+            note_question(asks, nodes, values)
 
     def end(self) -> None:
         """From now on a handle of this trace is its value."""

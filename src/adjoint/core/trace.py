@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Trace(ABC):
         """Whether the number of a handle with this node is one of Python's; None if its value tells."""
         return None
 
-    def heard(self, asks: int, answer: Any) -> None:
+    def heard(self, asks: int, answer: Any, nodes: Sequence[Any], values: Sequence[Any]) -> None:
         """The user's function has compared a value, or asked whether it is finite (`singular/replaced.py`)."""
         return
 

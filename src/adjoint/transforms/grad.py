@@ -11,10 +11,10 @@ from ..core.arguments import checked
 from ..core.derived import derived
 from ..core.errors import OutputError, message
 from ..core.reverse import ReverseTrace
-from ..core.traced import Traced, is_array
+from ..core.traced import Traced, is_array, is_of
 from ..core.values import FLOATS, concrete, describe, dtype_of, numpy_number, shape_of
 from .interface.checking import checked_function, pair
-from .interface.inputs import checked_argnums, in_containers, traced_inputs
+from .interface.inputs import Rebuild, checked_argnums, in_containers, replaced, traced_inputs
 from .interface.presenting import finished, of_kind, without_handles
 from .recording import Evaluation, entrance, run
 from .sweeps.back import pulled_back
@@ -176,6 +176,8 @@ def _value_and_gradient(
             out = run(fun, call, kwargs)
             out, aux = pair(out) if has_aux else (out, None)
             value, seeds = _value_and_seeds(out, trace, inputs)
+            if trace.replaced:
+                seeds = _seeds_again(trace, seeds, value, (fun, args, kwargs), places, rebuild, has_aux)
             found = pulled_back(trace, seeds, inputs)
             aux = without_handles(aux, trace) if has_aux else None
         finally:
@@ -202,6 +204,27 @@ def _value_and_seeds(out: object, trace: ReverseTrace, inputs: list[Any]) -> tup
     if isinstance(value, Traced) and not is_array(value) and all([type(concrete(x)) in FLOATS for x in inputs]):
         value = of_kind(value, 0.0)
     return value, seeds
+
+
+def _seeds_again(
+    trace: ReverseTrace,
+    seeds: list[tuple[int, float]],
+    value: Any,
+    about: Any,
+    argnums: int | tuple[int, ...],
+    rebuild: Rebuild,
+    has_aux: bool,
+) -> list[tuple[int, float]]:
+    """Where the sweep begins if the function may have to be run again; for a constant somewhere too, it may be none."""
+    from .sweeps.running_again import prepare  # seldom needed, so not when the library is imported
+
+    def call(about: Any, inputs: list[Any]) -> list[Any]:
+        fun, args, kwargs = about
+        out = run(fun, replaced(args, argnums, inputs[0] if rebuild is None else rebuild(inputs)), kwargs)
+        return [out[0] if has_aux else out]
+
+    outputs = [Traced(value, trace, place) for place, _ in seeds] or [value * 1.0]
+    return [(out.node, 1.0) for out in prepare(trace, outputs, call, about) if is_of(out, trace)]
 
 
 def _seldom(

@@ -48,10 +48,24 @@ class TraceAtPoint:
             self.aux = without_handles(aux, trace) if has_aux else None
             outputs, self.shape = output_leaves(result, transform)
             self.values = [numpy_number(released(o, trace), self.inputs) for o in outputs]
+            if trace.replaced:
+                outputs = self._prepared(trace, outputs, fun, has_aux)
             self.places = [o.node if is_of(o, trace) else None for o in outputs]
             """Where in the trace each leaf of the result is; None for one that does not depend on the inputs."""
         finally:
             self.trace = trace.handed_over()
+
+    def _prepared(self, trace: ReverseTrace, outputs: list[Any], fun: Callable[..., Any], has_aux: bool) -> list[Any]:
+        """The leaves of the result, if the function may have to be run again."""
+        from .sweeps.running_again import prepare  # seldom needed, so not when the library is imported
+
+        rebuild = self.rebuild
+
+        def call(fun: Any, inputs: list[Any]) -> list[Any]:
+            result = run(fun, rebuild(inputs), {})
+            return output_leaves(result[0] if has_aux else result, "vjp")[0]
+
+        return prepare(trace, outputs, call, fun)
 
     def value(self) -> Any:
         """What the function returned; a copy, as the trace keeps the original."""

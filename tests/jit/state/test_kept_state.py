@@ -185,3 +185,47 @@ def test_nonlocal_variables():
     f, count = make()
     jitted = ad.jit(f)
     assert [(jitted(np.ones(2)), count()) for _ in range(3)] == [(2.0, 1), (4.0, 2), (6.0, 3)]
+
+
+class Counting:
+    """Keeps a number that its results depend on."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, x):
+        self.calls += 1
+        return self.calls * np.sum(x**2)
+
+
+DERIVATIVES = {
+    "grad": lambda f, x: ad.grad(f)(x),
+    "value and grad": lambda f, x: ad.value_and_grad(f)(x),
+    "jvp": lambda f, x: ad.jvp(f, (x,), (x,)),
+    "vjp": lambda f, x: [pull(2.0)[0] for pull in [ad.vjp(f, x)[1]] for _ in range(2)],
+    "hessian": lambda f, x: ad.hessian(f)(x),
+    "hvp": lambda f, x: ad.hvp(f, (x,), (x,)),
+    "taylor": lambda f, x: ad.taylor(f, x, 2, direction=x).coefficients,
+    "per example": lambda f, x: ad.vmap(ad.grad(f))(np.stack([x, 2 * x])),
+    "batch": lambda f, x: ad.vmap(f)(np.stack([x, 2 * x])),
+    "switched off": lambda f, x: _switched_off(f, x),
+}
+
+
+def _switched_off(f, x):
+    with ad.disable_jit():
+        return ad.grad(f)(x)
+
+
+@pytest.mark.parametrize("name", DERIVATIVES)
+def test_derivatives_of_a_function_that_keeps_state(name):
+    """Around the jitted function as around the function: of the number it met, which then has moved on once."""
+    counted, plain = Counting(), Counting()
+    jitted = ad.jit(counted)
+    for k in range(4):
+        x = np.array([1.0, 2.0 + k])
+        found, expected = DERIVATIVES[name](jitted, x), DERIVATIVES[name](plain, x)
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_allclose(a, b)
+        assert jitted(x) == plain(x)
+        assert counted.calls == plain.calls

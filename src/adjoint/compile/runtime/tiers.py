@@ -118,7 +118,9 @@ class Tiers:
         return sum([code.bytes for code in self._codes]) if self.is_final else 2 * self._codes[0].bytes
 
     def ask(self) -> None:
-        """Let the thread make the good code."""
+        """Let the thread make the good code, unless there is some: it may have come while a call was about to ask."""
+        if self.is_final:
+            return
         _waiting[id(self)] = weakref.ref(self)
         _begin()
 
@@ -132,7 +134,9 @@ class Tiers:
         return id(self) in _waiting
 
     def improve(self) -> None:
-        """Make the good code and use it."""
+        """Make the good code and use it, once: its text is let go then."""
+        if self.is_final:
+            return
         self._use(self._good(alongside=True))
         self.is_final, self._text = True, ""
 

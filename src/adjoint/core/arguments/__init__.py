@@ -33,3 +33,5 @@ from .kinds import ArgumentKind as ArgumentKind
 from .kinds import number as number
 from .kinds import one_of as one_of
 from .kinds import whole as whole
+from .patterns import Patterns as Patterns
+from .patterns import fitting as fitting

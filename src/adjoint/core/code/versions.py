@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from opcode import opmap
+from types import ModuleType
 from typing import Any
 
 VERSION = sys.version_info[:2]
@@ -69,5 +70,15 @@ ITERATOR = 2 if VERSION >= (3, 15) else 1
 """How many values a `for` keeps on the stack: its iterator, and a place for the number of the item."""
 BORROWS = VERSION >= (3, 14)
 """Whether a call borrows the references of the caller's variables, so that nobody counts those."""
-READS_MODULES_DIRECTLY = VERSION >= (3, 15)
+
+
+def _reads_modules_directly() -> bool:
+    """By trying it: some releases of a version do and others do not. A few rounds, as it learns what it reads."""
+    trial = ModuleType("trial")
+    trial.name = False  # type: ignore[attr-defined]
+    trial.__class__ = type("Tracing", (ModuleType,), {"name": property(lambda module: True)})  # type: ignore[assignment]
+    return not all([trial.name for _ in range(64)])  # type: ignore[attr-defined]
+
+
+READS_MODULES_DIRECTLY = _reads_modules_directly()
 """Whether the interpreter reads names of modules past the properties of their class, if that looks up as usual."""

@@ -8,7 +8,7 @@ from typing import Any
 from ..reverse import INPUT, OUTPUT, ReverseTrace, Seeds
 from ..traced import Traced, is_differentiated
 from ..types import Numeric
-from ..values import fit, ieee, shape_of
+from ..values import fit, ieee, shape_of, zeros_for
 from .masks import both, either, nonzero, support_of
 from .replaced import doubts_at, in_doubt
 from .structural_zeros import Cotangent
@@ -24,6 +24,10 @@ def pull_careful(
     parts = [(place, Cotangent(g, support=_asked_for(g) if is_asked else None)) for place, g in seeds]
     found = pull_parts(trace, parts, count)
     told = pull_parts(trace, parts, count, doubts=False) if trace.replaced else found
+    told = [
+        f and Cotangent(zeros_for(trace[place][3])) if t is None else t
+        for place, (t, f) in enumerate(zip(told, found, strict=True))
+    ]
     numbers = [None if g is None else fit(g.collapsed(), trace[place][3]) for place, g in enumerate(told)]
     return numbers, [None if g is None else either(g.doubt, both(g.fragile, nonzero(g.infinite))) for g in found]
 
@@ -37,7 +41,10 @@ def pull_parts(
         _add(cotangents, place, seed)
     results: list[Cotangent | None] = [None] * count
     replaced = doubts_at(trace) if doubts and trace.replaced else {}
-    for place in range(max((p for p, _ in seeds), default=-1), -1, -1):
+    questions = [step for steps in replaced.values() for step in steps if step.is_question]
+    for step in questions:
+        _add(cotangents, step.place, in_doubt(step, trace[step.place], None))
+    for place in range(max([*[p for p, _ in seeds], *[q.place for q in questions]], default=-1), -1, -1):
         g = cotangents[place]
         if g is None:
             continue
@@ -58,7 +65,8 @@ def pull_parts(
             if parent is not None and c is not None:
                 _add(cotangents, parent, c.fitted(value))
         for found in replaced.get(place, ()):
-            _add(cotangents, parents[found.argument], in_doubt(found, trace[place], g))  # type: ignore[arg-type]
+            if not found.is_question:
+                _add(cotangents, parents[found.argument], in_doubt(found, trace[place], g))  # type: ignore[arg-type]
     return results
 
 

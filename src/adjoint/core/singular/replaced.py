@@ -6,6 +6,10 @@ function has asked (`asks`, a fact) notes the steps that leave out what is not f
 is finite a step away is in doubt, for good. What is not finite there either, as a measurement that is missing, was left
 out rightly.
 
+What the answer is used for cannot always be seen: a loop that skips a number, a count, a branch. So the question is
+noted, if the answer was that a number is not finite, and where that is so at the point alone, all that the number
+depends on is in doubt, until the function has been run again at points nearby (`rules/singular/paths.py`).
+
 A comparison, as in `where(t == 0, 0, w / t)`, may mean the same. It does where what was left out is finite on both
 sides; if it has an end there, as in `where(p > 0, p * log(p), 0)`, the side that was taken has a slope of its own.
 """
@@ -13,7 +17,7 @@ sides; if it has an end there, as in `where(p > 0, p * log(p), 0)`, the side tha
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +25,7 @@ import numpy as np
 from ..entry.moves import READS
 from ..frames.asking import is_users
 from ..primitive import INPUT, OUTPUT, Primitive, unasked
+from ..rule import UnknownValueError
 from ..traced import Traced
 from ..types import Mask, Params, Places
 from ..values import concrete, dtype_of, is_inexact, may_hold, shape_of
@@ -34,23 +39,58 @@ COMPARES, ASKS = 1, 2
 
 
 class Replaced(NamedTuple):
-    """A step that left out elements of an argument that were not finite."""
+    """A step that left out elements of an argument that were not finite, or a value that was asked about."""
 
     place: int
-    """Of the step in the trace."""
+    """Of the step in the trace, or of the value."""
     argument: int
+    """Which one of the step; `QUESTION` for a value."""
     mask: Any
     """Which elements; of the result if it has them in their places, else of the argument."""
     asked: int
     """What had been asked."""
 
+    @property
+    def is_question(self) -> bool:
+        """Whether the function was told that the value is not finite, whatever it has made of that."""
+        return self.argument == QUESTION
 
-def hear(trace: Recorded, asks: int, answer: Any) -> None:
+    def source(self, trace: Recorded) -> int:
+        """Where the value is that was not finite."""
+        return self.place if self.is_question else trace[self.place][1][self.argument]  # type: ignore[no-any-return]
+
+
+QUESTION = -1
+
+
+def hear(trace: Recorded, asks: int, answer: Any, nodes: Sequence[Any], values: Sequence[Any]) -> None:
     """Remember that the user's function has asked, and what it was told."""
     if trace.asked < asks and is_users():
         trace.asked = asks
     if asks == COMPARES and trace.asked and not isinstance(answer, Traced):
         trace.answers.append(answer)
+    for place, mask in not_finite(asks, nodes, values):
+        if _may_be_singular(trace, place) and may_hold(mask):
+            trace.replaced.append(Replaced(place, QUESTION, mask, ASKS))
+
+
+def not_finite(asks: int, nodes: Sequence[Any], values: Sequence[Any]) -> list[tuple[Any, Mask]]:
+    """The nodes that the user asks about, and where their values are not finite; `x != x` asks whether x is."""
+    if asks == COMPARES and not (len(nodes) == 2 and nodes[0] is not None and nodes[0] is nodes[1]):
+        return []
+    asked = [(n, known(v)) for n, v in zip(nodes[:1], values, strict=False) if n is not None and is_inexact(v)]
+    asked = [(n, v) for n, v in asked if not _is_finite_for_good(v)]
+    return [(n, np.logical_not(np.isfinite(v))) for n, v in asked] if asked and is_users() else []
+
+
+def tell(asks: int, answer: Any, *operands: Any) -> None:
+    """Tell all traces of what Python's numbers were asked, which is no step."""
+    is_one = len(operands) == 2 and operands[0] is operands[1]
+    for x in operands[:1] if is_one else operands:
+        while isinstance(x, Traced):
+            times = 2 if is_one else 1
+            x.traced_by.heard(asks, answer, (x.node,) * times, (x.value,) * times)
+            x = x.value
 
 
 def as_asked(primitive: Primitive) -> Primitive:
@@ -93,7 +133,7 @@ def has_no_place(primitive: Primitive) -> bool:
 def left_out(primitive: Primitive, moving: Sequence[Any], values: Sequence[Any], params: Params) -> list[Any]:
     """For the arguments of a step that move, the elements that are not finite and left out."""
     found = []
-    given = [stripped(v) for v in values]
+    given = [known(v) for v in values]
     for k, (moves, value) in enumerate(zip(moving, given, strict=True)):
         if moves is None or not is_inexact(value) or _is_finite_for_good(value):
             continue
@@ -103,11 +143,15 @@ def left_out(primitive: Primitive, moving: Sequence[Any], values: Sequence[Any],
     return found
 
 
+def known(x: Any) -> Any:
+    """A value without the derivatives further out, plain in an explanation, which is of this point alone."""
+    x = stripped(x)
+    return x if not isinstance(x, Traced) or getattr(x.traced_by, "is_checked", True) else concrete(x)
+
+
 def _is_finite_for_good(x: Any) -> bool:
-    """Whether all numbers are finite, and stay so: an explanation is of this point alone, other programs are not."""
-    if isinstance(x, Traced) and getattr(x.traced_by, "is_checked", True):
-        return False
-    return bool(np.all(np.isfinite(concrete(x))))
+    """Whether all numbers are finite, and stay so, which those of a program do not."""
+    return not isinstance(x, Traced) and bool(np.all(np.isfinite(x)))
 
 
 MOST = 256
@@ -139,19 +183,27 @@ ENDLESS = ("Linear", "Multilinear", "Selecting", "Reducing")
 """Rules of steps that give finite numbers for finite ones, or too large ones all around."""
 
 
-def isolated(trace: Recorded, along: Sequence[Any] = ()) -> list[Replaced]:
+def isolated(
+    trace: Recorded, along: Sequence[Any] = (), again: Callable[[list[Any]], Recorded] | None = None
+) -> list[Replaced]:
     """Those replaced whose elements are finite a step away, on one side at least; from now on the trace has no others.
 
-    A step goes `along` a direction, or any.
+    A step goes `along` a direction, or any. Values that nobody has kept are looked for by running the function
+    `again`, if that can be done: where it is told the same of as many numbers, those are missing there too.
     """
     if not trace.replaced or trace.is_settled:
         return trace.replaced
     inputs = [stripped(out) for primitive, _, _, out, _ in trace if primitive is INPUT]
-    places = [trace[found.place][1][found.argument] for found in trace.replaced]
-    steps = [_step(x, k) * along[k] if along else _step(x, k) for k, x in enumerate(inputs)]
-    sides = [_at(trace, [x + sign * s for x, s in zip(inputs, steps, strict=True)], places) for sign in (1.0, -1.0)]
+    places = [found.source(trace) for found in trace.replaced]
+    sides = [_at(trace, moved, places) for moved in _beside(inputs, along)]
+    lost = any(
+        [found.is_question and v is None for side in sides for found, v in zip(trace.replaced, side, strict=True)]
+    )
+    stays = lost and again is not None and _is_told_the_same(trace, inputs, along, again)
     kept = []
     for found, ahead, behind in zip(trace.replaced, *sides, strict=True):
+        if stays and found.is_question and (ahead is None or behind is None):
+            continue
         mask, joined = found.mask, np.logical_or if found.asked == ASKS else np.logical_and
         if ahead is not None and behind is not None:
             mask = np.logical_and(mask, joined(np.isfinite(ahead), np.isfinite(behind)))
@@ -160,6 +212,44 @@ def isolated(trace: Recorded, along: Sequence[Any] = ()) -> list[Replaced]:
     trace.replaced[:] = kept
     trace.is_settled = True
     return kept
+
+
+def _is_told_the_same(
+    trace: Recorded, inputs: Sequence[Any], along: Sequence[Any], again: Callable[[list[Any]], Recorded]
+) -> bool:
+    """Whether the function is told of the same numbers a step away, to both sides, that they are not finite."""
+    told = [found.mask for found in trace.replaced if found.is_question]
+    if any([isinstance(x, Traced) for x in (*inputs, *told)]):
+        return False
+    try:
+        paths = [
+            again([float(m) if type(x) is float else m for m, x in zip(moved, inputs, strict=True)])
+            for moved in _beside(inputs, along)
+        ]
+    except UnknownValueError:
+        return False
+    others = [[found.mask for found in path.replaced if found.is_question] for path in paths]
+    return all([len(masks) == len(told) and all(map(np.array_equal, masks, told)) for masks in others])
+
+
+def sides_of(trace: Recorded, inputs: Sequence[Any], along: Sequence[Any], found: Sequence[Replaced]) -> list[Any]:
+    """The inputs on both sides; None for one where not all that was not finite is."""
+    sides = []
+    places = [step.source(trace) for step in found if step.is_question]
+    for moved in _beside(inputs, along):
+        values = _at(trace, moved, places)
+        is_finite = [
+            v is not None and np.all(np.isfinite(v) | ~m)
+            for v, m in zip(values, [s.mask for s in found if s.is_question], strict=True)
+        ]
+        sides.append(moved if all(is_finite) else None)
+    return sides
+
+
+def _beside(inputs: Sequence[Any], along: Sequence[Any]) -> list[list[Any]]:
+    """The inputs a step away, to both sides."""
+    steps = [_step(x, k) * along[k] if along else _step(x, k) for k, x in enumerate(inputs)]
+    return [[x + sign * s for x, s in zip(inputs, steps, strict=True)] for sign in (1.0, -1.0)]
 
 
 def _step(x: Any, number: int) -> Any:
@@ -211,10 +301,13 @@ def doubts_at(trace: Recorded, along: Sequence[Any] = ()) -> dict[int, list[Repl
     return found
 
 
-def in_doubt(replaced: Replaced, node: Sequence[Any], g: Cotangent) -> Cotangent:
-    """The cotangent of what was left out of a step, given that of its result: nothing but a doubt, for good."""
-    value, mask = node[2][replaced.argument], replaced.mask
-    if g.support is not None:
+def in_doubt(replaced: Replaced, node: Sequence[Any], g: Cotangent | None) -> Cotangent:
+    """The cotangent of what was left out of a step, given that of its result: nothing but a doubt, for good.
+
+    That of a value that was asked about is the same, whatever depends on it.
+    """
+    value, mask = node[3] if replaced.is_question else node[2][replaced.argument], replaced.mask
+    if g is not None and g.support is not None:
         arrives: Mask = g.support if shape_of(g.support) == shape_of(mask) else np.any(g.support)
         mask = np.logical_and(mask, arrives)
     return Cotangent(np.zeros(shape_of(mask)), None, mask, mask, mask).fitted(value)

@@ -11,6 +11,9 @@ from ..surroundings.reach import is_users_function
 
 def home(fun: Any) -> str:
     """The function and where it is written, for messages that cannot name the line."""
+    told = getattr(fun, "told_as", None)
+    if told is not None:
+        return str(told)
     seen: list[Any] = []  # functions may hold each other
     while fun not in seen:
         inner = next((c.cell_contents for c in getattr(fun, "__closure__", None) or () if _is_function(c)), None)

@@ -8,6 +8,7 @@ its attribute meanwhile.
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -76,6 +77,32 @@ def keeps_state(effects: Performance) -> bool:
     return any([type(call) is _Put for call, _ in effects.calls])
 
 
+class Puts(threading.local):
+    """What has been put into surroundings in this thread, while somebody wants to know."""
+
+    log: list[tuple[Variable, Any]] | None = None
+    """Places, and what was there before."""
+
+
+PUTS = Puts()
+
+
+@contextlib.contextmanager
+def noting_puts() -> Iterator[list[tuple[Variable, Any]]]:
+    """Know what is put into surroundings meanwhile."""
+    before, PUTS.log = PUTS.log, []
+    try:
+        yield PUTS.log
+    finally:
+        PUTS.log = before
+
+
+def take_back(puts: Sequence[tuple[Variable, Any]]) -> None:
+    """Have everything as it was before."""
+    for place, was in reversed(puts):
+        place.write(was)
+
+
 class _Put:
     """Puts what a program gives where the function would have left it: one array, where several places hold it."""
 
@@ -89,5 +116,7 @@ class _Put:
             value = np.array(value)  # the program may write over its own
         elif type(value) is not self._kind:
             value = self._kind(value)
+        if PUTS.log is not None:
+            PUTS.log += [(place, place.read()) for place in self._places]
         for place in self._places:
             place.write(value)

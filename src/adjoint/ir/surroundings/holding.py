@@ -84,6 +84,8 @@ IMMUTABLE = {range, slice, object, types.CodeType, types.GenericAlias, types.Uni
     *(types.WrapperDescriptorType, types.ClassMethodDescriptorType),
 }
 """Compiled types whose objects never change."""
+WORDS = ("string", "large_string", "string_view")
+"""Types of pyarrow's arrays whose memory nobody else writes to, as one does to that of numbers: the names of pandas."""
 HEAP = 1 << 9
 LRU_CACHE: Any = functools._lru_cache_wrapper
 
@@ -282,7 +284,9 @@ def is_among(kind: type, kinds: Container[Any]) -> bool:
 
 def is_immutable(x: object) -> bool:
     """Whether an object of a compiled type never changes; NumPy's own universal functions among them."""
-    return is_among(type(x), IMMUTABLE) or (type(x) is np.ufunc and getattr(np, x.__name__, None) is x)
+    if is_among(type(x), IMMUTABLE) or (type(x) is np.ufunc and getattr(np, x.__name__, None) is x):
+        return True
+    return type(x).__module__ == "pyarrow.lib" and str(getattr(x, "type", "")) in WORDS
 
 
 def is_by_name(x: Any) -> bool:

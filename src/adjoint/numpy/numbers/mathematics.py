@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...core.primitive import Primitive
+from ...core.singular.replaced import ASKS, tell
 from ...core.traced import Traced
 from ...core.values import concrete, contents, decidable
 from ...ops.declare import CATALOGUE, UFUNCS, ratio
@@ -167,6 +168,9 @@ def _summing(function: Any) -> Callable[..., Any]:
     return functools.wraps(function, updated=())(call)
 
 
+QUESTIONS = (math.isnan, math.isinf, math.isfinite)
+
+
 def _deciding(function: Any) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         if not any([isinstance(a, Traced) for a in args]):
@@ -174,6 +178,8 @@ def _deciding(function: Any) -> Callable[..., Any]:
         for a in args:
             if isinstance(a, Traced):
                 refuse_batch(a, "a truth value", "Use  np.where(condition, a, b)  instead of  if.")
+                if function in QUESTIONS:
+                    tell(ASKS, None, a)
         plain = [decidable(a) if isinstance(a, Traced) else a for a in args]
         return function(*[p.traced_by.decided(p) if isinstance(p, Traced) else p for p in plain], **kwargs)
 

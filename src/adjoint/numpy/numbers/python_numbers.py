@@ -16,6 +16,7 @@ from ...core.entry.facts import Form
 from ...core.frames.spoken import is_awaited
 from ...core.primitive import Primitive
 from ...core.reverse import ReverseTrace
+from ...core.singular.replaced import tell
 from ...core.traced import Traced
 from ...core.values import concrete, dtype_of, is_captured, is_python
 from ...ir.capture import CaptureTrace
@@ -33,20 +34,12 @@ def of_numbers(python: Callable[[Any, Any], Any], primitive: Primitive, x: Any, 
     try:
         found = python(concrete(x), concrete(y))
         if primitive.facts.asks:
-            _hear(primitive.facts.asks, found, x, y)
+            tell(primitive.facts.asks, found, x, y)
         return found
     except ZeroDivisionError:
         if is_awaited():
             raise
         return float(primitive.evaluate(concrete(x), concrete(y)))
-
-
-def _hear(asks: int, found: Any, *operands: Any) -> None:
-    """Tell all traces of what was compared."""
-    for x in operands:
-        while isinstance(x, Traced):
-            x.traced_by.heard(asks, found)
-            x = x.value
 
 
 def captured(found: Any, x: Any, y: Any) -> Any:

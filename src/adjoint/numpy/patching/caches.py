@@ -11,8 +11,10 @@ import gc
 import itertools
 import weakref
 from collections.abc import Iterator
-from types import FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
+
+import numpy as np
 
 from ...core.traced import Traced
 from ...core.tree import flatten
@@ -22,6 +24,8 @@ WATCHED: dict[int, tuple[weakref.ref[Any], int]] = {}
 """By identity: a cache that this trace has asked, and how often it had missed before."""
 CODES: dict[int, weakref.ref[Any]] = {}
 """Caches of the user's, by the codes of the functions behind them."""
+MODULES: dict[int, weakref.WeakSet[Any]] = {}
+"""The same by the identity of the global names that the functions see."""
 
 
 def note(cache: Any) -> None:
@@ -29,6 +33,13 @@ def note(cache: Any) -> None:
     behind = getattr(cache, "__wrapped__", None)
     if type(behind) is FunctionType:
         CODES[id(behind.__code__)] = weakref.ref(cache)
+        MODULES.setdefault(id(behind.__globals__), weakref.WeakSet()).add(cache)
+
+
+def watch_module(names: dict[str, Any]) -> None:
+    """Look at the caches of a module when the trace has ended: they may be asked with plain keys, and hold handles."""
+    for cache in MODULES.get(id(names), ()):
+        WATCHED.setdefault(id(cache), (weakref.ref(cache), cache.cache_info().misses))
 
 
 def watch(cache: Any) -> None:
@@ -53,7 +64,7 @@ def sweep() -> None:
     WATCHED.clear()
     for reference, misses in watched:
         cache = reference()
-        if cache is not None:
+        if cache is not None and cache.cache_info().misses != misses:
             _clean(cache, cache.cache_info().misses - misses)
 
 
@@ -84,4 +95,20 @@ def _pairs(newest: list[tuple[Any, Any]], referents: list[Any]) -> Iterator[tupl
 
 
 def _holds(x: Any) -> bool:
-    return any([isinstance(leaf, Traced) for leaf in flatten(x)[0]])
+    """Whether a handle is among the leaves of a result, or behind it: in a closure, an attribute."""
+    waiting, seen = flatten(x)[0], set[int]()
+    while waiting and len(seen) < MOST:
+        part = waiting.pop()
+        if isinstance(part, Traced):
+            return True
+        if id(part) not in seen and not isinstance(part, NO_HOLDERS) and not (type(part) is dict and GLOBAL in part):
+            seen.add(id(part))
+            waiting += gc.get_referents(part)
+    return False
+
+
+MOST = 1000
+"""How many objects are looked at behind a result."""
+NO_HOLDERS = (type, ModuleType, CodeType, str, bytes, float, int, np.ndarray)
+GLOBAL = "__builtins__"
+"""In the global names of a module, which are not a result's own."""

@@ -18,7 +18,7 @@ from ...core.frames.whose import NUMPY_CODE, OURS, Owner, owner_of
 from ..numbers.mathematics import named_versions
 from . import redirecting
 from .asked_type import NAME, TypeForHandles, asks
-from .caches import Cache, note
+from .caches import MODULES, Cache, note, watch_module
 from .constructors import CONVERTERS, MAKERS, NUMPY, Maker
 from .names import OBJECTS
 
@@ -67,6 +67,8 @@ def adopt_surroundings(fun: Any) -> None:
         names = fun.__globals__
         if names is not script and _sizes.get(id(names)) != len(names):
             adopt_again(names)
+        if id(names) in MODULES:
+            watch_module(names)
         if id(fun.__code__) not in _codes:
             _look_into(fun)
         for cell in fun.__closure__ or ():

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.batch import BatchTrace
-from ...core.forward import ForwardTrace, pushed
+from ...core.forward import ForwardTrace, note_question, note_replaced, pushed
+from ...core.frames.asking import is_asking
 from ...core.frames.float_warnings import quiet
 from ...core.primitive import Primitive
 from ...core.trace import Trace, new_level
@@ -43,10 +44,12 @@ class Motion(NamedTuple):
 class SecondOrderTrace(Trace):
     """The `node` of a handle is its `Motion`."""
 
-    __slots__ = ("level", "size", "summed")
+    __slots__ = ("asked", "level", "size", "summed")
 
     def __init__(self, size: int, summed: bool) -> None:
         self.level = new_level()
+        self.asked = False
+        """Whether the user's function has compared values, or asked if they are finite."""
         self.size = size
         """How many directions there are."""
         self.summed = summed
@@ -58,7 +61,11 @@ class SecondOrderTrace(Trace):
         out = primitive(*step.values, **params)
         rule = primitive.derivative
         if not step.moving or rule.is_zero:
+            if step.moving and primitive.facts.asks:
+                self.heard(primitive.facts.asks, out, step.motions, step.values)
             return out
+        if self.asked and primitive.facts.leaves_out is not None:
+            note_replaced(primitive, step.motions, step.values, params)
         if primitive.multiple or rule.pushes_together:
             return tuple([self._output(o, m) for o, m in zip(out, step.by_nesting(), strict=True)])
         if isinstance(rule, (Linear, Selecting)) or (isinstance(rule, Multilinear) and len(step.moving) == 1):
@@ -71,6 +78,11 @@ class SecondOrderTrace(Trace):
 
     def _output(self, value: Any, motion: Motion) -> Any:
         return Traced(value, self, motion) if is_inexact(value) else value
+
+    def heard(self, asks: int, answer: Any, nodes: Sequence[Any], values: Sequence[Any]) -> None:
+        """Remember that the user's function has asked; be in doubt if it was told that a number is not finite."""
+        self.asked = self.asked or is_asking(asks)
+        note_question(asks, nodes, values)
 
     def end(self) -> None:
         """From now on a handle of this trace is its value."""

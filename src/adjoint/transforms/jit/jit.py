@@ -84,6 +84,8 @@ class Jitted(Generic[P, R]):
         self._dropped = 0
         self._warned = False
         self._waiting = Waiting(self.fun)
+        self.keeps_state = False
+        """Whether it was seen to leave something in its surroundings; then it is no step of another trace."""
 
     def switched(self) -> None:
         """Let calls begin in machine code, where there is some and jit is not switched off, or else in Python."""

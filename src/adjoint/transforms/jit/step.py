@@ -27,6 +27,7 @@ from ...core.values import Value, is_inexact, zeros_for
 from ...ir.counts import is_count
 from ...ir.effects import silenced
 from ...ir.recording.recording import is_dynamic
+from ...ir.recording.state import noting_puts, take_back
 from ...rules.residuals import like, near_by_push
 from ...rules.sides import is_settled
 from ..interface.checking import output_leaves
@@ -78,8 +79,29 @@ def call_inside(jitted: Any, call: CallParts) -> Any:
 
     rule = JitRule(flat, derived, np.errstate(**words()))
     step = Primitive("jit", evaluate, derivative=rule, stacking=stacked, multiple=True)
-    found = step(*[call.leaves[k] for k in places])
-    return shapes[-1](list(found))
+    given = [call.leaves[k] for k in places]
+    if not jitted.keeps_state:
+        lengths = _lengths(given)
+        with noting_puts() as puts:
+            found = step(*given)
+        if not puts:
+            return shapes[-1](list(found))
+        take_back(puts)  # a rule would run the function once more, with the state that it has left
+        for trace, length in lengths:
+            trace.shorten(length)
+        jitted.keeps_state = True
+    return call_traced(fun, *rebuild(call.leaves))
+
+
+def _lengths(values: Sequence[Any]) -> list[tuple[ReverseTrace, int]]:
+    """The traces that will record a step of these values, and how long they are."""
+    found = dict[int, tuple[ReverseTrace, int]]()
+    for x in values:
+        while isinstance(x, Traced):
+            if type(x.traced_by) is ReverseTrace:
+                found[id(x.traced_by)] = x.traced_by, len(x.traced_by)
+            x = x.value
+    return list(found.values())
 
 
 @final

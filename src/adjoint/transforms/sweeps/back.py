@@ -56,8 +56,8 @@ def _carefully_pulled(
 ) -> list[Value]:
     """Where the plain sweep cannot tell, or values are too large for it to be sure: structural zeros, then limits."""
     from ...core.singular.careful_sweep import pull_careful  # seldom needed, so not when the library is imported
-    from ...rules.limits import decided
-    from ...rules.nearby import SweepBack
+    from ...rules.singular.limits import decided
+    from ...rules.singular.nearby import SweepBack
 
     if plainly is not None:
         return decided(plainly, [None] * len(plainly), SweepBack, trace, seeds, inputs, run, is_large=True)
@@ -73,7 +73,7 @@ def has_replaced(trace: ReverseTrace) -> bool:
         return False
     from ...core.singular.replaced import isolated
 
-    return bool(isolated(trace))
+    return bool(isolated(trace, again=trace.again and trace.again.recorded))
 
 
 def _is_watched(trace: ReverseTrace, seeds: Seeds, inputs: list[Value]) -> bool:

@@ -55,8 +55,8 @@ def is_certain(tangents: list[Value]) -> bool:
 @quiet
 def tangents_decided(recording: TraceAtPoint, moves: list[Value], given: list[Value], in_doubt: bool) -> list[Value]:
     """The tangents with limits where they are not finite, or everywhere if any of them is in doubt."""
-    from ...rules.limits import decided
-    from ...rules.nearby import SweepForward  # seldom needed, so not when the library is imported
+    from ...rules.singular.limits import decided
+    from ...rules.singular.nearby import SweepForward  # seldom needed, so not when the library is imported
 
     tangents, places = list(given), recording.places
     doubt = in_doubt and _is_in_doubt(recording)

@@ -60,13 +60,13 @@ def _with_replaced(fun: Callable[..., Any], x: Any, direction: Any, rows: list[A
     """The coefficients where something was replaced as it was not finite: what a limit tells, and nan."""
     from ...core.singular.replaced import isolated  # seldom needed, so not when the library is imported
     from ...ir.effects import silenced
-    from ...rules.again import expanded
+    from ...rules.singular.again import expanded
     from ..jvp import jvp
     from ..vjp import TraceAtPoint
 
     with silenced():
         recording = TraceAtPoint(fun, (x,), False, transform)
-        if not isolated(expanded(recording.trace, [], run, None)[0], flatten(direction)[0]):
+        if not isolated(expanded(recording.trace, [], run, None).path.trace, flatten(direction)[0]):
             return rows
         moved, _ = flatten(jvp(fun, (x,), (direction,))[1])
     unknown = [

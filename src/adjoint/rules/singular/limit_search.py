@@ -9,13 +9,13 @@ and all else is nan.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.types import Numeric
-from ..core.values import may_hold, shape_of
+from ...core.types import Numeric
+from ...core.values import may_hold, shape_of
 
 DISTANCES = ((2.0**-240, 2.0**-180, 1e-7), (2.0**-60, 2.0**-52, 1e-12), (2.0**-20, 2.0**-16, 1e-13))
 """How far the steps go, and what is the same limit seen from both distances; the next ones where numbers get too small.
@@ -74,6 +74,50 @@ def _limit(ahead: Numeric, behind: Numeric, *others: Numeric, tolerance: float) 
     found = np.where(grows, np.sign(ahead) * np.inf, found)
     found = np.where((size < 0.25 * far) & (size < 2.0**-8) | (size == 0) & (far == 0), 0.0, found)
     return Limit(found, same & bounded & (np.abs(ahead - behind) > tolerance * size))
+
+
+def extrapolated(at: Callable[[float, float], list[Any]], count: int, check: Sequence[float]) -> list[Any]:
+    """Limits of smooth slopes from points farther away, by Richardson's scheme; nan where that does not settle.
+
+    The mean of two sides is even in the distance, and their difference goes to 0 with it, unless there is a kink. Tiny
+    steps know leading orders only: those of (exp(x) - 1) / x cancel at 0, and its slope there is 1/2. Slopes at the
+    distances to `check`, where digits are few, must be about the same.
+    """
+    directions = [[_settled(sides, k) for k in range(count)] for sides in [_sides(at, turn) for turn in (0.0, 0.5)]]
+    close = [(at(distance, 0.0), at(-distance, 0.0)) for distance in check]
+    found = []
+    for k, ((limit, size), (other, _)) in enumerate(zip(*directions, strict=True)):
+        size = np.maximum(np.abs(limit), size)
+        is_sure = np.abs(limit - other) <= SETTLED * size
+        for ahead, behind in close:
+            is_sure = is_sure & (np.abs(0.5 * (ahead[k] + behind[k]) - limit) <= ABOUT * size)
+        found.append(np.where(is_sure, limit, np.nan))
+    return found
+
+
+FARTHER = tuple([2.0**-k for k in range(4, 10)])
+SETTLED, ABOUT = 1e-9, 1e-3
+"""What limits may differ by that are the same, and slopes that are about the same."""
+
+
+def _sides(at: Callable[[float, float], list[Any]], turn: float) -> list[tuple[list[Any], list[Any]]]:
+    return [(at(distance, turn), at(-distance, turn)) for distance in FARTHER]
+
+
+def _settled(sides: list[tuple[list[Any], list[Any]]], k: int) -> tuple[Any, Any]:
+    """The limit of one slope, and its size on the way."""
+    means = [0.5 * (ahead[k] + behind[k]) for ahead, behind in sides]
+    apart = [np.abs(ahead[k] - behind[k]) for ahead, behind in sides]
+    size = np.maximum(np.abs(sides[0][0][k]), np.abs(sides[0][1][k]))
+    row, best, error = [means[0]], means[0] * np.nan, np.inf
+    for mean in means[1:]:
+        before, row = row, [mean]
+        for m, was in enumerate(before, 1):
+            row.append(row[-1] + (row[-1] - was) / (4.0**m - 1.0))
+        change = np.abs(row[-1] - before[-1])
+        best, error = np.where(change < error, row[-1], best), np.minimum(change, error)
+    is_smooth = (apart[-1] <= 0.6 * apart[-2]) | (apart[-1] <= SETTLED * size)
+    return np.where((error <= SETTLED * size) & is_smooth, _short(best, size), np.nan), size
 
 
 def _short(x: Numeric, size: Numeric) -> Any:

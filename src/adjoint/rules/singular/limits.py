@@ -18,22 +18,24 @@ from typing import Any
 
 import numpy as np
 
-from ..core.frames.float_warnings import quiet
-from ..core.primitive import Primitive
-from ..core.quick.number_kinds import LOW
-from ..core.reverse import Node, ReverseTrace, Seeds
-from ..core.rule import UnknownValueError
-from ..core.singular.masks import either
-from ..core.singular.replaced import COMPARES, stripped
-from ..core.traced import Traced, is_differentiated
-from ..core.types import Mask, Numeric, Params, Values
-from ..core.values import cannot_branch, dtype_of, fit, is_inexact, may_hold, shape_of
+from ...core.frames.float_warnings import quiet
+from ...core.primitive import Primitive
+from ...core.quick.number_kinds import LOW
+from ...core.reverse import Node, ReverseTrace, Seeds
+from ...core.rule import UnknownValueError
+from ...core.singular.masks import either
+from ...core.singular.replaced import ASKS, COMPARES, stripped
+from ...core.traced import Traced, is_differentiated
+from ...core.types import Mask, Numeric, Params, Values
+from ...core.values import cannot_branch, dtype_of, fit, is_inexact, may_hold, shape_of
+from ..elementwise import Elementwise
+from ..opaque import Opaque
+from ..stacking import aligned, one_by_one
 from .again import Run
-from .elementwise import Elementwise
-from .limit_search import Limit
-from .nearby import Sweep, SweepAgain, are_confirmed
-from .opaque import Opaque
-from .stacking import aligned, one_by_one
+from .limit_search import Limit, extrapolated
+from .nearby import CLOSER, FAR, Sweep, SweepAgain, are_confirmed
+from .outside import OutsideValues
+from .paths import RecordedPath
 
 FAILURES = (np.linalg.LinAlgError, ZeroDivisionError, OverflowError, RecursionError, UnknownValueError)
 """What a step may raise near a point, or with numbers of another range."""
@@ -63,7 +65,7 @@ def decided(
         return found
     known = [k for k, g in enumerate(found) if g is not None]
     given = [(found[k], unsure[k], False if doubts[k] is None else doubts[k]) for k in known]
-    question = _Question(sweep, trace, ends, inputs, known, given, run)
+    question = _Question(sweep, trace, ends, inputs, known, given, run, is_large)
     answers = iter(_step(question.answer)(*question.leaves))
     near: list[Any] = [None if g is None else Limit(next(answers), next(answers)) for g in found]
     return [
@@ -97,11 +99,21 @@ class _Question:
     """What is asked about a trace, with the values of a program or batch in it as leaves."""
 
     def __init__(
-        self, sweep: type[Sweep], trace: ReverseTrace, ends: Any, inputs: Any, known: list[int], given: Any, run: Run
+        self,
+        sweep: type[Sweep],
+        trace: ReverseTrace,
+        ends: Any,
+        inputs: Any,
+        known: list[int],
+        given: Any,
+        run: Run,
+        is_large: bool,
     ) -> None:
         self.sweep = sweep
+        self.is_large = is_large
         self.run = run
-        self.reached = [*inputs, *sweep.given_at(ends)]
+        self.watched = OutsideValues(trace)
+        self.reached = [*inputs, *self.watched.values, *sweep.given_at(ends)]
         """What its derivatives depend on."""
         self.known = known
         """Which of the derivatives of the sweep are asked for."""
@@ -113,8 +125,13 @@ class _Question:
         ]
         self.jumps = [(primitive, self._taken(values), params) for primitive, values, params in trace.jumps]
         self.replaced = [step._replace(mask=self._taken(step.mask)) for step in trace.replaced]
+        self.again = trace.again
+        """How to run the function again."""
+        self.behind = [] if trace.again is None else self._taken(trace.again.behind)
+        """The values behind it that belong to a trace."""
         self.ends = [(place, self._taken(g)) for place, g in ends]
         self.inputs = [self._taken(x) for x in inputs]
+        self.constants = self._taken(self.watched.values)
         self.given = [self._taken(list(g)) for g in given]
 
     @quiet
@@ -130,14 +147,19 @@ class _Question:
         sweep = None
         with contextlib.suppress(*FAILURES):
             sweep = self.sweep(trace, ends, inputs, self.run)
+            if sweep.recorded is not None:
+                doubts = self._remaining(sweep, sweep.recorded)
+                unsure = [
+                    u & (~np.isfinite(g) | d | self.is_large) for u, g, d in zip(unsure, found, doubts, strict=True)
+                ]
             _widen(sweep, found, unsure, self.known)
         unsure = [u & (~np.isfinite(g) | d) for u, g, d in zip(unsure, found, doubts, strict=True)]
         if sweep is not None and any([np.any(u) for u in unsure]):
             with contextlib.suppress(*FAILURES):
                 undefined = sweep.undefined()
                 every = _limits(sweep)
-                if sweep.trace.asked and sweep.is_torn():
-                    raise UnknownValueError
+                if sweep.trace.asked:
+                    every = _continued(sweep, every)
                 limits = [every[k] for k in self.known]
             if sweep.trace.asked == COMPARES:  # it was the user's choice, and has a slope of its own
                 with contextlib.suppress(*FAILURES):
@@ -151,9 +173,15 @@ class _Question:
             found[k] = np.where(unsure[k], value, found[k])
         return tuple([x for g, k in zip(found, kinks, strict=True) for x in (np.asarray(g), np.asarray(k))])
 
+    def _remaining(self, sweep: Sweep, recorded: RecordedPath) -> list[Any]:
+        """What is in doubt although nothing hangs on the questions that the function has asked."""
+        doubts = sweep.doubts(recorded)
+        return [doubts[k] for k in self.known]
+
     def _recorded(self, values: Sequence[Any]) -> tuple[ReverseTrace, Seeds, list[Any]]:
         """The trace, its ends and its inputs, given the leaves."""
         trace = ReverseTrace()
+        trace.again = self.again and self.again.with_values(self._put(self.behind, values))
         trace.replaced = [step._replace(mask=self._put(step.mask, values)) for step in self.replaced]
         trace.jumps = [(primitive, self._put(args, values), params) for primitive, args, params in self.jumps]
         for primitive, parents, args, out, params in self.nodes:
@@ -161,6 +189,10 @@ class _Question:
         ends = [(place, self._put(g, values)) for place, g in self.ends]
         inputs = [self._put(x, values) for x in self.inputs]
         return trace, ends, inputs
+
+    def _lifted(self, values: Sequence[Any]) -> tuple[ReverseTrace, Seeds, list[Any]]:
+        """The same with the constants that are watched as further inputs."""
+        return self.watched.as_inputs(*self._recorded(values), self._put(self.constants, values))
 
     def with_slopes(self, number: int) -> Primitive:
         """A derivative with limits in some places: its own derivatives are limits there too, or nan."""
@@ -188,8 +220,9 @@ class _Question:
         @quiet
         def slope(*values: Any) -> tuple[Any, ...]:
             values, rest = values[: len(self.leaves)], iter(values[len(self.leaves) :])
-            trace, ends, inputs = self._recorded(values)
-            shapes = [shape_of(x) for x in (*inputs, *self.sweep.given_at(ends))]
+            trace, ends, inputs = self._lifted(values)
+            given = self.sweep.given_at(ends)
+            shapes = [shape_of(x) for x in (*inputs, *given)][: len(self.reached)]
             if moving is not None:
                 shapes = [shape_of(self._put(self.given[self.known.index(number)], values)[0])]
             found: list[Any] = [np.nan] * len(shapes)
@@ -197,9 +230,11 @@ class _Question:
                 first = self.sweep(trace, ends, inputs, self.run)
                 if not first.trace.asked:
                     tangents = None if moving is None else [next(rest) if m else None for m in moving]
+                    if tangents is not None:
+                        tangents += [None] * (len(inputs) + len(given) - len(tangents))
                     again = SweepAgain(first, number, tangents, next(rest, None))
                     found = [limit.value for limit in _limits(again)]
-            return tuple([np.broadcast_to(f, shape) + 0.0 for f, shape in zip(found, shapes, strict=True)])
+            return tuple([np.broadcast_to(f, shape) + 0.0 for f, shape in zip(found, shapes, strict=False)])
 
         return slope
 
@@ -254,9 +289,27 @@ def _limits(sweep: Sweep) -> list[Limit]:
         raise UnknownValueError
     limits = [NOTHING if found is None else found for found in sweep.limits()]
     confirmed = are_confirmed(sweep, [found.value for found in limits])
-    return [
+    limits = [
         Limit(np.where(sure, found.value, np.nan), found.is_kink & sure)
         for found, sure in zip(limits, confirmed, strict=True)
+    ]
+    if sweep.trace.asked == ASKS and any([np.any(np.isnan(found.value)) for found in limits]):
+        check = (FAR, CLOSER) if sweep.takes_wide else (FAR,)
+        smooth = extrapolated(lambda distance, turn: sweep.at(sweep.moved(distance, turn=turn)), len(limits), check)
+        limits = [
+            Limit(np.where(np.isnan(found.value), value, found.value), found.is_kink)
+            for found, value in zip(limits, smooth, strict=True)
+        ]
+    return limits
+
+
+def _continued(sweep: Sweep, limits: list[Limit]) -> list[Limit]:
+    """Limits where the values nearby go to those at the point, of which there are any."""
+    if sweep.is_torn():
+        raise UnknownValueError
+    return [
+        Limit(np.where(lost, np.nan, limit.value), limit.is_kink)
+        for limit, lost in zip(limits, sweep.lost(), strict=True)
     ]
 
 

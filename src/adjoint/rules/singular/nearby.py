@@ -9,16 +9,17 @@ from typing import Any, final
 
 import numpy as np
 
-from ..core.forward import ForwardTrace, met
-from ..core.reverse import ReverseTrace, Seeds
-from ..core.rule import UnknownValueError
-from ..core.singular.careful_sweep import pull_careful
-from ..core.singular.near import NearTrace, is_ghost, pull_near, push_near
-from ..core.traced import Traced, is_of
-from ..core.types import Mask, Numeric
-from ..core.values import ieee, shape_of
+from ...core.forward import ForwardTrace, met
+from ...core.reverse import ReverseTrace, Seeds
+from ...core.rule import UnknownValueError
+from ...core.singular.careful_sweep import pull_careful
+from ...core.singular.near import NearTrace, is_ghost, pull_near, push_near
+from ...core.traced import Traced, is_of
+from ...core.types import Mask, Numeric
+from ...core.values import ieee, shape_of
 from .again import Run, expanded, taken, takes_wide, wide
 from .limit_search import Limit, Limits, directions, limits, scale
+from .paths import RecordedPath, spread_seeds
 
 
 class Sweep(ABC):
@@ -30,13 +31,13 @@ class Sweep(ABC):
         self.inputs = inputs
         self.given = self.given_at(ends)
         """The cotangents or tangents that it starts with."""
-        self.trace, self.places = expanded(trace, [place for place, _ in ends if place >= 0], run, along)
+        (self.trace, self.places, _), self.recorded = expanded(trace, [p for p, _ in ends if p >= 0], run, along)
         self.values = [trace[place][3] for place, _ in ends if place >= 0]
         self.takes_wide = takes_wide(self.trace)
 
-    def moved(self, distance: float, turned: int = -1) -> list[Any]:
+    def moved(self, distance: float, turned: int = -1, turn: float = 0.0) -> list[Any]:
         """The inputs at an ordinary point nearby, with one of them turned to the other side."""
-        moves = self.moves(distance, turned=turned)
+        moves = self.moves(distance, turn, turned)
         return [self.wide(x) + m for x, m in zip(self.inputs, moves, strict=True)]
 
     def wide(self, x: Numeric) -> Any:
@@ -64,6 +65,10 @@ class Sweep(ABC):
         """The cotangents or tangents among the ends."""
         return [g for _, g in ends]
 
+    @abstractmethod
+    def doubts(self, path: RecordedPath) -> list[Any]:
+        """Where the derivatives found by the steps of a path are in doubt."""
+
     def moves(self, distance: float, turn: float = 0.0, turned: int = -1) -> list[Any]:
         """How far the inputs move to a point nearby: in directions of which no two are the same."""
         moves = [directions(x, turn, k) * distance * scale(x) for k, x in enumerate(self.inputs)]
@@ -87,9 +92,17 @@ class Sweep(ABC):
     def limits(self) -> Limits:
         """The limits of the derivatives nearby; None for those that are 0 whatever happens."""
 
-    @abstractmethod
     def undefined(self) -> list[Any]:
         """For each derivative, where it is of a value that is not a number; its infinities have no sign then."""
+        return self.of_nan([None if p is None else self.trace[p][3] for p in self.places])
+
+    def lost(self) -> list[Any]:
+        """The same of the values that the function has given: those of its steps nearby may not be finite here."""
+        return self.of_nan(self.values)
+
+    @abstractmethod
+    def of_nan(self, values: Sequence[Any]) -> list[Any]:
+        """For each derivative, where it is of a value that is not a number, given the values at the ends."""
 
 
 @final
@@ -109,11 +122,15 @@ class SweepBack(Sweep):
         for (g, doubt), (h, _) in zip(self._pulled([wide(x) for x in self.inputs]), beside, strict=True):
             yield g, _is_steady(g, h) & np.logical_not(doubt)
 
-    def undefined(self) -> list[Any]:
+    def of_nan(self, values: Sequence[Any]) -> list[Any]:
         """Whether a value that a cotangent comes from is not a number."""
-        outs = [(self.trace[p][3], g) for p, g in self.seeds]
-        is_nan = any([np.any(np.isnan(out) & np.not_equal(g, 0)) for out, g in outs if not is_ghost(out)])
-        return [is_nan] * len(self.inputs)
+        outs = [(out, g) for out, g in zip(values, self.given, strict=True) if out is not None and not is_ghost(out)]
+        return [any([np.any(np.isnan(out) & np.not_equal(g, 0)) for out, g in outs])] * len(self.inputs)
+
+    def doubts(self, path: RecordedPath) -> list[Any]:
+        """Where a zero met an infinite slope, or something was replaced."""
+        seeds = [(p, g) for p, g in zip(path.places, self.given, strict=True) if p is not None]
+        return [False if d is None else d for d in pull_careful(path.trace, seeds, len(self.inputs))[1]]
 
     def _pulled(self, inputs: Sequence[Any]) -> list[tuple[Any, Any]]:
         trace = ReverseTrace()
@@ -165,10 +182,14 @@ class SweepForward(Sweep):
         for t, u in zip(found, beside, strict=True):
             yield t, _is_steady(t, u) & (not in_doubt)
 
-    def undefined(self) -> list[Any]:
+    def of_nan(self, values: Sequence[Any]) -> list[Any]:
         """Where the value that a tangent belongs to is not a number."""
-        outs = [None if p is None else self.trace[p][3] for p in self.places]
-        return [False if out is None or is_ghost(out) else np.isnan(out) for out in outs]
+        return [False if out is None or is_ghost(out) else np.isnan(out) for out in values]
+
+    def doubts(self, path: RecordedPath) -> list[Any]:
+        """The sweep back, which knows more of its zeros, tells: of all tangents or of none."""
+        _, doubts = pull_careful(path.trace, spread_seeds(path), len(self.inputs))
+        return [any([np.any(d) for d in doubts if d is not None])] * len(self.places)
 
     def at(self, inputs: Sequence[Any]) -> list[Any]:
         """The tangents at other inputs."""
@@ -216,14 +237,27 @@ class SweepAgain(Sweep):
 
     def at(self, inputs: Sequence[Any]) -> list[Any]:
         """The tangent at other inputs, or the cotangents."""
-        return _rounded(self._found(inputs))
+        return self._known(self._found(inputs))
 
     def _found(self, inputs: Sequence[Any]) -> list[Any]:
         before = met.vertex
         try:
-            return self._pulled(inputs) if self.tangents is None else self._pushed(inputs, self.tangents)
+            if self.tangents is None:
+                return self._pulled(inputs)
+            return self._pushed(inputs, self.tangents) + self._pushed(inputs, self._beside())
         finally:
             met.vertex = before
+
+    def _known(self, found: list[Any]) -> list[Any]:
+        """What was found without rounding errors; one tangent is compared with that of a direction of its own."""
+        return _rounded(found)[: None if self.tangents is None else 1]
+
+    def _beside(self) -> list[Any]:
+        """Tangents that are as large as those given, in a direction in which nothing cancels."""
+        return [
+            None if t is None else np.max(np.abs(t), initial=0.0) * directions(t, 0.25, k)
+            for k, t in enumerate(self.tangents or ())
+        ]
 
     def _pushed(self, inputs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         trace = ForwardTrace()
@@ -249,7 +283,7 @@ class SweepAgain(Sweep):
             trace = NearTrace()
             moves = self.moves(distance, turn, turned)
             found = self._found([Traced(ieee(x), trace, m) for x, m in zip(self.inputs, moves, strict=True)])
-            return _rounded([trace.whole(g) for g in found])
+            return self._known([trace.whole(g) for g in found])
 
         count = len(self.inputs) + len(self.given) if self.tangents is None else 1
         found = limits(near, count, has_turns=True)
@@ -261,7 +295,11 @@ class SweepAgain(Sweep):
         """Nothing is known by numbers of a wider range alone."""
         raise UnknownValueError
 
-    def undefined(self) -> list[Any]:
+    def doubts(self, path: RecordedPath) -> list[Any]:
+        """All that is asked for are limits."""
+        raise UnknownValueError
+
+    def of_nan(self, values: Sequence[Any]) -> list[Any]:
         """All that is asked for are limits."""
         raise UnknownValueError
 
