@@ -7,14 +7,16 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 
 import adjoint as ad
 from adjoint import data, losses, nn, optim
-from adjoint.training import evaluation
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(20, 3))
+FRAME = pd.DataFrame(X[:3], columns=list("abc"))
 Y = (X[:, 0] > 0).astype(int)
 LINE = X @ np.array([1.0, -2.0, 0.5])
 MODEL = nn.Dense(3, 2, key=0)
@@ -165,11 +167,23 @@ REFUSED = {
         "validation needs data in memory.",
         "Write  validation=(X, y).",
     ),
-    "a batch without weight": (
-        lambda: classify((X, Y), ADAM, sample_weight=np.eye(20)[0], batch_size=5),
-        "The examples of a batch all have the weight 0, so it has no mean loss.",
-        "got the weights of step 1, epoch 1",
-        "Leave out examples of weight 0, or give  batch_size=  a larger number.",
+    "no weight at all": (
+        lambda: classify((X, Y), ADAM, sample_weight=np.zeros(20), batch_size=5),
+        "No example counts.",
+        "got weights that are all 0",
+        "Give some examples a weight above 0.",
+    ),
+    "frames in another order": (
+        lambda: train(ONE, losses.squared, (FRAME, FRAME[["a"]][::-1]), ADAM),
+        "Rows of frames belong together by their index, but it differs.",
+        "got row 0 is 0 in the inputs of data, 2 in the targets of data",
+        "Align them:  y.loc[X.index],  or leave the index out:  y.to_numpy().",
+    ),
+    "sparse rows with weights": (
+        lambda: classify((sparse.csr_array(X), Y), ADAM, sample_weight=np.ones(20)),
+        "Weights and accumulate= need arrays.",
+        "got a sparse matrix",
+        "Leave them out, or pass  X.toarray()  if it fits into memory.",
     ),
     "a metric that returns nothing": (
         lambda: classify((X, Y), ADAM, metrics={"accuracy": lambda outputs, y: None}),
@@ -290,9 +304,8 @@ def test_branches_on_values():
     np.testing.assert_allclose(fit.model.params["w"], w, rtol=1e-12)
 
 
-def test_metrics_see_all_outputs(monkeypatch):
+def test_metrics_see_all_outputs():
     """At once, though outputs are computed in parts, and as plain arrays: a root of a mean is no mean of roots."""
-    monkeypatch.setattr(evaluation, "AT_ONCE", 7)
     seen = []
 
     def deviation(outputs, targets):
@@ -300,8 +313,9 @@ def test_metrics_see_all_outputs(monkeypatch):
         return np.sqrt(np.mean((outputs - targets) ** 2))
 
     fit = train(
-        ONE, losses.squared, (X, LINE[:, None]), ADAM, validation=(X, LINE[:, None]), metrics={"rmse": deviation}
-    )
+        ONE, losses.squared, (X, LINE[:, None]), ADAM, batch_size=7,
+        validation=(X, LINE[:, None]), metrics={"rmse": deviation},
+    )  # fmt: skip
     np.testing.assert_allclose(fit.history["rmse"], np.sqrt(fit.history["validation_loss"]), rtol=1e-12)
     assert seen == [np.ndarray] * 2
 
@@ -319,7 +333,7 @@ def test_names_of_other_libraries():
         "train() got an unexpected keyword argument 'num_epochs': use  epochs=": lambda: classify(
             (X, Y), ADAM, num_epochs=3
         ),
-        "'Fit' object has no attribute 'predict': use  fit.model(X)": lambda: fit.predict(X),
+        "'Fit' object has no attribute 'predict_proba': use  nn.softmax(fit.model(X))": lambda: fit.predict_proba(X),
         "'Fit' object has no attribute 'nothing'": lambda: fit.nothing,
         "'History' object has no attribute 'loss': use  history['loss']": lambda: fit.history.loss,
         "\"'val_loss' was not measured; there are 'loss', 'gradient_norm', 'seconds'. Write  'validation_loss',  "

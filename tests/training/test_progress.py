@@ -116,6 +116,14 @@ def test_a_short_run_prints_its_last_line_if_asked_to(clock):
     assert stream.getvalue() == "epoch 20/20, loss 0.05, validation loss 0.1, 1,234 samples/s, in 0.038 s\n"
 
 
+def test_what_is_counted():
+    """Epochs, or what else is said."""
+    stream = io.StringIO()
+    with module.Progress(2, enabled=True, stream=stream, unit="fold") as shown:
+        shown.update(2)
+    assert stream.getvalue().startswith("fold 2/2, in ")
+
+
 def test_a_line_a_second_at_most(clock):
     """A run of four seconds has no time for ten lines."""
     stream = io.StringIO()

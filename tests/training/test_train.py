@@ -154,6 +154,19 @@ def test_weights_of_examples():
     same(one.model, other.model, rtol=1e-12)
 
 
+def test_batches_without_weight():
+    """Batches of weight 0 are no steps: the run goes on as if they were not there."""
+    weights = (np.arange(50) >= 30) * 1.0
+    options = {"epochs": 3, "batch_size": 10, "shuffle": False}
+    one = train(network(), losses.cross_entropy, (X, Y), optim.sgd(0.5), sample_weight=weights, **options)
+    other = train(network(), losses.cross_entropy, (X[30:], Y[30:]), optim.sgd(0.5), **options)
+    assert one.stopped == other.stopped
+    same(one.model, other.model, rtol=1e-12)
+    large = np.where(np.arange(50)[:, None] == 33, 1e200, np.ones((50, len(one.model(X)[0]))))
+    with pytest.warns(RuntimeWarning, match=r"examples 30, 31, 32, 33"):  # by their numbers in the data as given
+        train(network(), losses.squared, (X, large), optim.sgd(0.5), sample_weight=weights, **options)
+
+
 def test_weights_of_classes():
     """Balanced weights make a rare class count as much as a frequent one."""
     rare = np.concatenate([np.flatnonzero(Y == 0), np.flatnonzero(Y == 1)[:3]])
@@ -239,6 +252,19 @@ def test_patience():
     assert fit.best_epoch == best + 1 == fit.history.epochs - 5
     assert losses.cross_entropy(fit.model(X[40:]), Y[40:]) == pytest.approx(fit.history["validation_loss"][best])
     assert fit.stopped == f"after {best + 6} epochs: the validation loss has not become smaller for 5"
+
+
+def test_a_state_of_the_optimiser_goes_on():
+    """Two runs are one, if the second starts with the weights and the moments of the first; these are not touched."""
+    run = functools.partial(train, loss=losses.cross_entropy, data=(X, Y), optimizer=optim.adam(0.01), batch_size=50)
+    first = run(network(), epochs=3)
+    moments = [np.copy(leaf) for leaf in ad.tree.leaves(first.optimizer_state)]
+    second = run(first.model, epochs=2, optimizer_state=first.optimizer_state)
+    same(second.model, run(network(), epochs=5).model, rtol=1e-12)
+    for leaf, before in zip(ad.tree.leaves(first.optimizer_state), moments, strict=True):
+        np.testing.assert_array_equal(leaf, before)
+    with pytest.raises(ad.errors.InputError, match=r"^optimizer_state is not a state of this optimiser for this model"):
+        run(nn.MLP([2, 9, 2], key=0), epochs=1, optimizer_state=first.optimizer_state)
 
 
 def test_callbacks():

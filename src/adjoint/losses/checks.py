@@ -127,6 +127,19 @@ def refuse_nan(x: Any, name: str) -> None:
         )
 
 
+def refuse_negative(counts: Any, loss: str) -> None:
+    """Raise if plain counts are below 0, and say where."""
+    if is_plain(counts) and np.any(counts < 0):
+        place = tuple(map(int, np.argwhere(counts < 0)[0]))
+        raise ValueError(
+            ad.errors.message(
+                f"{loss} needs counts, which are not negative.",
+                got=f"{counts[place]:g} at targets[{', '.join(map(str, place))}]",
+                fix="Leave these examples out, or take another loss, such as  losses.squared.",
+            )
+        )
+
+
 def check_weights(weights: Any, name: str) -> None:
     """Raise if plain weights are negative, not finite, or all zero."""
     weights = np.asarray(weights) if not isinstance(weights, np.ndarray) else weights

@@ -10,7 +10,7 @@ import numpy as np
 import adjoint as ad
 
 from ..arguments import Axis, Base, Bounds, Numbers, RealNumbers, checked
-from .checks import as_dtype, as_floats, same_shape
+from .checks import as_dtype, as_floats, refuse_negative, same_shape
 from .classification import in_base
 from .labels import classes_of
 from .reduction import reduced, weights_of
@@ -185,6 +185,7 @@ def poisson(
     array([-2.])
     """
     f, y = same_shape(outputs, targets, "poisson")
+    refuse_negative(y, "poisson")
     return reduced(np.exp(f) - y * f, reduction, sample_weight)
 
 

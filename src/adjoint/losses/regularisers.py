@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 
 import adjoint as ad
 
-from ..arguments import Count, Finite, checked
+from ..arguments import Count, Finite, Patterns, checked, fitting
 
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
-Patterns = str | tuple[str, ...] | list[str]
 Regulariser = Callable[[Any], Any]
 
 
@@ -33,7 +31,8 @@ def l2(strength: Finite, *, only: Patterns = "*") -> Regulariser:
     strength : float
         The factor lambda, at least 0.
     only : str or sequence of str, default "*"
-        Patterns of the names of the parameters that count: `"*weight"` leaves biases out.
+        Patterns of the names of the parameters that count: `"*weight"` leaves biases out, `"matrices"` all with fewer
+        than two axes.
 
     Returns
     -------
@@ -65,7 +64,8 @@ def l1(strength: Finite, *, only: Patterns = "*") -> Regulariser:
     strength : float
         The factor lambda, at least 0.
     only : str or sequence of str, default "*"
-        Patterns of the names of the parameters that count: `"*weight"` leaves biases out.
+        Patterns of the names of the parameters that count: `"*weight"` leaves biases out, `"matrices"` all with fewer
+        than two axes.
 
     Returns
     -------
@@ -99,7 +99,8 @@ def elastic(l1: Finite, l2: Finite, *, only: Patterns = "*") -> Regulariser:
     l2 : float
         The strength of the squares, at least 0.
     only : str or sequence of str, default "*"
-        Patterns of the names of the parameters that count: `"*weight"` leaves biases out.
+        Patterns of the names of the parameters that count: `"*weight"` leaves biases out, `"matrices"` all with fewer
+        than two axes.
 
     Returns
     -------
@@ -135,7 +136,8 @@ def gaussian_prior(sigma: Finite, *, n: Count = 1, only: Patterns = "*") -> Regu
     n : int, default 1
         The number of examples, if it is added to a mean over them.
     only : str or sequence of str, default "*"
-        Patterns of the names of the parameters that count: `"*weight"` leaves biases out.
+        Patterns of the names of the parameters that count: `"*weight"` leaves biases out, `"matrices"` all with fewer
+        than two axes.
 
     Returns
     -------
@@ -174,7 +176,8 @@ def laplace_prior(b: Finite, *, n: Count = 1, only: Patterns = "*") -> Regularis
     n : int, default 1
         The number of examples, if it is added to a mean over them.
     only : str or sequence of str, default "*"
-        Patterns of the names of the parameters that count: `"*weight"` leaves biases out.
+        Patterns of the names of the parameters that count: `"*weight"` leaves biases out, `"matrices"` all with fewer
+        than two axes.
 
     Returns
     -------
@@ -230,18 +233,17 @@ def _total(term: Callable[[Any], Any], parameters: Any, only: Patterns) -> Any:
 
 def _chosen(parameters: Any, only: Patterns) -> list[Any]:
     """The parameters whose names fit a pattern; each pattern has to fit one."""
-    patterns = (only,) if isinstance(only, str) else tuple(only)
-    if not patterns:
+    if not only:
         raise ValueError(ad.errors.message("only= has to have a pattern at least.", got=f"only = {only!r}"))
     names, leaves = ad.tree.paths(parameters), ad.tree.leaves(parameters)
-    for pattern in patterns:
-        if not any([fnmatchcase(name, pattern) for name in names]):
-            close = get_close_matches(pattern, names, n=3, cutoff=0.0)
-            raise ValueError(
-                ad.errors.message(
-                    "A pattern in only= fits no parameter.",
-                    got=f"only={pattern!r}",
-                    fix=f"Names are as in  {', '.join(close)}." if close else "There are no parameters.",
-                )
+    fits, missing = fitting(only, names, leaves)
+    if missing is not None:
+        close = get_close_matches(missing, names, n=3, cutoff=0.0)
+        raise ValueError(
+            ad.errors.message(
+                "A pattern in only= fits no parameter.",
+                got=f"only={missing!r}",
+                fix=f"Names are as in  {', '.join(close)}." if close else "There are no parameters.",
             )
-    return [leaf for name, leaf in zip(names, leaves, strict=True) if any(fnmatchcase(name, p) for p in patterns)]
+        )
+    return [leaf for leaf, it in zip(leaves, fits, strict=True) if it]

@@ -25,6 +25,7 @@ from .activations import (
 )
 from .hints import NAMES
 from .layer import fill, layer, statistic
+from .layers.adapters import Frozen, LowRank
 from .layers.attention import MultiHeadAttention, attention
 from .layers.convolution import Conv1d, Conv2d
 from .layers.dense import Dense, Embedding
@@ -42,11 +43,55 @@ from .summary import summary
 from .training import is_stochastic, training
 
 __all__ = [
-    "MLP", "Activation", "AvgPool1d", "AvgPool2d", "BatchNorm", "Conv1d", "Conv2d", "Dense", "Dropout", "Embedding",
-    "Flatten", "Function", "GRUCell", "LSTMCell", "LayerNorm", "MaxPool1d", "MaxPool2d", "MultiHeadAttention", "PReLU",
-    "RNNCell", "Recurrent", "Sequential", "activation", "attention", "count_parameters", "elu", "fill", "gelu",
-    "identity", "init", "is_stochastic", "layer", "leaky_relu", "log_softmax", "parameters", "partition", "relu",
-    "replace", "share", "sigmoid", "silu", "softmax", "softplus", "statistic", "statistics", "summary", "tanh",
+    "MLP",
+    "Activation",
+    "AvgPool1d",
+    "AvgPool2d",
+    "BatchNorm",
+    "Conv1d",
+    "Conv2d",
+    "Dense",
+    "Dropout",
+    "Embedding",
+    "Flatten",
+    "Frozen",
+    "Function",
+    "GRUCell",
+    "LSTMCell",
+    "LayerNorm",
+    "LowRank",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MultiHeadAttention",
+    "PReLU",
+    "RNNCell",
+    "Recurrent",
+    "Sequential",
+    "activation",
+    "attention",
+    "count_parameters",
+    "elu",
+    "fill",
+    "gelu",
+    "identity",
+    "init",
+    "is_stochastic",
+    "layer",
+    "leaky_relu",
+    "log_softmax",
+    "parameters",
+    "partition",
+    "relu",
+    "replace",
+    "share",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softplus",
+    "statistic",
+    "statistics",
+    "summary",
+    "tanh",
     "training",
 ]  # fmt: skip
 

@@ -10,7 +10,7 @@ import adjoint as ad
 from . import schedule, stop
 from .adam import adam, adamw, lion
 from .adaptive import adagrad, rmsprop
-from .base import Optimizer, apply, chain, looks_ahead
+from .base import Optimizer, apply, chain, groups, looks_ahead
 from .descent import armijo, exact, is_descent, wolfe
 from .gradients import clip, clip_by_norm, scale, weight_decay
 from .lbfgs import lbfgs
@@ -25,9 +25,9 @@ from .sgd import sgd, subgradient
 
 __all__ = [
     "Objective", "Optimizer", "Result", "adagrad", "adam", "adamw", "apply", "armijo", "chain", "clip",
-    "clip_by_norm", "exact", "gauss_newton", "is_descent", "lbfgs", "levenberg_marquardt", "lion", "looks_ahead",
-    "minimize", "natural_gradient", "newton", "reused", "rmsprop", "scale", "schedule", "sgd", "stop", "subgradient",
-    "weight_decay", "wolfe",
+    "clip_by_norm", "exact", "gauss_newton", "groups", "is_descent", "lbfgs", "levenberg_marquardt", "lion",
+    "looks_ahead", "minimize", "natural_gradient", "newton", "reused", "rmsprop", "scale", "schedule", "sgd", "stop",
+    "subgradient", "weight_decay", "wolfe",
 ]  # fmt: skip
 
 
@@ -43,6 +43,8 @@ ELSEWHERE = {
     "LinearLR": "optim.schedule.warmup(rate, steps=)",
     "LambdaLR": "any function of the number of steps as the rate:  optim.adam(lambda count: ...)",
     "ReduceLROnPlateau": "a schedule of optim.schedule; patience= of ad.train ends a run",
+    "multi_transform": "optim.groups({pattern: optimizer, ...})",
+    "param_groups": "optim.groups({pattern: optimizer, ...})",
     "apply_updates": "optim.apply(params, step)",
     "clip_grad_norm_": "optim.chain(optim.clip_by_norm(max), optim.adam(rate))",
     "clip_grad_value_": "optim.chain(optim.clip(max), optim.adam(rate))",

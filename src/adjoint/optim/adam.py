@@ -8,9 +8,10 @@ import numpy as np
 
 import adjoint as ad
 
+from ..arguments import Patterns
 from .base import Optimizer, optimizer
-from .checks import Rate, at, foreign, like, number, rate_of, refuse
-from .gradients import decayed, need
+from .checks import Rate, at, foreign, like, number, rate_of
+from .gradients import check_patterns, decayed, need
 from .sgd import zeros
 
 
@@ -70,7 +71,7 @@ def adamw(
     beta2: float = 0.999,
     eps: float = 1e-8,
     weight_decay: float = 0.01,
-    only: str = "*",
+    only: Patterns = "*",
 ) -> Optimizer:
     """AdamW: Adam, with weights that decay by themselves instead of through the gradient.
 
@@ -90,8 +91,9 @@ def adamw(
         What keeps the division finite.
     weight_decay : float, optional
         The decay; a weight without gradient shrinks by `rate * weight_decay` of itself at each step.
-    only : str, optional
-        A pattern with stars for the paths (`ad.tree.paths`) of the parameters that decay, such as `"*weight"`.
+    only : str or sequence of str, optional
+        Patterns with stars for the paths (`ad.tree.paths`) of the parameters that decay, such as `"*weight"`; the word
+        `"matrices"` leaves out all with fewer than two axes, as biases and the factors of norms are.
 
     Returns
     -------
@@ -114,12 +116,11 @@ def adamw(
     array([-0.1, -0.2])
     """
     strength = number(weight_decay, "adamw", "weight_decay")
-    if not isinstance(only, str):
-        refuse("adamw takes a pattern of paths.", got=f"only = {only!r}", fix='Write  only="*weight".')
+    check_patterns(only, "adamw")
     return _adam(rate, beta1, beta2, eps, strength, only, "adamw")
 
 
-def _adam(rate: Rate, beta1: float, beta2: float, eps: float, strength: Any, only: str, name: str) -> Optimizer:
+def _adam(rate: Rate, beta1: float, beta2: float, eps: float, strength: Any, only: Patterns, name: str) -> Optimizer:
     """Both of them."""
     rate = rate_of(rate, name)
     beta1 = number(beta1, name, "beta1", 0.0, 1.0)
@@ -148,7 +149,7 @@ def _adam(rate: Rate, beta1: float, beta2: float, eps: float, strength: Any, onl
 
 @foreign
 def lion(
-    rate: Rate = 1e-4, *, beta1: float = 0.9, beta2: float = 0.99, weight_decay: float = 0.0, only: str = "*"
+    rate: Rate = 1e-4, *, beta1: float = 0.9, beta2: float = 0.99, weight_decay: float = 0.0, only: Patterns = "*"
 ) -> Optimizer:
     """Lion: the sign of an average of gradient and momentum, so that every parameter moves by the rate.
 
@@ -188,6 +189,7 @@ def lion(
     array([-0.1,  0.1])
     """
     rate = rate_of(rate, "lion")
+    check_patterns(only, "lion")
     beta1 = number(beta1, "lion", "beta1", 0.0, 1.0)
     beta2 = number(beta2, "lion", "beta2", 0.0, 1.0)
     strength = number(weight_decay, "lion", "weight_decay")

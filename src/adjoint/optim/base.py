@@ -1,14 +1,14 @@
-"""What an optimiser is: a pair of functions, `init` and `update`; how pairs chain, and how a step is taken."""
+"""What an optimiser is: a pair of functions, `init` and `update`; chains and groups of them; how a step is taken."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import adjoint as ad
 
-from ..arguments import Tree, checked
-from .checks import check_same, check_trained, described, refuse
+from ..arguments import Tree, checked, fitting
+from .checks import check_same, check_trained, check_untied, described, refuse
 from .recipes import again, remembered
 
 T = TypeVar("T")
@@ -87,6 +87,7 @@ def optimizer(
 
     def checked_init(params: Any) -> Any:
         check_trained(params, name)
+        check_untied(params, name)
         return init(params)
 
     def checked_update(gradient: Any, state: Any, params: Any = None, **context: Any) -> tuple[Any, Any]:
@@ -197,6 +198,68 @@ def chain(*optimizers: Optimizer) -> Optimizer:
     return optimizer(init, update, name, **{fact: any([has(o, fact) for o in optimizers]) for fact in facts})
 
 
+@remembered
+@checked()
+def groups(optimizers: Mapping[str, Optimizer]) -> Optimizer:
+    """One optimiser of several, each for the parameters whose path fits its pattern.
+
+    Parameters
+    ----------
+    optimizers : dict of str to Optimizer
+        Patterns with stars for paths (`ad.tree.paths`), or the word `"matrices"` for arrays of two axes or more. A
+        parameter belongs to the first pattern that it fits; each has to fit one.
+
+    Returns
+    -------
+    Optimizer
+        The pair of `init` and `update`; its state is a dict of their states, by pattern.
+
+    Raises
+    ------
+    InputError
+        If a parameter fits no pattern, or a pattern fits no parameter that those before it have left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adjoint import optim
+    >>> optimizer = optim.groups({"head.*": optim.sgd(1.0), "*": optim.sgd(0.01)})
+    >>> params = {"body": {"w": np.ones(2)}, "head": {"w": np.ones(2)}}
+    >>> step, state = optimizer.update(params, optimizer.init(params), params)
+    >>> step
+    {'body': {'w': array([-0.01, -0.01])}, 'head': {'w': array([-1., -1.])}}
+    """
+    if not optimizers:
+        refuse("groups needs a pattern at least.", got="{}", fix='Write  optim.groups({"*": optim.adam(1e-3)}).')
+    for pattern, each in optimizers.items():
+        check_optimizer(each, f"groups, for {pattern!r},")
+        if has(each, "vector"):
+            refuse(
+                f"{name_of(each)} looks at the function of all parameters, so it has no group of its own.",
+                got=f"{pattern!r}: {name_of(each)}",
+                fix="Use it alone, or  optim.adam  and its like in groups.",
+            )
+
+    def init(params: Any) -> Any:
+        parts = _parts(params, _owners(params, tuple(optimizers)))
+        return {pattern: each.init(parts[pattern]) for pattern, each in optimizers.items()}
+
+    def update(gradient: Any, state: Any, params: Any = None, **context: Any) -> tuple[Any, Any]:
+        owners = _owners(gradient if params is None else params, tuple(optimizers))
+        slopes, given = _parts(gradient, owners), None if params is None else _parts(params, owners)
+        steps: dict[str, Any] = {}
+        new = {}
+        for pattern, each in optimizers.items():
+            own = None if given is None else given[pattern]
+            found, new[pattern] = each.update(slopes[pattern], state[pattern], own, **context)
+            steps |= found
+        paths = iter(ad.tree.paths(gradient))
+        return ad.tree.map(lambda _: steps[next(paths)], gradient), new
+
+    name = f"groups({', '.join([name_of(each) for each in optimizers.values()])})"
+    return optimizer(init, update, name, takes_gradient=True, makes_step=True)
+
+
 @checked("params", "step")
 def apply(params: T, step: Tree) -> T:
     """The parameters after a step: each leaf plus its step, in the dtype that it had.
@@ -245,3 +308,30 @@ def check_optimizer(found: Any, name: str) -> None:
         got=described(found),
         fix=f"Write  {called}(1e-3),  or  optim.Optimizer(init, update)  for one of your own.",
     )
+
+
+def _owners(tree: Any, patterns: tuple[str, ...]) -> list[str]:
+    """The pattern that each leaf belongs to."""
+    paths, leaves = ad.tree.paths(tree), ad.tree.leaves(tree)
+    fits = {pattern: fitting(pattern, paths, leaves)[0] for pattern in patterns}
+    owners = [next((p for p in patterns if fits[p][k]), "") for k in range(len(paths))]
+    for path, owner in zip(paths, owners, strict=True):
+        if not owner:
+            rest = 'Add  "*": optim.adam(1e-3)  at the end.'
+            refuse(f"{path} fits none of the groups.", got=", ".join(patterns), fix=rest)
+    for pattern in patterns:
+        if pattern not in owners:
+            refuse(
+                "A group has no parameters: no path fits it that does not fit one before it.",
+                got=f"{pattern!r}, and the paths {', '.join(paths)}",
+                fix="Put what is more special first; stars stand for anything.",
+            )
+    return owners
+
+
+def _parts(tree: Any, owners: list[str]) -> dict[str, dict[str, Any]]:
+    """The leaves of each group, by their paths."""
+    found: dict[str, dict[str, Any]] = {owner: {} for owner in owners}
+    for path, leaf, owner in zip(ad.tree.paths(tree), ad.tree.leaves(tree), owners, strict=True):
+        found[owner][path] = leaf
+    return found

@@ -145,6 +145,21 @@ def check_trained(params: Any, name: str) -> None:
             )
 
 
+def check_untied(params: Any, name: str) -> None:
+    """That no array of a model stands in two places: each would go its own way from the first step on."""
+    if isinstance(params, (np.ndarray, dict, list, tuple)):  # where one array of zeros often begins for several
+        return
+    first: dict[int, str] = {}
+    for path, leaf in zip(ad.tree.paths(params), ad.tree.leaves(params), strict=True):
+        other = first.setdefault(id(leaf), path) if isinstance(leaf, np.ndarray) else path
+        if other != path:
+            refuse(
+                f"{name} would take two steps with one array of the model.",
+                got=f"{path}, which is {other}",
+                fix="Train what there is once:  params, rebuild = nn.partition(model);  rebuild(params)  is the model.",
+            )
+
+
 def check_same(params: Any, given: Any, name: str, other: str = "the gradient") -> None:
     """That a gradient or a step has the containers and shapes of the parameters."""
     if type(params) is np.ndarray and type(given) is np.ndarray and params.shape == given.shape:

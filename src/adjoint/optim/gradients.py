@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 import adjoint as ad
 
-from ..arguments import Finite, checked
+from ..arguments import Finite, Patterns, checked, fitting
 from .base import Optimizer, optimizer
 from .checks import at, foreign, is_plain, like, number, refuse
 from .recipes import remembered
@@ -83,7 +82,7 @@ def clip_by_norm(max: float) -> Optimizer:
 
 
 @foreign
-def weight_decay(strength: float, *, only: str = "*") -> Optimizer:
+def weight_decay(strength: float, *, only: Patterns = "*") -> Optimizer:
     """The gradient plus `strength` times the parameters: that of strength / 2 * |params|^2 is added.
 
     It comes before the optimiser, as PyTorch's `weight_decay=` of SGD and Adam has it. Decay that is not scaled by an
@@ -93,8 +92,9 @@ def weight_decay(strength: float, *, only: str = "*") -> Optimizer:
     ----------
     strength : float
         How strong it is.
-    only : str, optional
-        A pattern with stars for the paths (`ad.tree.paths`) of the parameters that decay, such as `"*weight"`.
+    only : str or sequence of str, optional
+        Patterns with stars for the paths (`ad.tree.paths`) of the parameters that decay, such as `"*weight"`; the word
+        `"matrices"` leaves out all with fewer than two axes, as biases and the factors of norms are.
 
     Returns
     -------
@@ -111,8 +111,7 @@ def weight_decay(strength: float, *, only: str = "*") -> Optimizer:
     {'bias': array([-0.]), 'weight': array([-0.5])}
     """
     strength = number(strength, "weight_decay", "strength")
-    if not isinstance(only, str):
-        refuse("weight_decay takes a pattern of paths.", got=f"only = {only!r}", fix='Write  only="*weight".')
+    check_patterns(only, "weight_decay")
 
     def update(gradient: Any, state: Any, params: Any = None, **context: Any) -> tuple[Any, Any]:
         need(params, "weight_decay")
@@ -153,19 +152,27 @@ def scale(factor: Finite | Callable[[Any], Any]) -> Optimizer:
     return optimizer(lambda params: {"count": np.int64(0)}, update, "scale")
 
 
-def decayed(gradient: Any, params: Any, strength: Any, only: str = "*") -> Any:
+def decayed(gradient: Any, params: Any, strength: Any, only: Patterns = "*") -> Any:
     """The gradient plus `strength` times those parameters whose path fits."""
     if only == "*":
         return ad.tree.map(lambda g, p: g + like(strength, p) * p, gradient, params)
     paths = ad.tree.paths(params)
-    if not any([fnmatch.fnmatchcase(path, only) for path in paths]):
+    found, missing = fitting(only, paths, ad.tree.leaves(params))
+    if missing is not None:
         refuse(
             "No parameter has a path that fits the pattern of what decays.",
-            got=f"only = {only!r}, and the paths {', '.join(paths)}",
+            got=f"only = {missing!r}, and the paths {', '.join(paths)}",
             fix='Stars stand for anything:  only="*weight".',
         )
-    fits = iter([fnmatch.fnmatchcase(path, only) for path in paths])
+    fits = iter(found)
     return ad.tree.map(lambda g, p: g + like(strength, p) * p if next(fits) else g, gradient, params)
+
+
+def check_patterns(only: Any, name: str) -> None:
+    """That these are patterns, one at least."""
+    several = (only,) if isinstance(only, str) else only
+    if not isinstance(several, (tuple, list)) or not several or not all([isinstance(p, str) for p in several]):
+        refuse(f"{name} takes a pattern of paths.", got=f"only = {only!r}", fix='Write  only="*weight".')
 
 
 def norm(tree: Any) -> Any:

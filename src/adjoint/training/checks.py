@@ -13,8 +13,9 @@ import adjoint as ad
 from adjoint import losses, optim
 
 from .doubts import doubt_first_batch
+from .naming import named
 from .schedule import Schedule
-from .task import Batch, Task, takes_weights
+from .task import Batch, Task, is_sparse, rows_in, takes_weights
 
 PENALTIES = (losses.l1, losses.l2, losses.elastic, losses.gaussian_prior, losses.laplace_prior)
 """Functions that make penalties, and are none themselves."""
@@ -70,6 +71,17 @@ def check_callables(model: Any, loss: Any, optimizer: Any, metrics: Any, regular
             "metrics are functions of outputs and targets, by name.",
             described(metrics),
             'Write  metrics={"accuracy": lambda outputs, y: np.mean(np.argmax(outputs, axis=1) == y)}.',
+        )
+
+
+def check_optimizer_state(own: Any, given: Any) -> None:
+    """A state to go on with is of this optimiser and of a model of this shape."""
+    shapes = [[np.shape(leaf) for leaf in ad.tree.leaves(state)] for state in (own, given)]
+    if ad.tree.structure(own) != ad.tree.structure(given) or shapes[0] != shapes[1]:
+        raise refused(
+            "optimizer_state is not a state of this optimiser for this model.",
+            described(given),
+            "Pass  fit.optimizer_state  of a run with the same optimiser and a model of the same shape.",
         )
 
 
@@ -146,7 +158,7 @@ def check_rows(data: Batch, name: str) -> None:
     }
     arrays = [(words, leaf) for words, part in parts.items() for leaf in ad.tree.leaves(part)]
     for words, leaf in arrays:
-        if not isinstance(leaf, np.ndarray) or not leaf.ndim:
+        if not (isinstance(leaf, np.ndarray) or is_sparse(leaf)) or not leaf.ndim:
             raise refused(f"There have to be arrays in {words}.", described(leaf), "Pass  np.asarray(x).")
         if leaf.dtype.kind not in "fiub":
             fix = (
@@ -155,23 +167,38 @@ def check_rows(data: Batch, name: str) -> None:
                 else "Turn categories into numbers:  np.unique(y, return_inverse=True)[1],  or write  x.astype(float)."
             )
             raise refused(f"There have to be real numbers in {words}.", described(leaf), fix)
-    n = len(arrays[0][1])
+    n = arrays[0][1].shape[0]
     for words, leaf in arrays:
-        if len(leaf) != n:
+        if leaf.shape[0] != n:
             raise refused(
                 "Inputs and targets need one row for each example.",
-                f"{n} rows in {arrays[0][0]}, {len(leaf)} in {words}",
+                f"{n} rows in {arrays[0][0]}, {leaf.shape[0]} in {words}",
                 "Leave out what has no counterpart.",
             )
     if not n:
         raise refused(f"There are no examples in {name}.", described(arrays[0][1]), "Pass at least one row.")
-    for words, leaf in arrays:
+    for words, array in arrays:
+        leaf = array.data if is_sparse(array) else array
         if leaf.dtype.kind == "f" and not isinstance(leaf, np.memmap) and not np.all(np.isfinite(leaf)):
             place = tuple(map(int, np.argwhere(~np.isfinite(leaf))[0]))
             raise refused(
                 f"There are numbers that are not finite in {words}.",
                 f"{leaf[place]} at [{', '.join(map(str, place))}]",
                 "Leave out these rows, or fill in what is missing.",
+            )
+
+
+def check_indexes(parts: Mapping[str, Any]) -> None:
+    """Frames that name their rows have to name the same ones in the same order, as rows are taken by their place."""
+    indexes = [(words, part.index) for words, part in parts.items() if hasattr(getattr(part, "index", None), "equals")]
+    for words, index in indexes[1:]:
+        first = indexes[0][1]
+        if len(index) == len(first) and not index.equals(first):
+            k = int(np.argmax(np.asarray(index) != np.asarray(first)))
+            raise refused(
+                "Rows of frames belong together by their index, but it differs.",
+                f"row {k} is {first[k]} in {indexes[0][0]}, {index[k]} in {words}",
+                "Align them:  y.loc[X.index],  or leave the index out:  y.to_numpy().",
             )
 
 
@@ -207,14 +234,17 @@ def check_weights(loss: Callable[..., Any], weights: Any) -> None:
             described(loss),
             "Use one of losses, or write  def loss(outputs, targets, sample_weight=None).",
         )
+    if weights is not None and not np.any(weights):
+        raise refused("No example counts.", "weights that are all 0", "Give some examples a weight above 0.")
 
 
 def try_out(task: Task, state: Any, data: Batch, size: int, key: Any) -> None:
     """Run model and loss on the first examples, as plain NumPy: what does not fit is met here, with its own message."""
-    n = len(ad.tree.leaves(data.inputs)[0])
-    batch = task.rows(data, np.arange(min(n, max(size, 2))))
+    n = rows_in(data)
+    batch = task.rows(data, _spread(data.targets, n, min(n, max(size, 2))))
     outputs, _ = task.outputs_in_training(state.parameters, state.statistics, batch.inputs, task.key_of_step(key, 0))
-    value = task.loss_of(outputs, batch)
+    with named("the loss", task.loss):
+        value = task.loss_of(outputs, batch)
     if np.shape(value) != () or np.asarray(value).dtype.kind not in "fiubc":
         raise ad.errors.OutputError(
             ad.errors.message(
@@ -223,8 +253,16 @@ def try_out(task: Task, state: Any, data: Batch, size: int, key: Any) -> None:
                 fix="Return it." if value is None else 'Take the mean:  np.mean(...),  or  reduction="mean".',
             )
         )
-    doubt_first_batch(task, outputs, batch, value)
+    doubt_first_batch(task, outputs, batch)
     check_all_targets(task, state, data)
+
+
+def _spread(targets: Any, n: int, count: int) -> np.ndarray:
+    """Rows from everywhere, as the first ones may all have one label; among them the least and the largest target."""
+    rows = np.linspace(0, n - 1, count).astype(np.int64)
+    if type(targets) is np.ndarray and targets.size == n and count > 1:
+        rows[0], rows[-1] = np.argmin(targets), np.argmax(targets)
+    return rows
 
 
 def check_all_targets(task: Task, state: Any, data: Batch) -> None:
@@ -232,7 +270,10 @@ def check_all_targets(task: Task, state: Any, data: Batch) -> None:
     if any([isinstance(leaf, np.memmap) for leaf in ad.tree.leaves((data.inputs, data.targets))]):
         return
     try:
-        every = ad.eval_shape(lambda inputs: task.outputs(state.parameters, state.statistics, inputs), data.inputs)
+        inputs = ad.tree.map(
+            lambda a: np.broadcast_to(np.zeros((), a.dtype), a.shape) if is_sparse(a) else a, data.inputs
+        )
+        every = ad.eval_shape(lambda inputs: task.outputs(state.parameters, state.statistics, inputs), inputs)
         losses.check_targets(task.loss, every, data.targets)
     except ad.errors.InputError as error:
         if not isinstance(error.__cause__, ad.errors.BatchError):  # that is: Python decides by values

@@ -12,7 +12,9 @@ import numpy as np
 
 import adjoint as ad
 from adjoint import nn
+from adjoint.data import as_arrays
 
+from .evaluation import predicted
 from .history import History
 from .record import Boundary, Record
 from .task import Arrays, Batch, Task
@@ -23,7 +25,6 @@ POINTS = 400
 """So many examples are shown in it."""
 
 INSTEAD = {
-    "predict": "fit.model(X)",
     "predict_proba": "nn.softmax(fit.model(X))",
     "evaluate": "losses.empirical_risk(fit.model, loss, X, y)",
     "score": "losses.empirical_risk(fit.model, loss, X, y)",
@@ -68,6 +69,8 @@ class Fit:
         What was trained.
     examples : Batch, optional
         Some of the data, where they can be shown.
+    batch_size : int
+        Examples in a batch.
 
     Examples
     --------
@@ -88,6 +91,35 @@ class Fit:
     snapshots: Mapping[int, Arrays] = field(default_factory=dict)
     task: Task | None = None
     examples: Batch | None = None
+    batch_size: int = 32
+
+    def predict(self, X: Any) -> Any:
+        """The outputs of the model for many inputs, by machine code, in batches as large as those of the training.
+
+        Parameters
+        ----------
+        X : array, containers of arrays, or frame
+            The inputs, one row for each example.
+
+        Returns
+        -------
+        ndarray or containers of arrays
+            The outputs, one row for each example.
+
+        Examples
+        --------
+        >>> import numpy as np, adjoint as ad
+        >>> from adjoint import nn, losses, optim
+        >>> x = np.linspace(0.0, 1.0, 20)[:, None]
+        >>> fit = ad.train(nn.Dense(1, 1, key=0), losses.squared, (x, 2.0 * x + 1.0), optim.sgd(0.5), epochs=100)
+        >>> fit.predict(np.array([[0.0], [0.5]])).round(2)
+        array([[1.],
+               [2.]])
+        """
+        assert self.task is not None  # every fit of `ad.train` has one, as has one that was read from a file
+        parameters = nn.parameters(self.model)
+        trained = {name: parameters[name] for name in self.history.names}
+        return predicted(self.task, trained, nn.statistics(self.model), as_arrays(X), self.batch_size)
 
     def __getattr__(self, name: str) -> Any:
         meant = f": use  {INSTEAD[name]}" if name in INSTEAD else ""

@@ -51,6 +51,8 @@ class Progress(AbstractContextManager["Progress"]):
         How many steps an epoch has, to be shown where an epoch takes long.
     stream : file, optional
         Where to print, by default `sys.stderr`.
+    unit : str
+        What is counted, if not epochs.
 
     Examples
     --------
@@ -68,8 +70,10 @@ class Progress(AbstractContextManager["Progress"]):
         enabled: bool | None = None,
         steps_per_epoch: int | None = None,
         stream: TextIO | None = None,
+        unit: str = "epoch",
     ) -> None:
         self.epochs = epochs
+        self.unit = unit
         self.steps_per_epoch = steps_per_epoch
         self.enabled, self.always = enabled is not False, enabled is True
         self._stream = stream
@@ -163,7 +167,7 @@ class Progress(AbstractContextManager["Progress"]):
     def _texts(self, *, compact: bool = False) -> list[str]:
         """What is shown: the epoch, then each number with its name."""
         epoch, fraction, loss, speed = self._latest or (1, 0.0, None, None)
-        place = f"epoch {epoch}/{self.epochs}"
+        place = f"{self.unit} {epoch}/{self.epochs}"
         if self.steps_per_epoch and fraction < 1.0 and not compact:
             place += f", step {round(fraction * self.steps_per_epoch):,}/{self.steps_per_epoch:,}"
         numbers = {"loss": loss, "validation" if compact else "validation loss": self._validation}

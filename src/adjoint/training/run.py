@@ -10,13 +10,16 @@ from typing import Any
 
 import numpy as np
 
+import adjoint as ad
+
 from .checkpoints.files import folder_of
 from .checkpoints.state import Saved, read, write
 from .fit import Fit, shown_examples
 from .history import History
 from .interrupts import TornError
+from .naming import named
 from .session import Session
-from .task import Arrays
+from .task import Arrays, copies
 
 FRAMES = 24
 """So many times the parameters are kept for pictures,"""
@@ -76,12 +79,14 @@ class Run:
             session.stopped = f"interrupted in epoch {session.history.epochs + 1}"
         return self.fit()
 
-    def fit(self) -> Fit:
+    def fit(self, *, copied: bool = False) -> Fit:
         """What there is so far."""
         session, state = self.session, self.session.state
         n = session.history.epochs
         parameters, statistics = self.best or (state.parameters, state.statistics)
-        over = f"after {n} {'epoch' if n == 1 else 'epochs'}"
+        if copied:
+            parameters, statistics = copies(parameters), copies(statistics)
+        over = _after(n)
         if self._is_over():
             over += f": the {self.patience.watched.replace('_', ' ')} has not become smaller for {self.patience.epochs}"
         return Fit(
@@ -90,10 +95,11 @@ class Run:
             session.stopped or over,
             session.history.best(self.patience.watched) if self.best else n,
             session.steps_taken,
-            state.optimizer,
+            ad.tree.map(_own, state.optimizer) if copied else state.optimizer,
             dict(self.snapshots),
             session.task,
             shown_examples(session.data),
+            session.schedule.size,
         )
 
     def _is_over(self) -> bool:
@@ -110,16 +116,19 @@ class Run:
         bar.update(session.history.epochs, speed=session.speed, **_shown(session.history.last))
         if self.checkpoint is not None:
             self._save(self.checkpoint)
-        if self.callbacks:
-            fit = self.fit()
-            if any([callback(fit) is True for callback in self.callbacks]):
-                session.stopped = f"by a callback after {session.history.epochs} epochs"
+        if any([self._called(k) for k in range(len(self.callbacks))]):
+            session.stopped = f"by a callback {_after(session.history.epochs)}"
+
+    def _called(self, k: int) -> bool:
+        """Whether a callback wants the run to end; what it writes to the arrays that it gets, it writes to copies."""
+        with named(f"callbacks[{k}]", self.callbacks[k]):
+            return bool(self.callbacks[k](self.fit(copied=True)))
 
     def _keep_snapshot(self) -> None:
         epoch, parameters = self.session.history.epochs, self.session.state.parameters
         chosen = np.linspace(0, self.epochs, min(FRAMES, self.epochs + 1)).astype(int)
         if epoch in chosen and sum([a.nbytes for a in parameters.values()]) < SMALL:
-            self.snapshots[epoch] = parameters
+            self.snapshots[epoch] = copies(parameters)
 
     def _saved(self) -> Saved:
         """What there is so far, for a file."""
@@ -141,6 +150,14 @@ class Run:
         session.state, self.best, session.history, self.snapshots, session.steps_taken = read(
             path, self._saved(), self.patience.watched, self.facts
         )
+
+
+def _after(epochs: int) -> str:
+    return f"after {epochs} {'epoch' if epochs == 1 else 'epochs'}"
+
+
+def _own(x: Any) -> Any:
+    return x.copy() if isinstance(x, np.ndarray) else x
 
 
 def _shown(last: dict[str, float]) -> dict[str, float]:

@@ -16,9 +16,10 @@ from adjoint import optim
 
 from .history import History
 from .interrupts import waiting
+from .naming import named
 from .schedule import Schedule
 from .steps import Examples, State, step_of
-from .task import Arrays, Batch, Task
+from .task import Arrays, Batch, Task, rows_in
 from .trouble import Trouble, told
 
 OFTEN = 0.05
@@ -31,6 +32,14 @@ class Part(NamedTuple):
     data: Batch
     examples: list[Examples]
     sizes: list[int]
+
+    def counting(self) -> Part:
+        """Without batches whose examples all have the weight 0, which have no mean loss: they are no steps."""
+        if self.data.weights is None and all([e.weights is None for e in self.examples]):
+            return self
+        taken = [e.counting(self.data.weights) for e in self.examples]
+        kept = [(e, size) for e, size in zip(taken, self.sizes, strict=True) if len(e.chosen)]
+        return self._replace(examples=[e for e, _ in kept], sizes=[size for _, size in kept])
 
 
 @dataclass
@@ -97,7 +106,7 @@ class Session:
         began = time.perf_counter()
         dtype = np.result_type(*self.state.parameters.values())
         taken = Taken([], [], np.zeros(len(self.history.names), dtype))
-        for part in self._parts(epoch):
+        for part in map(Part.counting, self._parts(epoch)):
             with _quiet(), waiting() as act:
                 try:
                     self._take(part, taken, began, act)
@@ -159,7 +168,8 @@ class Session:
             batch = self.task.rows(part.data, chosen.ravel())
             state, key = self.state, self.task.key_of_step(self.key, self.steps_taken)
             outputs, _ = self.task.outputs_in_training(state.parameters, state.statistics, batch.inputs, key)
-            self.task.loss_of(outputs, batch)
+            with named("the loss", self.task.loss):
+                self.task.loss_of(outputs, batch)
 
     def _give_up(self, data: Batch, examples: Examples, epoch: int) -> None:
         """Say what happened in a step that was not finite; the state is that before it."""
@@ -167,14 +177,6 @@ class Session:
         batch = self.task.rows(data, chosen.ravel())
         batch = batch if weights is None else batch._replace(weights=weights.ravel())
         key = self.task.key_of_step(self.key, self.steps_taken)
-        if batch.weights is not None and not np.any(batch.weights):
-            raise ad.errors.InputError(
-                ad.errors.message(
-                    "The examples of a batch all have the weight 0, so it has no mean loss.",
-                    got=f"the weights of step {self.steps_taken + 1}, epoch {epoch + 1}",
-                    fix="Leave out examples of weight 0, or give  batch_size=  a larger number.",
-                )
-            )
         self.failed = True
         self.stopped = told(Trouble(epoch, self.steps_taken, chosen.ravel()), self.task, self.state, batch, key)
 
@@ -184,7 +186,7 @@ class Session:
             data: Any = self.data
             yield from _streamed(data.epoch(epoch) if isinstance(data, loading.Batches) else data)
             return
-        size, n = self.schedule.examples, len(ad.tree.leaves(self.data.inputs)[0])
+        size, n = self.schedule.examples, rows_in(self.data)
         order = self.schedule.of_epoch(n, epoch)
         whole, rest = divmod(n, size)
         shape = (self.schedule.accumulate, self.schedule.size)

@@ -27,6 +27,14 @@ class Examples(NamedTuple):
     weights: Array | None = None
     """How much each counts; None if that is said by the data."""
 
+    def counting(self, of_data: Array | None) -> Examples:
+        """Those of the batches in which an example counts."""
+        weights = self.weights if of_data is None or self.weights is not None else of_data[self.chosen]
+        counts = np.ones(len(self.chosen), bool) if weights is None else np.any(weights, axis=1)
+        if np.all(counts):
+            return self
+        return Examples(self.chosen[counts], None if self.weights is None else self.weights[counts])
+
 
 def step_of(task: Task, optimizer: optim.Optimizer, structure: Any) -> Any:
     """The step, of the leaves of a state with this structure: one jitted function if the optimiser lets it be one.
@@ -54,6 +62,7 @@ def step_of(task: Task, optimizer: optim.Optimizer, structure: Any) -> Any:
         new = State(optim.apply(state.parameters, move), statistics, memory)
         return tuple(ad.tree.leaves(new)), value, squares + added, health
 
+    step.told_as = f"training of {task.name}"  # type: ignore[attr-defined]
     return ad.jit(step, donate_argnums=0)
 
 

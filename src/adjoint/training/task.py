@@ -27,6 +27,11 @@ class Batch(NamedTuple):
     """How much each example counts; None if all count alike."""
 
 
+def rows_in(data: Batch) -> int:
+    """How many examples there are."""
+    return int(ad.tree.leaves(data.inputs)[0].shape[0])
+
+
 @dataclass(frozen=True)
 class Task:
     """The function that is made small: the loss of a batch, and a penalty on the parameters."""
@@ -43,6 +48,8 @@ class Task:
     """Whether the model draws random numbers in training."""
     dtype: np.dtype[Any] | None = None
     """What real numbers of the data are converted to, batch by batch."""
+    name: str = ""
+    """What is trained with which loss, in words."""
 
     def outputs(self, parameters: Arrays, statistics: Arrays, inputs: Any) -> Any:
         """What the model gives as it is used later."""
@@ -103,11 +110,31 @@ class Task:
 
     def rows(self, data: Batch, chosen: Any) -> Batch:
         """The examples with these numbers, their real numbers in the dtype of the model."""
-        return Batch(*[ad.tree.map(lambda a: self.converted(a[chosen]), part) for part in data])
+        return Batch(*[ad.tree.map(lambda a: self.converted(dense(a[chosen])), part) for part in data])
 
     def converted(self, a: Any) -> Any:
         """An array in the dtype of the model, if it has real numbers."""
         return a if self.dtype is None or a.dtype.kind != "f" or a.dtype == self.dtype else a.astype(self.dtype)
+
+
+def is_sparse(x: Any) -> bool:
+    """Whether this is a sparse matrix of SciPy's, without a need to import it."""
+    return hasattr(x, "tocsr") and hasattr(x, "toarray")
+
+
+def has_sparse(data: Batch) -> bool:
+    """Whether there are sparse matrices among the inputs."""
+    return any([is_sparse(leaf) for leaf in ad.tree.leaves(data.inputs)])
+
+
+def dense(rows: Any) -> Any:
+    """Rows of a sparse matrix, filled up; others as they are."""
+    return rows.toarray() if is_sparse(rows) else rows
+
+
+def copies(arrays: Arrays) -> Arrays:
+    """Arrays to try a model with, or to show: who writes to them does not write to those of the user or of the run."""
+    return {name: a.copy() for name, a in arrays.items()}
 
 
 def takes_weights(loss: Callable[..., Any]) -> bool:

@@ -20,7 +20,9 @@ from .checks import (
     check_all_targets,
     check_callables,
     check_classes,
+    check_indexes,
     check_numbers,
+    check_optimizer_state,
     check_options,
     check_rows,
     check_schedule,
@@ -30,17 +32,18 @@ from .checks import (
     refused,
     try_out,
 )
-from .doubts import doubt_gradient
+from .doubts import doubt_gradient, doubt_rates
 from .evaluation import evaluation
 from .fit import Fit
 from .history import History
+from .naming import called
 from .padding import may_be_padded
 from .progress import progress as shown_progress
 from .run import Patience, Run
 from .schedule import Schedule
 from .session import Session
 from .steps import State
-from .task import Arrays, Batch, Task
+from .task import Batch, Task, copies, has_sparse, is_sparse, rows_in
 
 
 @checked(
@@ -53,6 +56,7 @@ from .task import Arrays, Batch, Task
     "freeze",
     "callbacks",
     "checkpoint",
+    "optimizer_state",
     "class_weight",
     "clip_per_sample",
     "patience",
@@ -100,6 +104,7 @@ def train(
     patience: int | None = None,
     callbacks: Callable[[Fit], Any] | Sequence[Callable[[Fit], Any]] = (),
     checkpoint: str | os.PathLike[str] | None = None,
+    optimizer_state: Any = None,
     progress: bool | None = None,
 ) -> Fit:
     """Train a model: make the mean of a loss over data small by steps on batches.
@@ -148,9 +153,11 @@ def train(
         End when the validation loss (without validation data, the loss) has not become smaller for so many epochs, and
         return the model of the best epoch.
     callbacks : callable or sequence of callable, optional
-        Called after each epoch with the `Fit` so far; one that returns True ends the run.
+        Called after each epoch with the `Fit` so far; one that returns something true ends the run.
     checkpoint : str or path, optional
         A file that is written after each epoch. If it exists, the run goes on from there.
+    optimizer_state : any containers, optional
+        The state to start with, as `fit.optimizer_state` of an earlier run has it: moments and step numbers go on.
     progress : bool, optional
         Whether to show how far the run has come: a bar on a terminal, a few lines elsewhere. By default it is shown
         if the run takes longer than half a second.
@@ -188,13 +195,18 @@ def train(
     check_options(clip_per_sample, patience, callbacks, checkpoint, metrics)
     given, held_out = _split(_as_batch(data, sample_weight, class_weight), validation, seed)
     task, state = _task(model, loss, optimizer, regulariser, freeze, clip_per_sample)
+    if optimizer_state is not None:
+        check_optimizer_state(state.optimizer, optimizer_state)
+        state = state._replace(optimizer=optimizer_state)
     schedule = Schedule(batch_size, seed, shuffle, drop_last, accumulate)
-    tried = state._replace(**{name: _copies(getattr(state, name)) for name in ("parameters", "statistics")})
+    tried = state._replace(**{name: copies(getattr(state, name)) for name in ("parameters", "statistics")})
     if isinstance(given, Batch):
         check_rows(given, "data")
         check_weights(loss, given.weights)
         try_out(task, tried, given, batch_size, ad.random.key(seed))
-        check_schedule(schedule, len(ad.tree.leaves(given.inputs)[0]))
+        n = rows_in(given)
+        check_schedule(schedule, n)
+        doubt_rates(optimizer, epochs * schedule.steps(n))
     else:
         check_stream(given, epochs, accumulate)
     if held_out is not None:
@@ -205,7 +217,11 @@ def train(
         metrics=dict(metrics), freeze=[name for name in nn.parameters(model) if name not in state.parameters],
         batch_size=batch_size, seed=seed, shuffle=shuffle, drop_last=drop_last, accumulate=accumulate,
         clip_per_sample=clip_per_sample, patience=patience,
+        **({} if optimizer_state is None else {"optimizer_state": optimizer_state}),
     )  # fmt: skip
+    evaluate = _evaluation(task, given, held_out, metrics, batch_size)
+    if isinstance(given, Batch) and has_sparse(given):
+        given = _filled(given, schedule)
     session = Session(
         task,
         optimizer,
@@ -214,7 +230,7 @@ def train(
         pads=isinstance(given, Batch) and may_be_padded(task, tried, given, schedule),
         start=state,
         history=History(list(state.parameters)),
-        evaluate=_evaluation(task, given, held_out, metrics),
+        evaluate=evaluate,
     )
     del state, tried  # which would keep their arrays for the whole run
     run = Run(
@@ -248,13 +264,10 @@ def _task(
         )
     dtypes = {a.dtype for a in parameters.values()}
     dtype = dtypes.pop() if len(dtypes) == 1 else None
-    task = Task(rebuild, loss, regulariser, clip_per_sample, nn.is_stochastic(model), dtype)
+    words = called(loss).partition(",")[0]  # without its line: losses that differ in it alone share machine code
+    name = f"{type(model).__name__} with {words}"
+    task = Task(rebuild, loss, regulariser, clip_per_sample, nn.is_stochastic(model), dtype, name)
     return task, State(parameters, statistics, optimizer.init(parameters))
-
-
-def _copies(arrays: Arrays) -> Arrays:
-    """Arrays to try the model with: one that writes to its parameters must not write to the user's."""
-    return {name: a.copy() for name, a in arrays.items()}
 
 
 @functools.lru_cache
@@ -283,7 +296,9 @@ def _as_batch(data: Any, sample_weight: Any, class_weight: Any, name: str = "dat
             described(data),
             _meant(data, pairs),
         )
+    check_indexes({f"the inputs of {name}": data[0], f"the targets of {name}": data[1], "sample_weight": sample_weight})
     inputs, targets = [loading.as_arrays(part, name) for part, name in zip(data, "Xy", strict=True)]
+    inputs = ad.tree.map(lambda part: part.tocsr() if is_sparse(part) else part, inputs)
     weights = None if sample_weight is None else np.asarray(sample_weight)
     if class_weight is not None:
         check_classes(class_weight, targets)
@@ -322,19 +337,34 @@ def _split(given: Any, validation: Any, seed: int) -> tuple[Any, Batch | None]:
             f"validation={validation!r}",
             "Write  validation=(X, y)  or  validation=0.2.",
         )
-    rows = loading.order(len(ad.tree.leaves(given.inputs)[0]), seed, 0)
+    rows = loading.order(rows_in(given), seed, 0)
     count = max(1, round(validation * len(rows)))
     return _taken(given, rows[count:]), _taken(given, rows[:count])
+
+
+def _filled(data: Batch, schedule: Schedule) -> Any:
+    """Batches of sparse rows that are filled up one batch after the other, in the order of all others."""
+    if data.weights is not None or schedule.accumulate > 1:
+        raise refused(
+            "Weights and accumulate= need arrays.",
+            "a sparse matrix",
+            "Leave them out, or pass  X.toarray()  if it fits into memory.",
+        )
+    return loading.batches(
+        data.inputs, data.targets, schedule.size, schedule.shuffle, schedule.seed, schedule.drop_last, checked=False
+    )
 
 
 def _taken(data: Batch, rows: np.ndarray) -> Batch:
     return Batch(*[ad.tree.map(lambda a: a[rows], part) for part in data])
 
 
-def _evaluation(task: Task, given: Any, held_out: Batch | None, metrics: Mapping[str, Callable[..., Any]]) -> Any:
+def _evaluation(
+    task: Task, given: Any, held_out: Batch | None, metrics: Mapping[str, Callable[..., Any]], size: int
+) -> Any:
     """What is measured after each epoch; None if nothing is."""
     if held_out is not None:
-        return evaluation(task, held_out, metrics)
+        return evaluation(task, held_out, metrics, size)
     if metrics and not isinstance(given, Batch):
         raise refused("metrics need data in memory.", described(given), "Pass  validation=(X, y).")
-    return evaluation(task, given, metrics, with_loss=False) if metrics else None
+    return evaluation(task, given, metrics, size, with_loss=False) if metrics else None

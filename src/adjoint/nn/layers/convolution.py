@@ -40,6 +40,11 @@ class Conv2d:
         The step s from one place to the next.
     padding : {"same", "valid"}, int or tuple of two int, default "same"
         Zeros around the image: as many as keep its size with stride 1, none, or this many on each side.
+    dilation : int or tuple of two int, default 1
+        The step between the places that the kernel looks at: it spans dilation (k - 1) + 1 of them.
+    groups : int, default 1
+        Into how many parts the channels are divided, each of which has a kernel of its own and sees nothing of the
+        others; it divides c and c'. With `groups=inputs` each channel is convolved by itself (depthwise).
     bias : bool, default True
         Whether there is a bias; it starts at 0.
     init : str or callable, default "he_normal"
@@ -60,6 +65,8 @@ class Conv2d:
     bias: np.ndarray | None
     stride: tuple[int, ...] = static()
     padding: tuple[tuple[int, int], ...] = static()
+    dilation: tuple[int, ...] = static((1,))
+    groups: int = static(1)
 
     def __init__(
         self,
@@ -70,11 +77,14 @@ class Conv2d:
         key: Any,
         stride: int | Sequence[int] = 1,
         padding: Padding = "same",
+        dilation: int | Sequence[int] = 1,
+        groups: int = 1,
         bias: bool = True,
         init: str | Initializer = "he_normal",
         dtype: Any = np.float64,
     ) -> None:
-        _make(self, 2, (inputs, outputs), kernel, key, stride, padding, bias, init, dtype)
+        fill(self, groups=groups)
+        _spread(self, padding, make(self, 2, (inputs, outputs), kernel, key, stride, bias, init, dtype, groups), dilation)
 
     def __call__(self, x: Any) -> Any:
         """Convolve images of shape (..., height, width, c)."""
@@ -101,6 +111,11 @@ class Conv1d:
         The step s from one place to the next.
     padding : {"same", "valid"} or int, default "same"
         Zeros around the sequence: as many as keep its length with stride 1, none, or this many on each side.
+    dilation : int, default 1
+        The step between the places that the kernel looks at: it spans dilation (k - 1) + 1 of them.
+    groups : int, default 1
+        Into how many parts the channels are divided, each of which has a kernel of its own and sees nothing of the
+        others; it divides c and c'. With `groups=inputs` each channel is convolved by itself (depthwise).
     bias : bool, default True
         Whether there is a bias; it starts at 0.
     init : str or callable, default "he_normal"
@@ -120,6 +135,8 @@ class Conv1d:
     bias: np.ndarray | None
     stride: tuple[int, ...] = static()
     padding: tuple[tuple[int, int], ...] = static()
+    dilation: tuple[int, ...] = static((1,))
+    groups: int = static(1)
 
     def __init__(
         self,
@@ -130,43 +147,63 @@ class Conv1d:
         key: Any,
         stride: int | Sequence[int] = 1,
         padding: Padding = "same",
+        dilation: int | Sequence[int] = 1,
+        groups: int = 1,
         bias: bool = True,
         init: str | Initializer = "he_normal",
         dtype: Any = np.float64,
     ) -> None:
-        _make(self, 1, (inputs, outputs), kernel, key, stride, padding, bias, init, dtype)
+        fill(self, groups=groups)
+        _spread(self, padding, make(self, 1, (inputs, outputs), kernel, key, stride, bias, init, dtype, groups), dilation)
 
     def __call__(self, x: Any) -> Any:
         """Convolve sequences of shape (..., length, c)."""
         return _convolved("Conv1d", self, x)
 
 
-def _make(
+def make(
     made: Any,
     axes: int,
     channels: tuple[int, int],
     kernel: Any,
     key: Any,
     stride: Any,
-    padding: Any,
     bias: bool,
     init: Any,
     dtype: Any,
-) -> None:
-    """Set the fields of a convolution with this many axes."""
+    groups: Any = 1,
+) -> tuple[int, ...]:
+    """Set the weights and steps of a convolution with this many axes; the size of its kernel."""
     name, kind = type(made).__name__, checks.real(type(made).__name__, dtype)
     size = checks.pair(name, "kernel", kernel, axes)
     inputs, outputs = checks.count(name, "inputs", channels[0]), checks.count(name, "outputs", channels[1])
+    parts = checks.count(name, "groups", groups)
+    if inputs % parts or outputs % parts:
+        raise checks.refuse(
+            f"{name}: groups has to divide inputs and outputs.", f"groups={parts}, inputs={inputs}, outputs={outputs}"
+        )
     fill(
         made,
-        weight=initializer(init)(as_key(key), (*size, inputs, outputs), kind),
+        weight=initializer(init)(as_key(key), (*size, inputs // parts, outputs), kind),
         bias=np.zeros(outputs, kind) if bias else None,
         stride=checks.pair(name, "stride", stride, axes),
-        padding=_sides(name, padding, size),
     )
+    return size
 
 
-def _sides(name: str, padding: Any, size: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+def _spread(made: Any, padding: Any, size: tuple[int, ...], dilation: Any) -> None:
+    """Set how far apart a kernel looks, and the zeros around what it looks at."""
+    name = type(made).__name__
+    apart = checks.pair(name, "dilation", dilation, len(size))
+    fill(made, dilation=apart, padding=sides(name, padding, spans(size, apart)))
+
+
+def spans(size: Sequence[int], dilation: Sequence[int]) -> tuple[int, ...]:
+    """How many places a kernel reaches over, along each axis."""
+    return tuple([d * (k - 1) + 1 for k, d in zip(size, dilation, strict=True)])
+
+
+def sides(name: str, padding: Any, size: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
     """How many zeros come before and after each axis."""
     if padding == "valid":
         return ((0, 0),) * len(size)
@@ -179,39 +216,82 @@ def _sides(name: str, padding: Any, size: tuple[int, ...]) -> tuple[tuple[int, i
 
 def _convolved(name: str, own: Any, x: Any) -> Any:
     axes = len(own.stride)
-    shape, size, inputs = np.shape(x), own.weight.shape[:axes], own.weight.shape[-2]
-    room = [n + sum(sides) for n, sides in zip(shape[-axes - 1 : -1], own.padding, strict=False)]
+    size, inputs = spans(own.weight.shape[:axes], own.dilation), own.weight.shape[-2] * own.groups
+    check_shape(name, x, inputs, size, own.padding)
+    y = convolve(pad(x, own.padding), own.weight, own.stride, own.dilation, own.groups)
+    return y if own.bias is None else y + own.bias
+
+
+def check_shape(
+    name: str, x: Any, inputs: int, size: Sequence[int], padding: Sequence[tuple[int, int]]
+) -> None:
+    """Refuse arrays that have other channels, or are smaller than the kernel."""
+    axes, shape = len(size), np.shape(x)
+    room = [n + sum(zeros) for n, zeros in zip(shape[-axes - 1 : -1], padding, strict=False)]
     if len(shape) <= axes or shape[-1] != inputs or any([n < k for n, k in zip(room, size, strict=True)]):
         wanted = ", ".join(["length"] if axes == 1 else ["height", "width"])
-        least = " x ".join([str(max(k - sum(sides), 1)) for k, sides in zip(size, own.padding, strict=True)])
+        least = " x ".join([str(max(k - sum(zeros), 1)) for k, zeros in zip(size, padding, strict=True)])
         raise checks.refuse(
             f"{name} takes arrays of shape (..., {wanted}, {inputs}), at least {least} large.",
             described(x),
             "Channels come last:  np.moveaxis(x, 1, -1)  if they are on axis 1; a grey image has one:  x[..., None].",
         )
-    y = convolve(pad(x, own.padding), own.weight, own.stride)
-    return y if own.bias is None else y + own.bias
 
 
-def pad(x: Any, sides: Sequence[tuple[int, int]]) -> Any:
+def pad(x: Any, zeros: Sequence[tuple[int, int]]) -> Any:
     """x with zeros around the axes in front of the last."""
-    if not any(map(any, sides)):
+    if not any(map(any, zeros)):
         return x
-    return np.pad(x, [(0, 0)] * (np.ndim(x) - len(sides) - 1) + [*sides, (0, 0)])
+    return np.pad(x, [(0, 0)] * (np.ndim(x) - len(zeros) - 1) + [*zeros, (0, 0)])
 
 
-def convolve(x: Any, weight: Any, stride: tuple[int, ...]) -> Any:
+def convolve(x: Any, weight: Any, stride: Sequence[int], dilation: Sequence[int], groups: int = 1) -> Any:
     """The sums of products of a kernel with all parts of x that it fits on, `stride` apart."""
-    *size, inputs, outputs = weight.shape
-    lengths = [(n - k) // s + 1 for n, k, s in zip(np.shape(x)[-len(size) - 1 : -1], size, stride, strict=True)]
-    *rows, across = [
-        [slice(a, a + (n - 1) * s + 1, s) for a in range(k)] for k, n, s in zip(size, lengths, stride, strict=True)
+    size = weight.shape[:-2]
+    lengths = [
+        (n - span) // s + 1
+        for n, span, s in zip(np.shape(x)[-len(size) - 1 : -1], spans(size, dilation), stride, strict=True)
     ]
+    parts = [
+        [slice(a * d, a * d + (n - 1) * s + 1, s) for a in range(k)]
+        for k, n, s, d in zip(size, lengths, stride, dilation, strict=True)
+    ]
+    if groups == 1:
+        return _by_rows(x, weight, parts)
+    if weight.shape[-2] == 1:
+        return _channel_by_channel(x, weight, parts, groups)
+    inputs, outputs = weight.shape[-2], weight.shape[-1] // groups
+    return np.concatenate(
+        [
+            _by_rows(x[..., g * inputs : (g + 1) * inputs], weight[..., g * outputs : (g + 1) * outputs], parts)
+            for g in range(groups)
+        ],
+        axis=-1,
+    )
+
+
+def _by_rows(x: Any, weight: Any, parts: list[list[slice]]) -> Any:
+    """One product for each row of the kernel, whose places are laid side by side."""
+    *size, inputs, outputs = weight.shape
+    *rows, across = parts
     beside = x[..., across[0], :] if size[-1] == 1 else np.concatenate([x[..., part, :] for part in across], axis=-1)
     kernel = weight.reshape(*size[:-1], size[-1] * inputs, outputs)
     total = None
-    for place, parts in zip(np.ndindex(*size[:-1]), itertools.product(*rows), strict=True):
-        seen: Any = (..., *parts, slice(None), slice(None))
+    for place, part in zip(np.ndindex(*size[:-1]), itertools.product(*rows), strict=True):
+        seen: Any = (..., *part, slice(None), slice(None))
         product = beside[seen] @ kernel[place]
+        total = product if total is None else total + product
+    return total
+
+
+def _channel_by_channel(x: Any, weight: Any, parts: list[list[slice]], channels: int) -> Any:
+    """Each channel by itself: a product for each element, as there is nothing to sum over but the kernel."""
+    *size, _, outputs = weight.shape
+    several = outputs // channels
+    own = x if several == 1 else np.repeat(x, several, axis=-1)
+    total = None
+    for place, part in zip(np.ndindex(*size), itertools.product(*parts), strict=True):
+        seen: Any = (..., *part, slice(None))
+        product = own[seen] * weight[place][0]
         total = product if total is None else total + product
     return total

@@ -103,12 +103,17 @@ class Embedding:
                 "Embedding takes whole numbers.", described(x), "Write  x.astype(int)  if that is what they are."
             )
         table = self.weight
-        if type(numbers) is np.ndarray and numbers.size and numbers.max() >= len(table):
+        if type(numbers) is np.ndarray and numbers.size and not 0 <= numbers.min() <= numbers.max() < len(table):
+            wrong, most = (numbers.min() if numbers.min() < 0 else numbers.max()), max(numbers.max() + 1, len(table))
             raise checks.refuse(
                 f"Embedding takes numbers from 0 to {len(table) - 1}, as it has {len(table)} vectors.",
-                f"{numbers.max()}",
-                f"Write  nn.Embedding({numbers.max() + 1}, ...),  or number things from 0.",
+                f"{wrong}",
+                "Give what is missing or unknown a number of its own."
+                if wrong < 0
+                else f"Write  nn.Embedding({most}, ...),  or number things from 0.",
             )
+        if type(numbers) is not np.ndarray and numbers.dtype.kind == "i":
+            numbers = np.where(numbers < 0, len(table), numbers)  # out of bounds for machine code, too
         if type(table) is np.ndarray and type(numbers) is not np.ndarray:
             table = ad.numpy.array(table)  # a plain array does not take a number of each example of a batch
         return table[numbers]

@@ -1,4 +1,4 @@
-"""Batch and layer normalisation."""
+"""Batch, layer, group and root-mean-square normalisation."""
 
 from __future__ import annotations
 
@@ -123,6 +123,90 @@ class LayerNorm:
         centred = x - np.mean(x, axis=-1, keepdims=True)
         variance = np.mean(centred * centred, axis=-1, keepdims=True)
         return centred * _inverse_root(variance + self.epsilon) * self.scale + self.shift
+
+
+@layer
+class RMSNorm:
+    """x / sqrt(mean of x**2 + epsilon) * scale along the last axis of x: layer normalisation without its shift.
+
+    Parameters
+    ----------
+    width : int
+        The length of the last axis.
+    epsilon : float, default 1e-5
+        What is added to the mean of the squares.
+    dtype : dtype, default float64
+        float64 or float32.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adjoint import nn
+    >>> nn.RMSNorm(2)(np.array([3.0, 4.0])).round(3)
+    array([0.849, 1.131])
+    """
+
+    scale: np.ndarray
+    epsilon: float = static()
+
+    def __init__(self, width: int, *, epsilon: float = 1e-5, dtype: Any = np.float64) -> None:
+        n, kind = checks.count("RMSNorm", "width", width), checks.real("RMSNorm", dtype)
+        fill(self, scale=np.ones(n, kind), epsilon=checks.positive("RMSNorm", "epsilon", epsilon))
+
+    def __call__(self, x: Any) -> Any:
+        """Normalised along the last axis."""
+        checks.last_axis("RMSNorm", x, self.scale.shape[0])
+        return x * _inverse_root(np.mean(x * x, axis=-1, keepdims=True) + self.epsilon) * self.scale
+
+
+@layer
+class GroupNorm:
+    """(x - mean) / sqrt(variance + epsilon) * scale + shift, over each example's places and a group of its channels.
+
+    x has shape (n, ..., width): an example is what follows the first axis. The same in training and outside it, whatever
+    the size of the batch.
+
+    Parameters
+    ----------
+    groups : int
+        The number of groups, which divides the width; 1 normalises all channels together, `width` each by itself.
+    width : int
+        The length of the last axis, the number of channels.
+    epsilon : float, default 1e-5
+        What is added to the variance.
+    dtype : dtype, default float64
+        float64 or float32.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adjoint import nn
+    >>> nn.GroupNorm(2, 4)(np.array([[1.0, 3.0, 10.0, 30.0]])).round(3)
+    array([[-1.,  1., -1.,  1.]])
+    """
+
+    scale: np.ndarray
+    shift: np.ndarray
+    groups: int = static()
+    epsilon: float = static()
+
+    def __init__(self, groups: int, width: int, *, epsilon: float = 1e-5, dtype: Any = np.float64) -> None:
+        n, kind = checks.count("GroupNorm", "width", width), checks.real("GroupNorm", dtype)
+        parts = checks.count("GroupNorm", "groups", groups)
+        if n % parts:
+            raise checks.refuse("GroupNorm: groups has to divide width.", f"groups={parts}, width={n}")
+        fill(self, scale=np.ones(n, kind), shift=np.zeros(n, kind), groups=parts)
+        fill(self, epsilon=checks.positive("GroupNorm", "epsilon", epsilon))
+
+    def __call__(self, x: Any) -> Any:
+        """Normalised over each group of channels of each example."""
+        checks.last_axis("GroupNorm", x, self.scale.shape[0])
+        shape = np.shape(x)
+        apart = x.reshape(*shape[:-1], self.groups, shape[-1] // self.groups)
+        axes = (*range(min(1, len(shape) - 1), len(shape) - 1), len(shape))
+        centred = apart - np.mean(apart, axis=axes, keepdims=True)
+        variance = np.mean(centred * centred, axis=axes, keepdims=True)
+        return (centred * _inverse_root(variance + self.epsilon)).reshape(shape) * self.scale + self.shift
 
 
 def _inverse_root(x: Any) -> Any:
