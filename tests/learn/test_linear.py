@@ -365,3 +365,21 @@ def test_frames():
         assert len(model.predict(X)) == len(X)
         with pytest.raises(ValueError, match="feature names"):
             model.predict(pandas.DataFrame(X.to_numpy(), columns=list("abcd")))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_signs_that_are_guessed_are_those_of_the_optimum(seed, monkeypatch):
+    """The same objective as by L-BFGS, with equal columns among them, for strong and weak penalties."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 12)) * rng.uniform(0.1, 10.0, 12)
+    X[:, 0] = X[:, 1] if seed % 3 == 0 else X[:, 0]
+    y = X @ (rng.normal(size=12) * (rng.random(12) < 0.4)) + rng.normal(size=60)
+    model = learn.LinearRegressor("squared", penalty="l1", alpha=10.0 ** (seed % 5 - 3))
+
+    def objective():
+        model.fit(X, y)
+        return np.mean((model.predict(X) - y) ** 2) + model.alpha * np.sum(np.abs(model.coef_))
+
+    guessed = objective()
+    monkeypatch.setattr("adjoint.learn.linear.smooth.GUESSES", 0)
+    assert guessed == pytest.approx(objective(), rel=1e-8)

@@ -112,6 +112,8 @@ def calibration_error(
     """
     if debias and norm != 2:
         raise ValueError(f"debias=True is for norm=2, got norm={norm!r}.")
+    if confidence is not None and not 0.0 < confidence < 1.0:
+        raise ValueError(f"confidence has to be between 0 and 1, got {confidence!r}.")
     given = predictions(y, p, labels=labels, sample_weight=sample_weight)
     questions = asked(given, kind)
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.isotonic import IsotonicRegression, isotonic_regression
+from sklearn.isotonic import IsotonicRegression
 
 from ..labels import Array
-from .scaling import given, seen
+from .scaling import Scaling, given, seen
 
 
-class IsotonicScaling(TransformerMixin, BaseEstimator):
+class IsotonicScaling(Scaling):
     """Each class's probability by a rising step function, then normalised; takes some thousand rows for each class."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -33,7 +33,7 @@ class IsotonicScaling(TransformerMixin, BaseEstimator):
         return normalised(np.stack([step.predict(p[:, k]) for k, step in enumerate(self.steps_)], axis=1))
 
 
-class VennAbersScaling(TransformerMixin, BaseEstimator):
+class VennAbersScaling(Scaling):
     """Each class against the others by two step functions, with the new example as a member of either class, merged.
 
     Valid for two classes whatever the scores; for more it is one against all, normalised.
@@ -56,34 +56,64 @@ class VennAbersScaling(TransformerMixin, BaseEstimator):
         return normalised(np.stack([table.merged(p[:, k]) for k, table in enumerate(self.tables_)], axis=1))
 
 
+@dataclass(frozen=True)
 class _VennAbers:
-    """For scores between those of calibration: the values of the step functions if the example is no, or yes."""
+    """At each score of calibration: the value of the step function if a new example there is no, and if it is yes."""
 
-    def __init__(self, scores: Array, low: Array, high: Array) -> None:
-        self.scores, self.low, self.high = scores, low, high
+    scores: Array
+    low: Array
+    high: Array
 
     @classmethod
     def of(cls, scores: Array, hits: Array) -> _VennAbers:
-        """From calibration scores and whether each came true; both tables by one walk over corners of a convex hull."""
+        """From calibration scores and whether each came true."""
         at, place = np.unique(scores, return_inverse=True)
         counts, sums = np.bincount(place).astype(float), np.bincount(place, hits)
-        n = len(at)
-        low, high = np.empty(n + 1), np.empty(n + 1)
-        for k in range(n + 1):  # the example joins the scores at k, or comes after the last
-            for found, label in ((low, 0.0), (high, 1.0)):
-                found[k] = _joined(counts, sums, k, label)
-        return cls(at, low, high)
+        # yes and no change places if the order does
+        low = 1.0 - _joined_by_yes(counts[::-1], (counts - sums)[::-1])[::-1]
+        return cls(at, low, _joined_by_yes(counts, sums))
 
     def merged(self, scores: Array) -> Array:
-        """One probability from the two: high / (1 - low + high)."""
-        places = np.searchsorted(self.scores, scores)
-        low, high = self.low[places], self.high[places]
+        """One probability from the two: high / (1 - low + high).
+
+        Between two scores of calibration a yes is pooled with the upper one, a no with the lower one.
+        """
+        high = np.append(self.high, 1.0)[np.searchsorted(self.scores, scores, side="left")]
+        low = np.append(0.0, self.low)[np.searchsorted(self.scores, scores, side="right")]
         return high / (1.0 - low + high)
 
 
-def _joined(counts: Array, sums: Array, k: int, label: float) -> float:
-    counts, sums = np.insert(counts, k, 1.0), np.insert(sums, k, label)
-    return float(isotonic_regression(sums / counts, sample_weight=counts)[k])
+def _joined_by_yes(counts: Array, sums: Array) -> Array:
+    """For each k: the rising step function through sums / counts at k, where one more yes is added at k.
+
+    Its value is the slope over k of the lower hull of running counts and sums, where those before k are moved by
+    (-1, -1). From k to k + 1 one corner moves, so that the hull is kept on a stack, its left end on top (Vovk,
+    Petej, Fedorova 2015): linear time.
+    """
+    corners = list(zip(np.cumsum(counts).tolist(), np.cumsum(sums).tolist(), strict=True))
+    hull: list[tuple[float, float]] = []
+    for corner in [*reversed(corners), (-1.0, -1.0)]:
+        _put(hull, corner)
+    found = []
+    for x, y in corners:
+        left, right = hull[-1], hull[-2]
+        found.append((right[1] - left[1]) / (right[0] - left[0]))
+        moved = (x - 1.0, y - 1.0)
+        if _turn(left, right, moved) < 0.0:
+            hull.pop()
+            _put(hull, moved)
+    return np.array(found)
+
+
+def _put(hull: list[tuple[float, float]], corner: tuple[float, float]) -> None:
+    while len(hull) > 1 and _turn(corner, hull[-1], hull[-2]) <= 0.0:
+        hull.pop()
+    hull.append(corner)
+
+
+def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
+    """Above 0 if the way from a over b to c turns left."""
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
 def normalised(p: Array) -> Array:

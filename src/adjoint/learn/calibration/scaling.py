@@ -7,16 +7,18 @@ than it.
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from numbers import Real
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import KFold
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..labels import Array, encoded
+from ..labels import Array, classes_of, encoded
 
 STRENGTHS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4)
 """Penalties that are tried, from hardly any freedom to hardly any penalty."""
@@ -26,7 +28,18 @@ STEEPEST = 1e4
 Strength = float | Literal["auto"]
 
 
-class TemperatureScaling(TransformerMixin, BaseEstimator):
+class Scaling(TransformerMixin, BaseEstimator):
+    """What turns logits into probabilities: a column for each class."""
+
+    classes_: Array
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The labels, as text: what columns of probabilities are called."""
+        check_is_fitted(self)
+        return np.array([str(label) for label in self.classes_], dtype=object)
+
+
+class TemperatureScaling(Scaling):
     """Logits divided by one temperature: softmax(z / T), which changes confidence and no decision.
 
     Attributes
@@ -57,22 +70,30 @@ class TemperatureScaling(TransformerMixin, BaseEstimator):
         return softmax(seen(self, X) / self.temperature_, axis=1)
 
 
-class _Affine(TransformerMixin, BaseEstimator):
+class _Affine(Scaling):
     """Logits scaled by a linear map close to the temperature's: z / T + z V / spread + b, with V and b small."""
 
     is_diagonal: bool
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "strength": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})]
+    }
 
     def __init__(self, *, strength: Strength = "auto") -> None:
         self.strength = strength
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to logits of shape (n, classes), or (n,) for two classes, and labels."""
+        self._validate_params()
         logits, codes, share = given(self, X, y, sample_weight)
         inverse = inverse_temperature(logits, codes, share)
         self.temperature_ = 1.0 / inverse
-        spread = float(np.std(logits)) or 1.0  # so that strengths mean the same whatever the size of logits is
+        size = float(np.max(np.abs(logits))) or 1.0
+        spread = size * float(np.std(logits / size)) or 1.0  # so that strengths mean the same whatever the size is
         unit, fixed = logits / spread, logits * inverse
-        self.strength_ = self._chosen(unit, fixed, codes, share) if self.strength == "auto" else float(self.strength)
+        if self.strength == "auto":
+            self.strength_, self.left_out_loss_ = self._chosen(logits, unit, codes, share)
+        else:
+            self.strength_ = float(self.strength)
         moved = _moved(unit, fixed, codes, share, self.strength_, None, diagonal=self.is_diagonal)
         turn, self.intercept_ = _parts(moved, logits.shape[1], diagonal=self.is_diagonal)
         self.coef_ = inverse * np.eye(len(turn)) + (np.diag(turn) if self.is_diagonal else turn) / spread
@@ -82,27 +103,44 @@ class _Affine(TransformerMixin, BaseEstimator):
         """Probabilities of the classes."""
         return softmax(seen(self, X) @ self.coef_ + self.intercept_, axis=1)
 
-    def _chosen(self, unit: Array, fixed: Array, codes: Array, share: Array) -> float:
-        """The strength of least loss on rows that were left out; from strong to weak, until it grows again."""
-        least = np.min(np.bincount(codes))
-        if least < 2:
-            return STRENGTHS[0]
-        folds = list(StratifiedKFold(min(FOLDS, least), shuffle=True, random_state=0).split(unit, codes))
-        starts: list[Array | None] = [None] * len(folds)
+    def _chosen(self, logits: Array, unit: Array, codes: Array, share: Array) -> tuple[float, float]:
+        """The strength of least loss on rows that were left out, and that loss; from strong to weak, until it grows."""
+        folds = [_Fold(logits, unit, codes, share, train, rest) for train, rest in folds_of(codes, logits.shape[1])]
         best, strength = np.inf, STRENGTHS[0]
-        for candidate in STRENGTHS:
-            loss = 0.0
-            for k, (train, rest) in enumerate(folds):
-                part = share[train] / np.sum(share[train])
-                starts[k] = x = _moved(
-                    unit[train], fixed[train], codes[train], part, candidate, starts[k], diagonal=self.is_diagonal
-                )
-                turn, offset = _parts(x, unit.shape[1], diagonal=self.is_diagonal)
-                loss += _loss(fixed[rest] + _turned(unit[rest], turn) + offset, codes[rest], share[rest])
+        for candidate in STRENGTHS if folds else ():
+            loss = sum(fold.loss(candidate, diagonal=self.is_diagonal) for fold in folds)
             if loss >= best:
                 break
             best, strength = loss, candidate
-        return strength
+        return strength, best
+
+
+class _Fold:
+    """Rows to fit on and rows to look at; each strength starts from what the last one found."""
+
+    def __init__(self, logits: Array, unit: Array, codes: Array, share: Array, train: Array, rest: Array) -> None:
+        part = share[train] / max(float(np.sum(share[train])), np.finfo(np.float64).tiny)
+        inverse = inverse_temperature(logits[train], codes[train], part)
+        self.seen = unit[train], logits[train] * inverse, codes[train], part
+        self.rest = unit[rest], logits[rest] * inverse, codes[rest], share[rest]
+        self.start: Array | None = None
+
+    def loss(self, strength: float, *, diagonal: bool) -> float:
+        """The loss on rows left out, in its share of that of all rows."""
+        self.start = _moved(*self.seen, strength, self.start, diagonal=diagonal)
+        unit, fixed, codes, share = self.rest
+        turn, offset = _parts(self.start, unit.shape[1], diagonal=diagonal)
+        return _loss(fixed + _turned(unit, turn) + offset, codes, share)
+
+
+def folds_of(codes: Array, classes: int) -> list[tuple[Array, Array]]:
+    """Rows to fit on and rows to look at, the same for all scalings; none if a class has less than two rows.
+
+    Not stratified: offsets would be judged by rows that have the very frequencies they were fitted to.
+    """
+    if np.min(np.bincount(codes, minlength=classes)) < 2:
+        return []
+    return list(KFold(min(FOLDS, len(codes)), shuffle=True, random_state=0).split(codes))
 
 
 class VectorScaling(_Affine):
@@ -116,6 +154,8 @@ class VectorScaling(_Affine):
     Attributes
     ----------
     temperature_, coef_, intercept_, strength_ : float, array (classes, classes), array (classes,), float
+    left_out_loss_ : float
+        The cross-entropy of rows left out, for "auto"; inf if some class has less than two rows.
     """
 
     is_diagonal = True
@@ -132,6 +172,8 @@ class MatrixScaling(_Affine):
     Attributes
     ----------
     temperature_, coef_, intercept_, strength_ : float, array (classes, classes), array (classes,), float
+    left_out_loss_ : float
+        The cross-entropy of rows left out, for "auto"; inf if some class has less than two rows.
     """
 
     is_diagonal = False
@@ -141,14 +183,15 @@ def inverse_temperature(logits: Array, codes: Array, share: Array) -> float:
     """1 / T of least cross-entropy, which is convex in it: Newton's steps, kept between the ends that are known."""
     centred = logits - np.max(logits, axis=1, keepdims=True)
     spread = float(np.max(-centred)) or 1.0
-    low, high = 0.0, STEEPEST / spread
-    at = min(1.0, high)
-    true = share @ centred[np.arange(len(codes)), codes]
+    unit = centred / spread  # so that no square overflows
+    low, high = 0.0, STEEPEST
+    at = new = min(spread, high)
+    true = share @ unit[np.arange(len(codes)), codes]
     for _ in range(100):
-        p = softmax(at * centred, axis=1)
-        mean = np.einsum("ij,ij->i", p, centred)
+        p = softmax(at * unit, axis=1)
+        mean = np.einsum("ij,ij->i", p, unit)
         slope = share @ mean - true
-        curvature = share @ (np.einsum("ij,ij,ij->i", p, centred, centred) - mean**2)
+        curvature = share @ (np.einsum("ij,ij,ij->i", p, unit, unit) - mean**2)
         low, high = (at, high) if slope < 0.0 else (low, at)
         new = at - slope / curvature if curvature > 0.0 else at
         if not low < new < high:
@@ -156,22 +199,22 @@ def inverse_temperature(logits: Array, codes: Array, share: Array) -> float:
         if abs(new - at) <= 1e-12 * at:
             break
         at = new
-    return float(max(new, 1.0 / (STEEPEST * spread)))
+    return float(max(new, 1.0 / STEEPEST)) / spread
 
 
-def as_logits(X: Any) -> Array:
+def as_logits(X: Any) -> Any:
     """A column for each class; a vector is the logit of the second of two classes."""
+    if np.ndim(X) != 1:
+        return X
     logits = np.asarray(X, dtype=np.float64)
-    return np.stack([np.zeros_like(logits), logits], axis=1) if logits.ndim == 1 else logits
+    return np.stack([np.zeros_like(logits), logits], axis=1)
 
 
 def given(scaling: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
     """Checked logits, encoded labels, and weights that sum to one, to fit a scaling to."""
     logits, labels = validate_data(scaling, as_logits(X), y, dtype=np.float64)
-    scaling.classes_ = np.unique(labels)
-    if len(scaling.classes_) != logits.shape[1]:
-        raise ValueError(f"y has {len(scaling.classes_)} classes, but X has logits for {logits.shape[1]}.")
-    weights = _check_sample_weight(sample_weight, logits, dtype=np.float64)
+    scaling.classes_ = classes_of(labels, logits.shape[1], name="X")
+    weights = _check_sample_weight(sample_weight, logits, dtype=np.float64, ensure_non_negative=True)
     return _centred(logits), encoded(labels, scaling.classes_), weights / np.sum(weights)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import KFold
+from sklearn.utils import _safe_indexing
 
 from ..labels import Array
-from .quantiles import rank_of
+from ..scoring import Metadata, cross_fitted, fitted
 
 FLOOR = 0.05
 """Predicted sizes of errors below this quantile of those seen are raised to it: none may be 0, or below."""
@@ -25,9 +27,7 @@ def band_of(method: str, scale: Any, coverage: float) -> Band:
         return Normalised(scale)
     if method == "quantile":
         return Quantiles(coverage)
-    if method == "distribution":
-        return Distribution()
-    raise ValueError(f"method has to be 'absolute', 'normalised', 'quantile' or 'distribution', got {method!r}.")
+    return Distribution()
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,9 @@ class Band:
         low, high, width = self.parts(estimator, X)
         return np.maximum(low - y, y - high) / width
 
-    def ranks(self, count: int, coverage: float) -> tuple[int, int]:
-        """Which of so many scores, from 1, are the lower and the upper end."""
-        rank = rank_of(count, coverage)
-        return rank, rank
-
-    def check(self, count: int, coverage: float) -> None:
-        """Refuse a coverage for which there are too few scores."""
-        self.ranks(count, coverage)
+    def level(self, coverage: float) -> float:
+        """The share of scores that either end holds by itself."""
+        return coverage
 
 
 @dataclass(frozen=True)
@@ -72,12 +67,18 @@ class Normalised(Band):
 
     def prepared(self, estimator: Any) -> Any:
         """One that predicts the size of its errors too."""
-        return estimator if isinstance(estimator, FrozenEstimator) else WithScale(estimator, self.scale)
+        if self.scale is None and gives_deviation(estimator):
+            return estimator
+        if isinstance(estimator, FrozenEstimator):
+            raise ValueError(
+                "method='normalised' takes a frozen estimator that has predict(X, return_std=True), and no scale, "
+                f"got {type(estimator.estimator).__name__} and scale={self.scale!r}."
+            )
+        return WithScale(estimator, self.scale)
 
     def parts(self, estimator: Any, X: Any) -> tuple[Array, Array, Array]:
         """With the expected size of errors as the width."""
-        middle, width = estimator.predict(X, return_std=True)
-        return middle, middle, width
+        return with_deviation(estimator, X)
 
 
 @dataclass(frozen=True)
@@ -88,24 +89,16 @@ class Distribution(Band):
 
     def parts(self, estimator: Any, X: Any) -> tuple[Array, Array, Array]:
         """With the deviation of the estimator as the width, if it gives one."""
-        inner = estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
-        if "return_std" in getattr(type(inner).predict, "__code__", _nothing.__code__).co_varnames:
-            middle, width = inner.predict(X, return_std=True)
-            return middle, middle, width
-        return super().parts(estimator, X)
+        return with_deviation(estimator, X) if gives_deviation(estimator) else super().parts(estimator, X)
 
     def scores(self, estimator: Any, X: Any, y: Array) -> Array:
         """With their sign."""
         middle, _, width = self.parts(estimator, X)
         return (y - middle) / width
 
-    def ranks(self, count: int, coverage: float) -> tuple[int, int]:
+    def level(self, coverage: float) -> float:
         """Half of what is left out on either side."""
-        above = rank_of(count, (1.0 + coverage) / 2)
-        return count + 1 - above, above
-
-
-def _nothing() -> None: ...
+        return (1.0 + coverage) / 2
 
 
 @dataclass(frozen=True)
@@ -128,6 +121,21 @@ class Quantiles(Band):
         return both[:, 0], both[:, 1], np.ones(len(both))
 
 
+def gives_deviation(estimator: Any) -> bool:
+    """Whether `predict(X, return_std=True)` gives deviations, too."""
+    return "return_std" in signature(estimator.predict).parameters
+
+
+def with_deviation(estimator: Any, X: Any) -> tuple[Array, Array, Array]:
+    """What is predicted, twice, and the deviation, which has to be above 0."""
+    middle, width = (np.asarray(part, dtype=np.float64) for part in estimator.predict(X, return_std=True))
+    if not np.all(width > 0.0):
+        raise ValueError(
+            f"{type(estimator).__name__}.predict(X, return_std=True) gave a deviation that is not above 0."
+        )
+    return middle, middle, width
+
+
 class WithScale(RegressorMixin, BaseEstimator):
     """A regressor beside one of the size of its errors."""
 
@@ -135,11 +143,16 @@ class WithScale(RegressorMixin, BaseEstimator):
         self.estimator = estimator
         self.scale = scale
 
-    def fit(self, X: Any, y: Any) -> WithScale:
-        """Fit both; the second to errors on rows that were left out."""
-        errors = np.abs(y - cross_val_predict(self.estimator, X, y))
-        self.estimator_ = clone(self.estimator).fit(X, y)
-        self.scale_ = clone(self.estimator if self.scale is None else self.scale).fit(X, errors)
+    def fit(self, X: Any, y: Any, **params: Any) -> WithScale:
+        """Fit both; the second to errors on rows that were left out, with the same weights if it takes any."""
+        metadata = Metadata(params, {})
+        errors = np.empty(len(y))
+        for estimator, rows in cross_fitted(self.estimator, X, y, cv=KFold(), metadata=metadata):
+            errors[rows] = np.abs(y[rows] - estimator.predict(_safe_indexing(X, rows)))
+        self.estimator_ = fitted(clone(self.estimator), X, y, metadata=metadata)
+        if self.scale is not None:
+            metadata = Metadata.of(self.scale, params.get("sample_weight"))
+        self.scale_ = fitted(clone(self.estimator if self.scale is None else self.scale), X, errors, metadata=metadata)
         self.floor_ = max(float(np.quantile(errors, FLOOR)), np.finfo(np.float64).tiny)
         return self
 
@@ -158,17 +171,22 @@ class TwoQuantiles(RegressorMixin, BaseEstimator):
         self.estimator = estimator
         self.coverage = coverage
 
-    def fit(self, X: Any, y: Any) -> TwoQuantiles:
+    def fit(self, X: Any, y: Any, **params: Any) -> TwoQuantiles:
         """Fit both."""
         given = self.estimator.get_params()
-        name = "quantile" if "quantile" in given else "alpha"
-        if name not in given or given.get("loss", "quantile") != "quantile":
+        asks = {name[: -len("loss")] for name, loss in given.items() if name.endswith("loss") and loss == "quantile"}
+        every = {name[: -len("quantile")] for name in given if name.rpartition("__")[2] == "quantile"}
+        found = [f"{stem}quantile" for stem in every if stem in asks or f"{stem}loss" not in given]
+        found = found or [f"{stem}alpha" for stem in asks - every if f"{stem}alpha" in given]
+        if len(found) != 1:
             raise ValueError(
                 f"method='quantile' takes an estimator with a parameter quantile, or alpha with loss='quantile', "
                 f"got {type(self.estimator).__name__}."
             )
         tail = (1.0 - self.coverage) / 2
-        self.estimators_ = [clone(self.estimator).set_params(**{name: q}).fit(X, y) for q in (tail, 1.0 - tail)]
+        self.estimators_ = [
+            clone(self.estimator).set_params(**{found[0]: q}).fit(X, y, **params) for q in (tail, 1.0 - tail)
+        ]
         return self
 
     def predict(self, X: Any) -> Array:

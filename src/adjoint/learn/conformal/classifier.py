@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, clone
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.base import ClassifierMixin
+from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..labels import Array, encoded
-from ..scoring import cross_fitted, fitted
-from ..wrapping import Wrapper
-from .groups import ALL, Grouping, each_group, groups_of, sorted_by_group
-from .quantiles import check_coverage, guarantee, rank_of, ranks_of
+from ..scoring import cross_fitted, probabilities_of, rows_of, seeds_of
+from ..wrapping import WITH_PROBABILITIES, Wrapper
+from .groups import ALL, CONSTRAINTS, Grouping, each_group, groups_of
+from .pools import pooled
+from .quantiles import ROUNDING, check_coverage, guarantee, rank_of
 from .scores import Method, held_by, of_all_classes, of_one_class
+from .shift import Weight, all_weights, effective_count, warn_of_everything, weights_of
 
 ROWS = 4096
 """Rows that are looked at together: memory grows with them, not with all rows times all classes."""
@@ -41,6 +44,10 @@ class ConformalClassifier(ClassifierMixin, Wrapper):
     by : None, "class", column, list of columns or callable
         Groups that are each covered by themselves: the true classes, values of columns of X, or what a function of X
         gives.
+    weight : callable, optional
+        How many times likelier a row is among new examples than among those of calibration: a function of X, as
+        `density_ratio` learns one. The guarantee then holds for new examples that differ in the distribution of X alone
+        (covariate shift), if the weights are right.
     cv : float, int or splitter
         The share of rows held out for calibration; or the folds of cross-fitting, where all rows are used for both
         and the guarantee is 1 - 2 (1 - coverage), as a rule `coverage`.
@@ -57,6 +64,8 @@ class ConformalClassifier(ClassifierMixin, Wrapper):
         Fitted ones, one for each fold.
     n_calibration_ : int
         Rows used for calibration.
+    n_effective_ : float
+        With `weight`: how many rows of equal weight are worth as much.
     guarantee_ : str
         What is guaranteed, in words.
 
@@ -73,6 +82,13 @@ class ConformalClassifier(ClassifierMixin, Wrapper):
     'at least 0.9 of new examples, if exchangeable with 30 of calibration (split)'
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": WITH_PROBABILITIES,
+        "method": [StrOptions({"lac", "aps", "raps", "saps"}), callable],
+        "allow_empty": ["boolean"],
+        **CONSTRAINTS,
+    }
+
     def __init__(
         self,
         estimator: Any = None,
@@ -80,6 +96,7 @@ class ConformalClassifier(ClassifierMixin, Wrapper):
         method: Method | Callable[[Array], Array] = "lac",
         coverage: float = 0.9,
         by: Grouping = None,
+        weight: Weight = None,
         cv: Any = 0.2,
         allow_empty: bool = True,
         random_state: Any = None,
@@ -88,34 +105,45 @@ class ConformalClassifier(ClassifierMixin, Wrapper):
         self.method = method
         self.coverage = coverage
         self.by = by
+        self.weight = weight
         self.cv = cv
         self.allow_empty = allow_empty
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit clones of the estimator, and collect the scores of rows that they have not seen."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Fit clones of the estimator, and collect the scores of rows that they have not seen.
+
+        `sample_weight` and what else is given go to the estimator's `fit` (`groups` to the splitter), by their requests
+        if metadata routing is on. Rows calibrate alike whatever their sample weight: for new examples that are
+        distributed otherwise there is `weight`.
+        """
         X, y, sample_weight = self._taken(X, y, sample_weight)
-        check_coverage(self.coverage)
-        chance = check_random_state(self.random_state)
-        found = cross_fitted(
-            self._inner(), X, y, cv=self.cv, sample_weight=sample_weight, random_state=chance.randint(2**31)
-        )
+        metadata = self._routed(sample_weight, params)
+        seed, luck_seed, self._seed = seeds_of(self.random_state, 3)
+        found = cross_fitted(self._inner(), X, y, cv=self.cv, metadata=metadata, random_state=seed)
+        luck = np.random.default_rng(luck_seed)
         self.estimators_ = found.estimators
-        self.classes_ = found.estimators[0].classes_
+        self.classes_ = found.classes
         self._is_split = len(found.estimators) == 1
+        weights = all_weights(self.weight, X, found.order, _num_samples(X))
         groups = groups_of(None if self.by == "class" else self.by, X, _num_samples(X))
-        self._scores = []
+        folds = []
         for estimator, rows in found:
-            codes = encoded(_safe_indexing(y, rows), self.classes_)
-            p = np.asarray(estimator.predict_proba(_safe_indexing(X, rows)))
-            scores = of_one_class(self.method, p, codes, chance.random_sample(len(rows)))
-            self._scores.append(sorted_by_group(scores, codes if self.by == "class" else groups[rows]))
+            codes = encoded(rows_of(y, rows), self.classes_)
+            p = probabilities_of(estimator, rows_of(X, rows), self.classes_)
+            scores = of_one_class(self.method, p, codes, luck.random(len(rows)))
+            own = None if weights is None else weights[rows]
+            folds.append((scores, codes if self.by == "class" else groups[rows], own))
+        self._pools = pooled(folds)
         self.n_calibration_ = len(found.order)
-        self._smallest_group = min(sum(len(part.get(g, ())) for part in self._scores) for g in self._scores[0])
-        rank_of(self._smallest_group, self.coverage)
-        self._final = found.estimators[0] if self._is_split else fitted(clone(self._inner()), X, y, None, sample_weight)
-        self._seed = chance.randint(2**31)
+        self.n_effective_ = self.n_calibration_ if weights is None else effective_count(weights[found.order])
+        self._check_level(self.coverage)
+        self._final = found.estimators[0] if self._is_split else found.on_all(self._inner(), X, y, metadata)
         return self
+
+    def _check_level(self, coverage: float) -> None:
+        check_coverage(coverage)
+        rank_of(min(pool.count for pool in self._pools.values()), coverage)
 
     @property
     def guarantee_(self) -> str:
@@ -138,25 +166,25 @@ class ConformalClassifier(ClassifierMixin, Wrapper):
         """The p-value of each class, shape (n, classes): below c for the true one with probability c at the most."""
         check_is_fitted(self, "classes_")
         found = np.empty((_num_samples(X), len(self.classes_)))
-        for rows, as_strange, total in self._counts(X):
-            found[rows] = (1.0 + as_strange) / (total + 1.0)
+        for rows, as_strange, total, own in self._strangeness(X):
+            found[rows] = (own + as_strange) / (own + total)
         return found
 
     def predict_set(self, X: Any, coverage: float | None = None) -> Array:
         """Whether each class is in the set of each example, shape (n, classes).
 
-        One calibration serves all levels; one for which there are too few calibration rows is refused.
+        One calibration serves all levels; one for which there are too few calibration rows is refused. With `weight`,
+        an example that outweighs all calibration rows gets all classes, and a warning says how many do.
         """
         check_is_fitted(self, "classes_")
         coverage = self.coverage if coverage is None else coverage
-        check_coverage(coverage)
-        rank_of(self._smallest_group, coverage)
+        self._check_level(coverage)
         held = np.empty((_num_samples(X), len(self.classes_)), dtype=bool)
         if self._is_split:
             self._held_by_threshold(X, coverage, held)
         else:
-            for rows, as_strange, total in self._counts(X):  # out if so few are as strange
-                held[rows] = as_strange >= total + 1 - ranks_of(total, coverage)
+            for rows, as_strange, total, own in self._strangeness(X):  # in if the p-value is above 1 - coverage
+                held[rows] = own + as_strange > (1.0 - coverage + ROUNDING) * (own + total)
         if not self.allow_empty:
             empty = np.flatnonzero(~held.any(axis=1))
             if len(empty):
@@ -166,46 +194,60 @@ class ConformalClassifier(ClassifierMixin, Wrapper):
 
     def _held_by_threshold(self, X: Any, coverage: float, held: Array) -> None:
         """Fill sets of a single calibrated estimator: scores of at most the quantile of their group."""
-        (estimator,), (known,) = self.estimators_, self._scores
-        at = {name: ordered[rank_of(len(ordered), coverage) - 1] for name, ordered in known.items()}
-        p, luck = np.asarray(estimator.predict_proba(X)), self._luck(len(held))[0]
+        (estimator,) = self.estimators_
+        p, luck = probabilities_of(estimator, X, self.classes_), self._luck(len(held))[0]
         groups = groups_of(None if self.by == "class" else self.by, X, len(held))
+        weights = weights_of(self.weight, X, len(held))
+        outweighed = 0
         for start in range(0, len(held), ROWS):
             rows = slice(start, start + ROWS)
-            if self.by is None:
-                limit: Any = at[ALL]
-            elif self.by == "class":
-                limit = np.array([[at.get(k, np.inf) for k in range(len(self.classes_))]])
-            else:
-                each_group(groups[rows], at, "the group")
-                limit = np.array([at[name] for name in groups[rows].tolist()])[:, None]
-            held[rows] = held_by(self.method, p[rows], luck[rows], limit)
+            own = None if weights is None else weights[rows]
+            limits = self._limits(coverage, groups[rows], own)
+            held[rows] = held_by(self.method, p[rows], luck[rows], limits)
+            outweighed += int(np.sum(np.any(np.isinf(limits), axis=1))) if own is not None else 0
+        warn_of_everything(outweighed, len(held), "their sets hold all classes")
+
+    def _limits(self, coverage: float, groups: Array, own: Array | None) -> Any:
+        """The largest score that is in the set: a number, or of shape (1 or n, 1 or classes)."""
+        if self.by == "class":
+            count = 1 if own is None else len(own)
+            columns = [
+                self._pools[k].threshold(coverage, own) if k in self._pools else np.inf
+                for k in range(len(self.classes_))
+            ]
+            return np.stack([np.broadcast_to(column, count) for column in columns], axis=1)
+        if self.by is None and own is None:
+            return self._pools[ALL].threshold(coverage, None)
+        limits = np.empty((len(groups), 1))
+        for name, rows in each_group(groups, self._pools, "the group"):
+            limits[rows, 0] = self._pools[name].threshold(coverage, None if own is None else own[rows])
+        return limits
 
     def _luck(self, count: int) -> Array:
         return np.random.default_rng(self._seed).random((len(self.estimators_), count))
 
-    def _counts(self, X: Any) -> Iterator[tuple[Array, Array, Any]]:
-        """Of some rows at a time: how many calibration scores are as strange as each class or more, and of how many."""
-        count = _num_samples(X)
+    def _strangeness(self, X: Any) -> Iterator[tuple[Array, Array, Array, Any]]:
+        """Of some rows at a time: the weight of calibration scores as strange as each class, of all, and their own."""
+        count, classes = _num_samples(X), len(self.classes_)
         groups = groups_of(None if self.by == "class" else self.by, X, count)
+        weights = weights_of(self.weight, X, count)
         luck = self._luck(count)
-        every = [np.asarray(e.predict_proba(X)) for e in self.estimators_]
+        every = [probabilities_of(e, X, self.classes_) for e in self.estimators_]
         for start in range(0, count, ROWS):
             rows = np.arange(start, min(start + ROWS, count))
-            stranger, total = np.zeros((len(rows), len(self.classes_))), np.zeros((len(rows), len(self.classes_)))
-            for p, own_luck, known in zip(every, luck, self._scores, strict=True):
+            stranger, total = np.zeros((len(rows), classes)), np.zeros((len(rows), classes))
+            own = 1.0 if weights is None else weights[rows, None]
+            if self.by == "class":
+                places: list[tuple[Any, Any]] = [(k, (slice(None), k)) for k in range(classes) if k in self._pools]
+            else:
+                places = each_group(groups[rows], self._pools, "the group")
+            for fold, (p, own_luck) in enumerate(zip(every, luck, strict=True)):
                 scores = of_all_classes(self.method, p[rows], own_luck[rows])
-                if self.by == "class":
-                    for k, name in enumerate(range(len(self.classes_))):
-                        ordered = known.get(name, np.empty(0))
-                        stranger[:, k] += len(ordered) - np.searchsorted(ordered, scores[:, k])
-                        total[:, k] += len(ordered)
-                    continue
-                for name, members in each_group(groups[rows], known, "the group"):
-                    ordered = known[name]
-                    stranger[members] += len(ordered) - np.searchsorted(ordered, scores[members])
-                    total[members] += len(ordered)
-            yield rows, stranger, total
+                for name, at in places:
+                    part = self._pools[name].parts[fold]
+                    stranger[at] += part.as_strange(scores[at])
+                    total[at] += part.total
+            yield rows, stranger, total, own
 
     def coverage_report(self, X: Any, y: Any, coverage: float | None = None) -> dict[str, float]:
         """How often the sets of new examples hold the true class, how large they are, how often of one class."""

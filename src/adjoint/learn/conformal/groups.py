@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import Interval
 
 from ..labels import Array
+from ..wrapping import CV
 
 ALL = 0
 """The group of everybody, where no groups are asked for."""
@@ -29,13 +32,6 @@ def groups_of(by: Any, X: Any, count: int) -> Array:
     return np.asarray(_safe_indexing(X, by, axis=1)).ravel()
 
 
-def sorted_by_group(scores: Array, groups: Array) -> dict[Any, Array]:
-    """The sorted scores of each group."""
-    order = np.lexsort((scores, groups))
-    names, starts = np.unique(groups[order], return_index=True)
-    return dict(zip(names.tolist(), np.split(scores[order], starts[1:]), strict=True))
-
-
 def each_group(groups: Array, known: dict[Any, Any], words: str) -> list[tuple[Any, Array]]:
     """The groups among new rows, with their rows; one without calibration examples is refused."""
     found = []
@@ -47,3 +43,12 @@ def each_group(groups: Array, known: dict[Any, Any], words: str) -> list[tuple[A
 
 
 Grouping = None | str | int | list[Any] | Callable[[Any], Any]
+
+CONSTRAINTS: dict[str, Any] = {
+    "coverage": [Interval(Real, 0, 1, closed="neither")],
+    "by": [str, Integral, list, tuple, callable, None],
+    "weight": [callable, None],
+    "cv": CV,
+    "random_state": ["random_state"],
+}
+"""What parameters of sets and intervals alike may be."""

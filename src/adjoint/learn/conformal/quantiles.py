@@ -8,6 +8,7 @@ guarantee.
 from __future__ import annotations
 
 from math import ceil
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -44,14 +45,14 @@ def conformal_quantile(scores: Any, coverage: float, *, weights: Any = None) -> 
     >>> conformal_quantile(np.arange(1.0, 10.0), 0.9)
     9.0
     """
-    values = np.asarray(scores, dtype=np.float64)
+    values = _numbers(scores, "scores")
     count = len(values)
     check_coverage(coverage)
     if weights is None:
         rank = rank_of(count, coverage)
         return float(np.partition(values, rank - 1)[rank - 1])
     each = np.asarray(weights, dtype=np.float64)
-    if each.shape != values.shape or np.any(each < 0.0):
+    if each.shape != values.shape or not np.all(each >= 0.0):
         raise ValueError(f"weights has to be {count} numbers of at least 0, one for each score.")
     order = np.argsort(values)
     reached = np.cumsum(each[order]) / (np.sum(each) + 1.0)
@@ -81,9 +82,19 @@ def conformal_p_values(calibration: Any, test: Any) -> Array:
     >>> conformal_p_values([1.0, 2.0, 3.0], [0.0, 2.5, 9.0])
     array([1.  , 0.5 , 0.25])
     """
-    ordered = np.sort(np.asarray(calibration, dtype=np.float64))
-    below = np.searchsorted(ordered, np.asarray(test, dtype=np.float64), side="left")
+    ordered = np.sort(_numbers(calibration, "calibration"))
+    new = np.asarray(test, dtype=np.float64)
+    if np.any(np.isnan(new)):
+        raise ValueError("test has NaN, which is neither strange nor not.")
+    below = np.searchsorted(ordered, new, side="left")
     return (1.0 + (len(ordered) - below)) / (len(ordered) + 1.0)
+
+
+def _numbers(values: Any, name: str) -> Array:
+    found = np.asarray(values, dtype=np.float64)
+    if found.ndim != 1 or np.any(np.isnan(found)):
+        raise ValueError(f"{name} has to be a vector of numbers without NaN, got the shape {found.shape}.")
+    return found
 
 
 ROUNDING = 1e-12
@@ -99,14 +110,9 @@ def rank_of(count: int, coverage: float) -> int:
     return max(rank, 1)
 
 
-def ranks_of(counts: Array, coverage: float) -> Array:
-    """The same for several counts, none of which is refused."""
-    return np.ceil((counts + 1) * (coverage - ROUNDING))
-
-
 def check_coverage(coverage: float) -> None:
     """Refuse what is no probability below 1."""
-    if not 0.0 < coverage < 1.0:
+    if not isinstance(coverage, Real) or not 0.0 < coverage < 1.0:
         raise ValueError(f"coverage has to be between 0 and 1, got {coverage!r}.")
 
 
@@ -114,6 +120,9 @@ def guarantee(model: Any, *, is_split: bool) -> str:
     """What a fitted wrapper guarantees, in words."""
     share = f"of new examples{' in each group' if model.by is not None else ''}"
     with_rows = f"if exchangeable with {model.n_calibration_} of calibration"
+    if model.weight is not None:
+        worth = f"{model.n_calibration_} of calibration, worth {model.n_effective_:.0f},"
+        with_rows = f"if they differ from {worth} in the distribution of X alone, as weight says"
     if is_split:
         how = "given estimator" if is_frozen(model.estimator) else "split"
         return f"at least {model.coverage:g} {share}, {with_rows} ({how})"

@@ -1,13 +1,14 @@
 """How strange a class looks for an example: scores of conformal classification.
 
-"lac" is 1 - p, which gives the smallest sets; "aps" adds up the probabilities of the classes before this one, largest
-first, so that hard examples get larger sets; "raps" and "saps" are "aps" that likes short sets better.
+"lac" is -p, the order of 1 - p, which gives the smallest sets (with the 1, all p below 1e-16 would be alike); "aps"
+adds up the probabilities of the classes before this one, largest first, so that hard examples get larger sets; "raps"
+and "saps" are "aps" that likes short sets better.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -23,8 +24,7 @@ def of_all_classes(method: Method | Callable[[Array], Array], p: Array, luck: Ar
     if callable(method):
         return np.asarray(method(p), dtype=np.float64)
     if method == "lac":
-        return 1.0 - p
-    check_method(method)
+        return -p
     order = np.argsort(-p, axis=1, kind="stable")
     ordered = np.take_along_axis(p, order, axis=1)
     scores = _by_rank(method, np.cumsum(ordered, axis=1), ordered, luck[:, None], np.arange(p.shape[1]))
@@ -40,8 +40,7 @@ def of_one_class(method: Method | Callable[[Array], Array], p: Array, codes: Arr
     if callable(method):
         return np.asarray(method(p), dtype=np.float64)[rows, codes]
     if method == "lac":
-        return 1.0 - own
-    check_method(method)
+        return -own
     # of equal probabilities the class with the smaller number comes first, as in a stable sort
     first = (p > own[:, None]) | ((p == own[:, None]) & (np.arange(p.shape[1]) < codes[:, None]))
     before = np.einsum("ij,ij->i", p, first)
@@ -57,7 +56,6 @@ def held_by(method: Method | Callable[[Array], Array], p: Array, luck: Array, th
     """
     if callable(method) or method == "lac" or np.shape(threshold)[-1:] not in ((), (1,)):
         return of_all_classes(method, p, luck) <= threshold
-    check_method(method)
     falling = -np.sort(-p, axis=1)
     sizes = np.sum(
         _by_rank(method, np.cumsum(falling, axis=1), falling, luck[:, None], np.arange(p.shape[1])) <= threshold, axis=1
@@ -78,11 +76,3 @@ def _by_rank(method: Method, reached: Array, own: Array, luck: Array, rank: Arra
         return np.where(rank == 0, luck * largest, largest + FURTHER * (rank - 1 + luck))
     scores = reached - luck * own
     return scores + PENALTY * np.maximum(rank + 1 - FREE, 0) if method == "raps" else scores
-
-
-def check_method(method: Any) -> None:
-    """Refuse a name that is not known."""
-    if method not in ("lac", "aps", "raps", "saps"):
-        raise ValueError(
-            f"method has to be 'lac', 'aps', 'raps', 'saps' or a function of probabilities, got {method!r}."
-        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
@@ -10,8 +10,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..labels import Array
-from ..scoring import fitted, is_frozen
-from ..wrapping import Wrapper
+from ..scoring import fitted
+from ..wrapping import WITH_PROBABILITIES, Wrapper
 from .deciding import checked_costs, decide, expected_cost
 
 
@@ -49,17 +49,22 @@ class CostSensitiveClassifier(ClassifierMixin, Wrapper):
     array([0, 1, 1, 1])
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": WITH_PROBABILITIES,
+        "costs": [callable, "array-like", None],
+        "decisions": ["array-like", None],
+    }
+
     def __init__(self, estimator: Any = None, costs: Any = None, *, decisions: Any = None) -> None:
         self.estimator = estimator
         self.costs = costs
         self.decisions = decisions
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the estimator."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Fit the estimator, with `sample_weight` and what else is given."""
         X, y, sample_weight = self._taken(X, y, sample_weight)
-        self.estimator_ = self.estimator if is_frozen(self.estimator) else fitted(
-            clone(self._inner()), X, y, None, sample_weight
-        )  # fmt: skip
+        metadata = self._routed(sample_weight, params)
+        self.estimator_ = fitted(clone(self._inner()), X, y, metadata=metadata)
         self.classes_ = self.estimator_.classes_
         if self.costs is not None and not callable(self.costs):
             self._named(checked_costs(self.costs, len(self.classes_)))
@@ -89,10 +94,12 @@ class CostSensitiveClassifier(ClassifierMixin, Wrapper):
     def threshold_(self) -> float:
         """The probability of the second class from which on it is decided."""
         check_is_fitted(self)
-        matrix = self._matrix(None)
+        matrix = np.zeros(()) if callable(self.costs) else self._matrix(None)
         if matrix.shape != (2, 2):
-            raise AttributeError("threshold_ is for two classes and two decisions.")
+            raise AttributeError("threshold_ is for two classes, two decisions, and one matrix of costs.")
         missed, alarm = matrix[0, 1] - matrix[1, 1], matrix[1, 0] - matrix[0, 0]
+        if alarm + missed == 0.0:
+            raise AttributeError("threshold_ is not defined: one decision is as good as the other whatever is true.")
         return float(alarm / (alarm + missed))
 
     def _matrix(self, X: Any) -> Array:

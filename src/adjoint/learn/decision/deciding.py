@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..labels import Array
+from ..labels import Array, probabilities
 
 
 def expected_cost(p: Any, costs: Any) -> Array:
@@ -32,13 +32,11 @@ def expected_cost(p: Any, costs: Any) -> Array:
     >>> expected_cost([[0.9, 0.1]], [[0, 10], [1, 0]])
     array([[1. , 0.9]])
     """
-    probabilities = np.asarray(p, dtype=np.float64)
-    if probabilities.ndim == 1:
-        probabilities = np.stack([1.0 - probabilities, probabilities], axis=1)
-    matrix = checked_costs(costs, probabilities.shape[-1])
-    if matrix.ndim == 3 and len(matrix) != len(probabilities):
-        raise ValueError(f"costs has matrices for {len(matrix)} examples, but p has {len(probabilities)}.")
-    return (matrix @ probabilities[:, :, None])[:, :, 0]
+    given = probabilities(p)
+    matrix = checked_costs(costs, given.shape[1])
+    if matrix.ndim == 3 and len(matrix) != len(given):
+        raise ValueError(f"costs has matrices for {len(matrix)} examples, but p has {len(given)}.")
+    return (matrix @ given[:, :, None])[:, :, 0]
 
 
 def decide(p: Any, costs: Any) -> Array:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 
@@ -18,8 +16,9 @@ from ..labels import Array
 from .callables import differentiated
 from .columns import Columns, columns_of, labels_given, seen
 from .kinks import KinkedProblem, with_absolute
-from .logistic import LogisticFit, labels_by, no_optimum, probabilities
-from .penalties import CONSTRAINTS, Penalty, strengths
+from .logistic import LogisticFit, labels_by, probabilities
+from .parameters import PENALISED, check_converged
+from .penalties import Penalty, by_column, strengths
 from .quasi_newton import minimised
 
 
@@ -44,7 +43,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         loss for each row; for two classes the first output is 0.
     penalty : {"l2", "l1", "elastic"} or None
     alpha, l1_ratio : float
-        The strength of the penalty, and the share of "l1" in "elastic".
+        The strength of the penalty, or one for each column, and the share of "l1" in "elastic".
     fit_intercept : bool
         Whether there is a constant, which is not penalised.
     tol, max_iter : float, int
@@ -71,7 +70,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "loss": [StrOptions({"hinge", "logistic"}), callable],
-        **CONSTRAINTS,
+        **PENALISED,
     }
 
     def __init__(
@@ -79,7 +78,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         loss: Literal["hinge", "logistic"] | Callable[..., Any] = "hinge",
         *,
         penalty: Penalty | None = "l2",
-        alpha: float = 1e-4,
+        alpha: Any = 1e-4,
         l1_ratio: float = 0.5,
         fit_intercept: bool = True,
         tol: float = 1e-6,
@@ -105,10 +104,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         elif _is_logistic(self) and self.penalty in ("l2", None):
             classes = len(self.classes_)
             fitting = LogisticFit(X, codes, weights, classes, self.fit_intercept, self.tol, self.max_iter)
-            fitting.solve(0.0 if self.penalty is None else float(self.alpha))
+            fitting.solve(0.0 if self.penalty is None else by_column("alpha", self.alpha, X.shape[1]))
             self.coef_, self.intercept_ = fitting.coefficients()
-            self.n_iter_, ended = fitting.n_iter, fitting.converged
-            self._check(ended)
+            self.n_iter_ = fitting.n_iter
+            check_converged(self, fitting.converged, stacklevel=2)
         else:
             columns = columns_of(X, weights, fit_intercept=self.fit_intercept)
             found = self._by_gradient(columns, codes, weights, is_weighted=sample_weight is not None)
@@ -150,7 +149,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             gaps.append(gap)
             steps.append(n)
         self.duality_gap_, self.n_iter_ = max(gaps), max(steps)
-        self._check(self.duality_gap_ <= self.tol)
+        check_converged(self, self.duality_gap_ <= self.tol, stacklevel=3)
         return np.stack(found, axis=1)
 
     def _by_gradient(self, columns: Columns, codes: Array, share: Array, *, is_weighted: bool) -> Array:
@@ -171,9 +170,5 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         x, self.n_iter_, ended = minimised(
             value_and_gradient, np.zeros(spread.size), spread, tol=self.tol, max_iter=self.max_iter
         )
-        self._check(ended)
+        check_converged(self, ended, stacklevel=3)
         return x.reshape(shape)
-
-    def _check(self, ended: bool) -> None:
-        if not ended:
-            warnings.warn(no_optimum(self), ConvergenceWarning, stacklevel=4)

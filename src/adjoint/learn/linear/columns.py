@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..labels import Array, encoded
+from ..labels import Array, check_several, encoded
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,12 @@ class Columns:
     @property
     def penalties(self) -> Array:
         """What 1 on the square of each coefficient is on that of the scaled column; nothing on intercepts."""
-        return np.append(self.scale**-2, 0.0) if self.has_intercept else self.scale**-2
+        return self.penalised(1.0)
+
+    def penalised(self, strength: Array | float) -> Array:
+        """The same for a strength, or one for each column."""
+        found = strength * self.scale**-2
+        return np.append(found, 0.0) if self.has_intercept else found
 
     def unscaled(self, theta: Array) -> tuple[Array, Array]:
         """Coefficients (columns, ...) and intercepts (...,) for columns as they were given."""
@@ -69,11 +74,7 @@ def labels_given(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Ar
     if sample_weight is not None and not np.all(weights > 0.0):
         X, y, weights = X[weights > 0.0], y[weights > 0.0], weights[weights > 0.0]
     estimator.classes_ = np.unique(y)
-    if len(estimator.classes_) < 2:
-        raise ValueError(
-            f"{type(estimator).__name__} needs samples of at least 2 classes in the data, but the data contains only "
-            f"one class: {estimator.classes_[0]!r}."
-        )
+    check_several(estimator)
     return X, encoded(y, estimator.classes_), weights
 
 

@@ -52,6 +52,8 @@ class KinkedProblem:
 
     def solved(self) -> tuple[Array, float, int]:
         """The solution, its duality gap, and the steps it took."""
+        if not np.any(self.target):
+            return np.zeros(self.A.shape[1]), 0.0, 0  # nothing pulls
         if not np.any(self.square):
             theta, a, steps = _by_simplex(self)
         else:
@@ -97,6 +99,7 @@ def _by_simplex(lines: KinkedProblem) -> tuple[Array, Array, int]:
     return found.x[:columns], found.eqlin.marginals, int(found.nit)
 
 
+@np.errstate(over="ignore")  # at the very end multipliers come to 0
 def _interior(lines: KinkedProblem) -> tuple[Array, Array, int]:
     """Steps towards where all products of a part of r and its multiplier are 0, each of them kept above 0."""
     size = max(float(np.mean(np.abs(lines.target))), 1e-3)

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from ..labels import Array
 from .columns import numbers_given, seen
+from .parameters import WITH_INTERCEPT
 
 ILL_CONDITIONED = 1e8
 """Half of the digits of a coefficient are lost."""
@@ -63,7 +64,7 @@ class LeastSquares(RegressorMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "solver": [StrOptions({"auto", "closed", "svd", "gradient"})],
-        "fit_intercept": ["boolean"],
+        **WITH_INTERCEPT,
     }
 
     def __init__(

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 
 from ..labels import Array
 from .columns import columns_of, labels_given, seen
 from .newton import EntropyProblem, basis_of, by_newton, leave_one_out
+from .parameters import BY_STEPS, check_converged
+from .penalties import by_column
 from .quasi_newton import by_quasi_newton
 
 MOST_FOR_NEWTON = 300
@@ -34,10 +34,10 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    C : float or "loo"
-        The inverse of the penalty; "loo" takes the one of least leave-one-out log loss from 1e-4 to 1e4, in steps of
-        half a decade. Each row is left out by one Newton step: close to refitting, but for classes that a line tells
-        apart and hardly any penalty.
+    C : float, array (columns,) or "loo"
+        The inverse of the penalty, or one for each column; "loo" takes the one of least leave-one-out log loss from
+        1e-4 to 1e4, in steps of half a decade. Each row is left out by one Newton step: close to refitting, but for
+        classes that a line tells apart and hardly any penalty.
     penalty : {"l2"} or None
         None is C = inf. Classes that a line tells apart have no optimum then.
     fit_intercept : bool
@@ -59,7 +59,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         One row for two classes.
     classes_ : array
         The labels.
-    C_ : float
+    C_ : float or array
     n_iter_ : int
     loo_log_loss_ : float
         The mean leave-one-out log loss, for C="loo".
@@ -77,18 +77,16 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
 
     decision_function_is_logits = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "C": [Interval(Real, 0, None, closed="right"), StrOptions({"loo"})],
+        "C": [Interval(Real, 0, None, closed="right"), StrOptions({"loo"}), "array-like"],
         "penalty": [StrOptions({"l2"}), None],
-        "fit_intercept": ["boolean"],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "temperature": [Interval(Real, 0, None, closed="both")],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        **BY_STEPS,
     }
 
     def __init__(
         self,
-        C: float | Literal["loo"] = 1.0,
+        C: Any = 1.0,
         *,
         penalty: Literal["l2"] | None = "l2",
         fit_intercept: bool = True,
@@ -114,15 +112,15 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         fitting = LogisticFit(X, codes, weights, len(self.classes_), self.fit_intercept, self.tol, self.max_iter)
         if self.penalty is None:
             self.C_ = np.inf
-        elif self.C == "loo":
+        elif isinstance(self.C, str):
             self.C_, self.loo_log_loss_ = fitting.by_leave_one_out()
         else:
-            self.C_ = float(self.C)
+            each = by_column("C", self.C, X.shape[1])
+            self.C_ = each if np.ndim(each) else float(each)
         fitting.solve(1.0 / self.C_)
         self.coef_, self.intercept_ = fitting.coefficients()
         self.n_iter_ = fitting.n_iter
-        if not fitting.converged:
-            warnings.warn(no_optimum(self), ConvergenceWarning, stacklevel=2)
+        check_converged(self, fitting.converged, stacklevel=2)
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -162,9 +160,9 @@ class LogisticFit:
         self.basis, self.tol, self.max_iter = basis_of(classes), tol, max_iter
         self.theta = np.zeros((self.columns.scaled.shape[1], self.basis.shape[1]))
 
-    def solve(self, penalty: float) -> EntropyProblem:
-        """The least cost with penalty / 2 on the squares."""
-        problem = EntropyProblem(self.columns.scaled, *self.data, penalty * self.columns.penalties, self.basis)
+    def solve(self, penalty: Array | float) -> EntropyProblem:
+        """The least cost with penalty / 2 on the squares, or one for each column."""
+        problem = EntropyProblem(self.columns.scaled, *self.data, self.columns.penalised(penalty), self.basis)
         solver = by_newton if self.theta.size <= MOST_FOR_NEWTON else by_quasi_newton
         self.theta, self.n_iter, self.converged = solver(problem, self.theta, tol=self.tol, max_iter=self.max_iter)
         return problem
@@ -207,12 +205,3 @@ def probabilities(logits: Array, temperature: float = 1.0) -> Array:
             behind = np.where(behind == 0.0, 0.0, behind / temperature)
     p = np.exp(behind)
     return p / np.sum(p, axis=1, keepdims=True)
-
-
-def no_optimum(estimator: Any) -> str:
-    """What to say if steps ran out."""
-    return (
-        f"{type(estimator).__name__} has not converged after {estimator.n_iter_} steps (max_iter="
-        f"{estimator.max_iter}). Without a penalty, classes that a line tells apart have no optimum; else increase "
-        "max_iter or tol."
-    )

@@ -30,21 +30,21 @@ class EntropyProblem:
 
     def value(self, theta: Array) -> tuple[float, Array]:
         """The objective, and the probabilities."""
-        logits = self.X @ theta @ self.basis.T
-        logits -= np.max(logits, axis=1, keepdims=True)
-        own = logits[np.arange(len(logits)), self.codes]
+        logits = (self.basis @ theta.T) @ self.X.T  # a row for each class: sums over few classes go along many rows
+        logits -= np.max(logits, axis=0)
+        own = logits[self.codes, np.arange(logits.shape[1])]
         p = np.exp(logits, out=logits)
-        total = np.sum(p, axis=1)
-        p /= total[:, None]
+        total = np.sum(p, axis=0)
+        p /= total
         loss = self.weights @ (np.log(total) - own)
-        return float(loss + 0.5 * np.sum(self.penalties @ theta**2)), p
+        return float(loss + 0.5 * np.sum(self.penalties @ theta**2)), p.T
 
     def gradient(self, theta: Array, p: Array) -> Array:
         """By theta."""
-        back = p.copy()
-        back[np.arange(len(p)), self.codes] -= 1.0
-        back *= self.weights[:, None]
-        return self.X.T @ (back @ self.basis) + self.penalties[:, None] * theta
+        back = p.T.copy()
+        back[self.codes, np.arange(len(p))] -= 1.0
+        back *= self.weights
+        return ((self.basis.T @ back) @ self.X).T + self.penalties[:, None] * theta
 
     def curvature(self, p: Array) -> Array:
         """Of the loss by the logits of each row, seen through Q: shape (n, columns, columns)."""
@@ -55,18 +55,25 @@ class EntropyProblem:
         return self.weights[:, None, None] * (found - mean[:, :, None] * mean[:, None, :])
 
     def hessian(self, p: Array) -> Array:
-        """Of theta.T.ravel(): blocks of rows of X by rows of X, one for each pair of columns of theta."""
-        size, columns = self.X.shape[1], self.basis.shape[1]
-        curvature = self.curvature(p)
-        whole = np.empty((columns * size, columns * size))
-        for a in range(columns):
-            for b in range(a + 1):
-                block = self.X.T @ (curvature[:, a, b, None] * self.X)
-                if a == b:
-                    block.flat[:: size + 1] += self.penalties
-                whole[a * size : (a + 1) * size, b * size : (b + 1) * size] = block
-                whole[b * size : (b + 1) * size, a * size : (a + 1) * size] = block.T
-        return whole
+        """Of theta.T.ravel()."""
+        return hessian_of(self.X, self.curvature(p), self.penalties)
+
+
+def hessian_of(X: Array, curvature: Array, penalties: Array) -> Array:
+    """By theta.T.ravel(), of a cost of rows X theta: blocks of columns of X, one for each pair of columns of theta.
+
+    `curvature` is the cost's by each row of outputs, of shape (n, outputs, outputs).
+    """
+    size, columns = X.shape[1], curvature.shape[1]
+    whole = np.empty((columns * size, columns * size))
+    for a in range(columns):
+        for b in range(a + 1):
+            block = X.T @ (curvature[:, a, b, None] * X)
+            if a == b:
+                block.flat[:: size + 1] += penalties
+            whole[a * size : (a + 1) * size, b * size : (b + 1) * size] = block
+            whole[b * size : (b + 1) * size, a * size : (a + 1) * size] = block.T
+    return whole
 
 
 def basis_of(classes: int) -> Array:
@@ -104,20 +111,26 @@ def leave_one_out(problem: EntropyProblem, theta: Array) -> Array:
     With A the covariance of the logits of a row, W their curvature, g their gradient: logits + A (I - W A)^-1 g.
     """
     _, p = problem.value(theta)
-    Q, size = problem.basis, problem.X.shape[1]
-    columns = Q.shape[1]
+    Q = problem.basis
     factor = cho_factor(problem.hessian(p), lower=True, check_finite=False)
-    inverse = cho_solve(factor, np.eye(columns * size), check_finite=False)
-    A = np.empty((len(p), columns, columns))
-    for a in range(columns):
-        for b in range(a + 1):
-            block = inverse[a * size : (a + 1) * size, b * size : (b + 1) * size]
-            A[:, a, b] = A[:, b, a] = np.einsum("ij,ij->i", problem.X @ block, problem.X)
+    A = covariances(problem.X, cho_solve(factor, np.eye(theta.size), check_finite=False))
     back = p.copy()
     back[np.arange(len(p)), problem.codes] -= 1.0
     g = (problem.weights[:, None] * back) @ Q
-    without = np.linalg.solve(np.eye(columns) - problem.curvature(p) @ A, g[:, :, None])
+    without = np.linalg.solve(np.eye(Q.shape[1]) - problem.curvature(p) @ A, g[:, :, None])
     return (problem.X @ theta + (A @ without)[:, :, 0]) @ Q.T
+
+
+def covariances(X: Array, inverse: Array) -> Array:
+    """Of the outputs of each row, shape (n, outputs, outputs), where `inverse` is that of the Hessian."""
+    size = X.shape[1]
+    columns = len(inverse) // size
+    A = np.empty((len(X), columns, columns))
+    for a in range(columns):
+        for b in range(a + 1):
+            block = inverse[a * size : (a + 1) * size, b * size : (b + 1) * size]
+            A[:, a, b] = A[:, b, a] = np.einsum("ij,ij->i", X @ block, X)
+    return A
 
 
 def solved(hessian: Array, gradient: Array) -> Array:

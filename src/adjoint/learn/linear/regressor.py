@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from adjoint import losses
@@ -19,7 +17,8 @@ from . import smooth
 from .callables import differentiated
 from .columns import Columns, columns_of, numbers_given, seen
 from .kinks import KinkedProblem, with_absolute
-from .penalties import CONSTRAINTS, Penalty, strengths
+from .parameters import PENALISED, check_converged
+from .penalties import Penalty, strengths
 from .quasi_newton import minimised
 
 Name = Literal["huber", "squared", "absolute", "quantile", "poisson"]
@@ -46,7 +45,7 @@ class LinearRegressor(RegressorMixin, BaseEstimator):
         For "quantile".
     penalty : {"l2", "l1", "elastic"} or None
     alpha, l1_ratio : float
-        The strength of the penalty, and the share of "l1" in "elastic".
+        The strength of the penalty, or one for each column, and the share of "l1" in "elastic".
     fit_intercept : bool
         Whether there is a constant, which is not penalised.
     tol, max_iter : float, int
@@ -74,7 +73,7 @@ class LinearRegressor(RegressorMixin, BaseEstimator):
         "loss": [StrOptions({"huber", "squared", "absolute", "quantile", "poisson"}), callable],
         "delta": [Interval(Real, 0, None, closed="neither")],
         "quantile": [Interval(Real, 0, 1, closed="neither")],
-        **CONSTRAINTS,
+        **PENALISED,
     }
 
     def __init__(
@@ -84,7 +83,7 @@ class LinearRegressor(RegressorMixin, BaseEstimator):
         delta: float = 1.0,
         quantile: float = 0.5,
         penalty: Penalty | None = "l2",
-        alpha: float = 1e-4,
+        alpha: Any = 1e-4,
         l1_ratio: float = 0.5,
         fit_intercept: bool = True,
         tol: float = 1e-6,
@@ -131,8 +130,8 @@ class LinearRegressor(RegressorMixin, BaseEstimator):
             columns.scaled, y, quantile * weights / total, (1.0 - quantile) * weights / total, squares
         )  # fmt: skip
         theta, self.duality_gap_, self.n_iter_ = with_absolute(lines, absolute).solved()
-        if self.duality_gap_ > self.tol * max(lines.cost(theta), np.finfo(np.float64).tiny):
-            self._warn()
+        allowed = self.tol * max(lines.cost(theta), np.finfo(np.float64).tiny)
+        check_converged(self, self.duality_gap_ <= allowed, stacklevel=3)
         return theta
 
     def _by_gradient(self, columns: Columns, y: Array, weights: Array, *, is_weighted: bool) -> Array:
@@ -146,8 +145,7 @@ class LinearRegressor(RegressorMixin, BaseEstimator):
         theta, self.n_iter_, converged = minimised(
             value_and_gradient, np.zeros(len(squares)), absolute, tol=self.tol, max_iter=self.max_iter
         )
-        if not converged:
-            self._warn()
+        check_converged(self, converged, stacklevel=3)
         return theta
 
     def _by_newton(self, columns: Columns, y: Array, share: Array) -> Array:
@@ -161,14 +159,5 @@ class LinearRegressor(RegressorMixin, BaseEstimator):
         theta, self.n_iter_, converged = smooth.sparse(
             loss, columns.scaled, y, share, squares, absolute, start, tol=self.tol, max_iter=self.max_iter
         )
-        if not converged:
-            self._warn()
+        check_converged(self, converged, stacklevel=3)
         return theta
-
-    def _warn(self) -> None:
-        warnings.warn(
-            f"LinearRegressor has not converged after {self.n_iter_} steps (max_iter={self.max_iter}): increase "
-            "max_iter or tol. A loss with kinks has no gradient to go by: smooth it.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )

@@ -22,12 +22,14 @@ class Smooth:
     slope: Part
     curvature: Part
     above: Part
+    is_parabola: bool = False
+    """Whether it outgrows every line on both sides."""
 
 
 def squared() -> Smooth:
     """(f - y)^2."""
     two: Part = lambda f, y: np.full(len(f), 2.0)  # noqa: E731
-    return Smooth(lambda f, y: (f - y) ** 2, lambda f, y: 2.0 * (f - y), two, two)
+    return Smooth(lambda f, y: (f - y) ** 2, lambda f, y: 2.0 * (f - y), two, two, is_parabola=True)
 
 
 def huber(delta: float) -> Smooth:
@@ -53,6 +55,10 @@ def poisson() -> Smooth:
     )
 
 
+GUESSES = 20
+"""How often signs of coefficients are guessed before L-BFGS looks for them."""
+
+
 def by_newton(
     loss: Smooth, X: Array, y: Array, weights: Array, penalties: Array, tilt: Array, start: Array,
     *, tol: float, max_iter: int,
@@ -69,6 +75,7 @@ def by_newton(
         return float(total + 0.5 * penalties @ theta**2 + tilt @ theta)
 
     theta, value = start, cost(start)
+    rounding = np.finfo(np.float64).eps ** 2 * abs(cost(np.zeros_like(start)))  # of a cost that comes to 0
     for n in range(1, max_iter + 1):
         f = X @ theta
         gradient = X.T @ (weights * loss.slope(f, y)) + penalties * theta + tilt
@@ -80,9 +87,10 @@ def by_newton(
             slope = float(gradient @ step)
             new = cost(theta - step)
             lowered = new <= value - 1e-4 * slope
-            if lowered or slope <= tol**2 * abs(value):
+            ends = slope <= tol**2 * abs(value) + rounding
+            if lowered or ends:
                 break
-        if slope <= tol**2 * abs(value):
+        if ends:
             return (theta - step if new <= value else theta), n, True
         for _ in range(50):
             if new <= value - 1e-4 * slope:
@@ -99,7 +107,7 @@ def sparse(
     loss: Smooth, X: Array, y: Array, weights: Array, penalties: Array, absolute: Array, start: Array,
     *, tol: float, max_iter: int,
 ) -> tuple[Array, int, bool]:  # fmt: skip
-    """The same with absolute . |theta| added: L-BFGS finds signs and zeros, Newton's method the numbers."""
+    """The same with absolute . |theta| added: signs are guessed, or L-BFGS finds them, and Newton's method ends it."""
     if not np.any(absolute):
         return by_newton(loss, X, y, weights, penalties, absolute, start, tol=tol, max_iter=max_iter)
 
@@ -109,14 +117,37 @@ def sparse(
             value = weights @ loss.value(f, y) + 0.5 * penalties @ theta**2
             return float(value), X.T @ (weights * loss.slope(f, y)) + penalties * theta
 
-    theta, steps, ended = minimised(value_and_gradient, start, absolute, tol=tol, max_iter=max_iter)
-    held = (theta != 0.0) | (absolute == 0.0)
-    signs = np.sign(theta) * (absolute > 0.0)
-    exact = np.zeros_like(theta)
-    exact[held], more, _ = by_newton(
-        loss, X[:, held], y, weights, penalties[held], (signs * absolute)[held], theta[held], tol=tol, max_iter=max_iter
-    )
-    pulls = np.abs(value_and_gradient(exact)[1][~held])
-    if np.all(np.sign(exact) * (absolute > 0.0) == signs) and np.all(pulls <= absolute[~held]):
-        return exact, steps + more, True
-    return theta, steps, ended
+    def with_signs(theta: Array, held: Array, signs: Array) -> tuple[Array, int]:
+        """The least cost where signs are as given and all that is not held is 0."""
+        found = np.zeros_like(theta)
+        found[held], steps, _ = by_newton(
+            loss, X[:, held], y, weights, penalties[held], (signs * absolute)[held], theta[held],
+            tol=tol, max_iter=max_iter,
+        )  # fmt: skip
+        return found, steps
+
+    def wrong_in(theta: Array, held: Array, signs: Array) -> tuple[Array, Array]:
+        """Which have another sign than was meant, and which are 0 but should not be."""
+        pulls = value_and_gradient(theta)[1]
+        return held & (np.sign(theta) * (absolute > 0.0) != signs), ~held & (np.abs(pulls) > absolute)
+
+    steps = 0
+    if loss.is_parabola and len(X) > X.shape[1]:  # all at first, then those go whose sign turns, till nothing is wrong
+        theta, steps, _ = by_newton(loss, X, y, weights, penalties, 0.0 * absolute, start, tol=tol, max_iter=max_iter)
+        held, signs = np.ones(len(theta), dtype=bool), np.sign(theta) * (absolute > 0.0)
+        for _ in range(GUESSES):
+            theta, more = with_signs(theta, held, signs)
+            steps += more
+            turned, missed = wrong_in(theta, held, signs)
+            if not np.any(turned | missed):
+                return theta, steps, True
+            if not np.any(turned):
+                signs[missed] = -np.sign(value_and_gradient(theta)[1][missed])
+            held = (held & ~turned) | (missed & ~np.any(turned))
+            signs, theta = np.where(held, signs, 0.0), np.where(held, theta, 0.0)
+    theta, more, ended = minimised(value_and_gradient, start, absolute, tol=tol, max_iter=max_iter)
+    held, signs = (theta != 0.0) | (absolute == 0.0), np.sign(theta) * (absolute > 0.0)
+    exact, last = with_signs(theta, held, signs)
+    if not np.any(np.logical_or(*wrong_in(exact, held, signs))):
+        return exact, steps + more + last, True
+    return theta, steps + more, ended

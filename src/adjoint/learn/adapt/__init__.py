@@ -1,0 +1,1 @@
+"""Learning from little: networks that start from what others have learned, with labels or without."""

@@ -1,0 +1,1 @@
+"""Pictures of probabilities and of costs, in scikit-learn's manner."""

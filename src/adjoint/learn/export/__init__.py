@@ -1,0 +1,1 @@
+"""Models as ONNX graphs: preprocessing, probabilities, sets, intervals and decisions in one."""

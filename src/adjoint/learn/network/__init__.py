@@ -1,0 +1,1 @@
+"""Networks behind scikit-learn's interface: classifiers, regressors with distributions, ensembles."""
