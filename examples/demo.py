@@ -8,9 +8,12 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.special import expit
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import train_test_split
+from sklearn.naive_bayes import GaussianNB
 
 import adjoint as ad
-from adjoint import losses, nn, optim
+from adjoint import learn, losses, nn, optim
 
 
 def main() -> None:
@@ -27,6 +30,7 @@ def main() -> None:
     timing()
     machine_code()
     training()
+    honest_probabilities()
 
 
 # The sections -----------------------------------------------------------------------------------------------------
@@ -251,6 +255,34 @@ def training(epochs: int = 120) -> None:
         rows.append([str(epoch), *[f"{number:.4f}" for number in measured]])
     table(["epoch", "loss", "validation loss", "accuracy"], rows)
     say(f"\nSee how the boundaries form, epoch by epoch:  {fit.page('training.html').resolve().as_uri()}")
+
+
+def honest_probabilities() -> None:
+    """A classifier of tumours: calibrated, deciding by what errors cost, with sets that hold the truth, and a page."""
+    title("13. Honest probabilities: which tumours are malignant, if to miss one costs ten false alarms")
+    X, benign = load_breast_cancer(return_X_y=True)
+    y = np.where(benign == 1, "benign", "malignant")
+    X, X_new, y, y_new = train_test_split(X, y, stratify=y, random_state=0)
+    costs = [[0, 10], [1, 0]]  # rows: what is decided; columns: what is true; both benign, malignant
+    model = learn.HonestClassifier(GaussianNB(), costs=costs, coverage=0.9, random_state=0).fit(X, y)
+    plain = GaussianNB().fit(X, y)
+    true = np.searchsorted(model.classes_, y_new)
+    say("One call splits, fits, calibrates, and decides by expected cost: malignant from")
+    show("model.threshold_", round(float(model.threshold_), 4))
+    rows = []
+    for name, p, decided in (
+        ("as fitted, likeliest class", plain.predict_proba(X_new), plain.predict(X_new)),
+        ("calibrated, least cost", model.predict_proba(X_new), model.predict(X_new)),
+    ):
+        paid = np.mean(np.asarray(costs)[np.searchsorted(model.classes_, decided), true])
+        missed = np.sum((decided == "benign") & (y_new == "malignant"))
+        log_loss = -np.mean(np.log(p[np.arange(len(true)), true]))
+        rows.append([name, f"{paid:.3f}", str(missed), f"{log_loss:.4f}", f"{learn.calibration_error(y_new, p):.4f}"])
+    table(["on 143 new rows", "cost a row", "missed", "log loss", "calibration error"], rows)
+    found = model.coverage_report(X_new, y_new)
+    say(f"\nSets of classes, {model.guarantee_}: {found['coverage']:.1%} of the new ones hold the true class.")
+    page = learn.report(model, X_new, y_new, train=(X, y), costs=costs).save("report.html").resolve()
+    say(f"All of it on one page, with reliability, costs, sets and the learning curve:  {page.as_uri()}")
 
 
 # Printing ---------------------------------------------------------------------------------------------------------

@@ -130,3 +130,55 @@ def test_digits(run, tmp_path):
     assert trained > 95.0
     assert new > 93.0
     assert is_picture(tmp_path / "digits.png")
+
+
+def means(lines: list[str]) -> list[float]:
+    """The mean accuracy of each line: the first number with three digits."""
+    return [float(re.search(r"\d\.\d{3}", line)[0]) for line in lines]
+
+
+@pytest.mark.slow
+def test_fine_tuning(run):
+    """What was learned with other digits helps, the more the less of it is changed."""
+    scratch, everything, low_rank, biases, head = means(run("fine_tuning")[1:])
+    assert everything > scratch - 0.02
+    assert min(low_rank, biases, head) > scratch + 0.05
+
+
+@pytest.mark.slow
+def test_few_shots(run):
+    """Features of a network tell new digits apart where pixels do not, and find and group known ones."""
+    *shots, pixels, features = run("few_shots")
+    for line in shots:
+        pixel, feature = [float(number) for number in re.findall(r"\d\.\d{3}", line)]
+        assert feature > pixel + 0.1
+    for less, more in zip(*[re.findall(r"\d\.\d{3}", line) for line in (pixels, features)], strict=True):
+        assert float(more) > float(less) + 0.1
+
+
+@pytest.mark.slow
+def test_pretraining(run):
+    """Digits without labels help, most with a linear model of features."""
+    lines = run("pretraining")
+    for block in (lines[1:5], lines[6:10]):
+        pixels, features, network, pretrained = means(block)
+        assert features > pixels + 0.02
+        assert pretrained > network - 0.005
+
+
+@pytest.mark.slow
+def test_self_training(run):
+    """With 100 labels the others help; with 50 they do not."""
+    alone, taught, few, taught_few = means(run("self_training"))
+    assert taught > alone + 0.01
+    assert taught_few < few
+
+
+def test_influence(run):
+    """Most wrong labels are found, and without the rows that harm the log loss on new rows falls."""
+    lines = run("influence")
+    assert all([int(line.split()[1]) > 18 for line in lines[1:6]])
+    given, without, clean = [float(number) for number in lines[6].split()[1:]]
+    assert clean <= without < 0.7 * given
+    quick, refitted = [float(re.search(r"log loss ([\d.]+)", line)[1]) for line in lines[7:]]
+    assert abs(quick - refitted) < 1e-3

@@ -14,18 +14,21 @@ import adjoint as ad
 from .errors import FAILURE, USAGE, CommandError, failure_text, suggestion
 from .explaining import explain, say
 from .functions import table
+from .options import add_learning
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 
-COMMANDS = ("explain",)
+COMMANDS = ("explain", "fit", "predict", "report")
 
-DESCRIPTION = "Derivatives of plain NumPy code, from the command line."
+DESCRIPTION = "Derivatives of plain NumPy code, and models of tables, from the command line."
 
 EXAMPLES = """\
 examples:
   adjoint explain "sqrt(x**2 + exp(x**2))" x=1.3
   adjoint explain model.py:loss w=-1,1.5,0.5 --page loss.html
+  adjoint fit data.csv --target y --out m.adjoint
+  adjoint predict m.adjoint new.csv > out.csv
   adjoint explain --help
 """
 
@@ -74,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0 fine, 1 the user's function failed, 2 the command was not understood.
+        The exit code: 0 fine, 1 the user's function failed, 2 the command was not understood, 3 a file is no table.
     """
     try:
         return _run(sys.argv[1:] if arguments is None else list(arguments))
@@ -96,8 +99,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     parser = build_parser()
     _check_command(arguments)
+    if arguments[:1] == ["explain"]:
+        arguments = [_positional(argument) for argument in arguments]
     try:
-        options, more = parser.parse_known_args([_positional(argument) for argument in arguments])
+        options, more = parser.parse_known_args(arguments)
     except SystemExit as leaving:  # after --help and --version
         return int(leaving.code or 0)
     if options.command is None:
@@ -105,7 +110,13 @@ def _run(arguments: list[str]) -> int:
         return 0
     unknown = [argument for argument in more if argument.startswith("-")]
     if unknown:
-        raise CommandError(f"unknown option {unknown[0]}", hint=_near_option(unknown[0]))
+        raise CommandError(f"unknown option {unknown[0]}", hint=_near_option(options.command, unknown[0]))
+    if options.command != "explain":
+        if more:
+            raise CommandError(f"'{more[0]}' is one argument too many", hint=f"See  adjoint {options.command} --help.")
+        options.run(options)
+        sys.stdout.flush()
+        return 0
     if options.target is None:
         raise CommandError("what is to be explained?", hint=NOTHING_GIVEN)
     options.target = options.target.strip()
@@ -132,14 +143,14 @@ def _positional(argument: str) -> str:
     return f" {argument}" if argument.startswith("-") and not looks_like_option else argument
 
 
-def _near_option(option: str) -> str:
-    options = [name for action in _explain_actions(build_parser()) for name in action.option_strings]
-    return suggestion(option.partition("=")[0], options) or "See  adjoint explain --help."
+def _near_option(command: str, option: str) -> str:
+    options = [name for action in _actions(build_parser(), command) for name in action.option_strings]
+    return suggestion(option.partition("=")[0], options) or f"See  adjoint {command} --help."
 
 
-def _explain_actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+def _actions(parser: argparse.ArgumentParser, command: str) -> list[argparse.Action]:
     commands = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    return commands.choices["explain"]._actions
+    return commands.choices[command]._actions
 
 
 class _Parser(argparse.ArgumentParser):
@@ -161,6 +172,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"adjoint {ad.__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     _add_explain(commands)
+    add_learning(commands)
     return parser
 
 
