@@ -8,12 +8,16 @@ PYTEST := -m pytest -n auto --dist worksteal -q
 # Programs run by NumPy, as if llvmlite were not there; the catalogue always runs them so.
 WITHOUT_COMPILER := -p tests.no_llvmlite tests/jit tests/transforms/test_loops.py --ignore=tests/jit/test_catalogue_jit.py
 
+# Calls as users have them: quick code at first, which is replaced while the function goes on being called.
+TIERED := tests/jit tests/transforms/test_loops.py tests/compile/test_lowering_random.py tests/training/test_train.py \
+    --ignore=tests/jit/test_catalogue_jit.py
+
 # What checks compiled code, for processors that have less than this one; those that it cannot stand in for are left out.
 COMPILED := tests/compile/test_ulp.py tests/compile/test_scalars.py tests/compile/test_vectorise.py \
     tests/compile/test_lowering.py tests/compile/test_lowering_random.py tests/compile/test_rows.py
 OLDER := $(if $(shell grep -m 1 -ow avx2 /proc/cpuinfo 2>/dev/null),x86-64) $(if $(shell grep -m 1 -ow avx512f /proc/cpuinfo 2>/dev/null),avx2)
 
-.PHONY: demo test quick slow processors lint check docs bench clean
+.PHONY: demo test quick slow tiers processors lint check docs bench clean
 
 demo: $(VENV)/base
 	$(BIN)/python examples/demo.py
@@ -24,6 +28,9 @@ test: $(VENV)/test
 
 quick: $(VENV)/test
 	$(BIN)/python $(PYTEST) -m "not slow" $(TESTS)
+
+tiers: $(VENV)/test
+	ADJOINT_QUICK=on $(BIN)/python $(PYTEST) -m "not slow" $(TIERED)
 
 processors: $(VENV)/test
 	for processor in $(OLDER); do \
@@ -53,6 +60,7 @@ bench: $(VENV)/benchmarks
 	$(BIN)/python -m benchmarks.ode.fit
 	$(BIN)/python -m benchmarks.solvers
 	$(BIN)/python -m benchmarks.science
+	$(BIN)/python -m benchmarks.learn
 	$(BIN)/python -m benchmarks.growth
 
 $(VENV)/pip:
@@ -60,7 +68,7 @@ $(VENV)/pip:
 	touch $@
 
 $(VENV)/base: $(VENV)/pip pyproject.toml
-	$(BIN)/python -m pip install -q -e '.[jit]' 'rich>=13'
+	$(BIN)/python -m pip install -q -e '.[learn]' 'rich>=13'
 	touch $@
 
 $(VENV)/test: $(VENV)/pip pyproject.toml

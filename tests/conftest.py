@@ -1,6 +1,7 @@
 """For all tests: programs are verified after each pass, functions before they are printed, and code is final.
 
-Quick code, which calls run at first, has tests of its own (`compile/test_tiers.py`).
+Quick code, which calls run at first, has tests of its own (`compile/test_tiers.py`), and `make tiers`
+runs others with it.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from .core.arguments import NonNegative as NonNegative
 from .core.arguments import NonNegativeNumbers as NonNegativeNumbers
 from .core.arguments import Numbers as Numbers
 from .core.arguments import NumericDType as NumericDType
+from .core.arguments import Patterns as Patterns
 from .core.arguments import Positive as Positive
 from .core.arguments import RealArray as RealArray
 from .core.arguments import RealNumbers as RealNumbers
@@ -29,6 +30,7 @@ from .core.arguments import Size as Size
 from .core.arguments import Tree as Tree
 from .core.arguments import Truth as Truth
 from .core.arguments import checked as checked
+from .core.arguments import fitting as fitting
 from .core.arguments import number as number
 from .core.arguments import one_of as one_of
 from .core.arguments import whole as whole

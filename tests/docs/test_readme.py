@@ -17,7 +17,7 @@ PAGES = (
     "health", "ode", "scipy", "learn", "jit",
 )  # fmt: skip
 FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *[ROOT / "docs" / f"{page}.md" for page in PAGES]]
-FILES += sorted((ROOT / "docs" / "scipy").glob("*.md"))
+FILES += sorted([*(ROOT / "docs" / "scipy").glob("*.md"), *(ROOT / "docs" / "learn").glob("*.md")])
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 QUOTED = re.compile(r"^```py\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)\)")
