@@ -84,7 +84,9 @@ class Conv2d:
         dtype: Any = np.float64,
     ) -> None:
         fill(self, groups=groups)
-        _spread(self, padding, make(self, 2, (inputs, outputs), kernel, key, stride, bias, init, dtype, groups), dilation)
+        _spread(
+            self, padding, make(self, 2, (inputs, outputs), kernel, key, stride, bias, init, dtype, groups), dilation
+        )
 
     def __call__(self, x: Any) -> Any:
         """Convolve images of shape (..., height, width, c)."""
@@ -154,7 +156,9 @@ class Conv1d:
         dtype: Any = np.float64,
     ) -> None:
         fill(self, groups=groups)
-        _spread(self, padding, make(self, 1, (inputs, outputs), kernel, key, stride, bias, init, dtype, groups), dilation)
+        _spread(
+            self, padding, make(self, 1, (inputs, outputs), kernel, key, stride, bias, init, dtype, groups), dilation
+        )
 
     def __call__(self, x: Any) -> Any:
         """Convolve sequences of shape (..., length, c)."""
@@ -222,9 +226,7 @@ def _convolved(name: str, own: Any, x: Any) -> Any:
     return y if own.bias is None else y + own.bias
 
 
-def check_shape(
-    name: str, x: Any, inputs: int, size: Sequence[int], padding: Sequence[tuple[int, int]]
-) -> None:
+def check_shape(name: str, x: Any, inputs: int, size: Sequence[int], padding: Sequence[tuple[int, int]]) -> None:
     """Refuse arrays that have other channels, or are smaller than the kernel."""
     axes, shape = len(size), np.shape(x)
     room = [n + sum(zeros) for n, zeros in zip(shape[-axes - 1 : -1], padding, strict=False)]

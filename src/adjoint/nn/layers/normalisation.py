@@ -163,8 +163,8 @@ class RMSNorm:
 class GroupNorm:
     """(x - mean) / sqrt(variance + epsilon) * scale + shift, over each example's places and a group of its channels.
 
-    x has shape (n, ..., width): an example is what follows the first axis. The same in training and outside it, whatever
-    the size of the batch.
+    x has shape (n, ..., width): an example is what follows the first axis. The same in training and outside it,
+    whatever the size of the batch.
 
     Parameters
     ----------

@@ -17,8 +17,8 @@ from .convolution import Padding, check_shape, convolve, make, sides
 class ConvTranspose2d:
     """A transposed convolution of images: each x[i, j] adds x[i, j] W[a, b] to y[s i + a, s j + b]; then the bias.
 
-    With W of shape (k, k, c, c') it has c'(k k c + 1) parameters. The result has s (n - 1) + k places along an axis of n,
-    less what the padding takes away.
+    With W of shape (k, k, c, c') it has c'(k k c + 1) parameters. The result has s (n - 1) + k places along an axis of
+    n, less what the padding takes away.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ class ConvTranspose2d:
 class ConvTranspose1d:
     """A transposed convolution of sequences: each x[i] adds x[i] W[a] to y[s i + a]; then the bias.
 
-    With W of shape (k, c, c') it has c'(k c + 1) parameters. The result has s (n - 1) + k places for a length of n, less
-    what the padding takes away.
+    With W of shape (k, c, c') it has c'(k c + 1) parameters. The result has s (n - 1) + k places for a length of n,
+    less what the padding takes away.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class ConvTranspose1d:
 
 
 def _cut(made: Any, padding: Any, size: tuple[int, ...]) -> None:
-    """Set what is cut off before and after each axis; less than 0 where zeros are added, for steps beyond the kernel."""
+    """Set what is cut off before and after each axis; negative where zeros are added, for steps beyond the kernel."""
     if padding == "same":
         surplus = [k - s for k, s in zip(size, made.stride, strict=True)]
         fill(made, padding=tuple([(max(n, 0) // 2, n - max(n, 0) // 2) for n in surplus]))
