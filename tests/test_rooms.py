@@ -11,8 +11,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "adjoint"
 ORDER = [
-    "core", "ir", "rules", "ops", "compile", "numpy", "random", "rolling", "transforms", "scipy", "tools",
-    "testing", "explanation", "diagnosis",
+    "host", "core", "ir", "capture", "rules", "ops", "compile", "numpy", "random", "rolling", "transforms", "scipy",
+    "tools", "testing", "explanation", "diagnosis",
 ]  # fmt: skip
 """Each room may import itself and those before it."""
 

@@ -5,6 +5,8 @@ import mmap
 
 import numpy as np
 
+from adjoint.capture.recording.record import record
+from adjoint.capture.recording.recording import is_dynamic
 from adjoint.compile.assembly.module import Module
 from adjoint.compile.build import STRAIGHT, _strides
 from adjoint.compile.code.workspace import ALIGNMENT
@@ -15,10 +17,8 @@ from adjoint.compile.runtime.engine import Code
 from adjoint.compile.runtime.threads import parallel_symbol
 from adjoint.ir.interpret import Interpreter
 from adjoint.ir.passes import simplified
-from adjoint.ir.recording.record import record
-from adjoint.ir.recording.recording import is_dynamic
-from adjoint.numpy.patching.naming import prepare
-from adjoint.transforms.recording import run
+from adjoint.numpy.patching.module_properties import prepare
+from adjoint.transforms.calling import run
 
 PAGE = mmap.PAGESIZE
 GARBAGE = 0xFF

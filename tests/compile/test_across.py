@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.compile.across import group
-from adjoint.compile.across.nodes import EXAMPLES
 from adjoint.compile.build import build
+from adjoint.compile.lanes import group
+from adjoint.compile.lanes.nodes import EXAMPLES
 
 random = np.random.default_rng(5)
 COUNTS = (group.FEWEST, group.FEWEST + 1, 100, 1003)

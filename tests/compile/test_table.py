@@ -9,10 +9,10 @@ import pytest
 pytest.importorskip("llvmlite")
 
 import adjoint as ad
+from adjoint.capture.environment.discover import look
 from adjoint.compile.call.objects import is_available
 from adjoint.compile.call.raw import raw_rows
 from adjoint.compile.call.table import PATIENCE, WatchTable
-from adjoint.ir.surroundings.looking import look
 
 if not is_available():
     pytest.skip("objects of this interpreter have another layout", allow_module_level=True)

@@ -73,5 +73,5 @@ def test_a_new_name_is_looked_at_once():
         first, second = calls_of(gradient), calls_of(gradient)
     finally:
         del globals()["new_name_of_a_test"]
-    assert first.count("core/frames/whose.py: _is_numpys") <= 1
+    assert first.count("host/frames/ownership.py: _is_numpys") <= 1
     assert len(second) <= MOST

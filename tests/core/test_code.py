@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.core.code import versions
-from adjoint.core.code.decode import index_at, instructions
-from adjoint.core.code.flow import depths_in, live_in, loops_around, loops_over
+from adjoint.host.code import versions
+from adjoint.host.code.decode import index_at, instructions
+from adjoint.host.code.flow import depths_in, live_in, loops_around, loops_over
 from adjoint.transforms.jit import path, show
 
 SOURCE = Path(ad.__file__).parent
@@ -97,7 +97,7 @@ def test_loops_and_variables():
 
 
 def test_only_one_room_reads_instructions():
-    """Who asks what code does, asks `core/code`; but for checkpoints, which use public names only."""
+    """Who asks what code does, asks `host/code`; but for checkpoints, which use public names only."""
     readers = [f for f in SOURCE.rglob("*.py") if "get_instructions" in f.read_text(encoding="utf-8")]
     assert {f.relative_to(SOURCE).parts[0] for f in readers} <= {"training"}
 

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.core.forking import Lock
 from adjoint.core.primitive import Primitive
 from adjoint.core.traced import LOCAL
+from adjoint.host.forking import Lock
 from adjoint.numpy.patching import tracing
 from adjoint.rules.opaque import Opaque
 from adjoint.rules.stacking import leading
-from adjoint.transforms.recording import run
+from adjoint.transforms.calling import run
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.core.frames.swallowed import REFUSED
+from adjoint.core.calls.suppressed_errors import REFUSED
 from adjoint.core.traced import Traced
 
 

@@ -10,7 +10,7 @@ import pytest
 import scipy.special  # noqa: F401
 
 import adjoint as ad
-from adjoint.core.frames.whose import Owner, owner_of, owner_of_module, takes_handles
+from adjoint.host.frames.ownership import Owner, owner_of, owner_of_module, takes_handles
 
 
 @pytest.mark.parametrize(

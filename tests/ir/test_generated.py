@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import adjoint as ad
-from adjoint.ir.surroundings.generated import defaults_of, generated
+from adjoint.capture.environment.generated import defaults_of, generated
 
 DATACLASS = {"__dataclass_fields__", "__dataclass_params__"}
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.core.frames.resuming import resumption_of
+from adjoint.host.frames.liveness import resumption_of
 from adjoint.transforms.jit import path
 from adjoint.transforms.loops.cond import cond
 

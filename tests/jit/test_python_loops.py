@@ -11,7 +11,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.core.errors import ImpureError
-from adjoint.core.frames.testing import tests_in as places_of_tests
+from adjoint.host.frames.branch_points import tests_in as places_of_tests
 from adjoint.transforms.jit import path
 
 STARTS = [0.4, 1.5, 3.0, 7.0, 900.0, 20.0, 1e9, 2.5, 1e5]

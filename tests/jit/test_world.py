@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.capture.environment import world
 from adjoint.core.errors import ImpureError
-from adjoint.ir.surroundings import world
 
 LOG = logging.getLogger("tests.world")
 

@@ -9,7 +9,7 @@ from adjoint.core.taylor import TaylorTrace
 from adjoint.core.tree import flatten
 from adjoint.ops.declare import CATALOGUE
 from adjoint.testing.check import random_like
-from adjoint.transforms.recording import run
+from adjoint.transforms.calling import run
 from tests.cases.primitives import DIFFERENTIABLE, cases_of
 
 mp = mpmath.mp

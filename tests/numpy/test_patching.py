@@ -8,7 +8,8 @@ import pytest
 from numpy.random import bit_generator
 
 import adjoint as ad
-from adjoint.numpy.patching import names, tracing
+from adjoint.numpy.patching import patched_names as names
+from adjoint.numpy.patching import tracing
 
 LISTED = {*names.CONVERTERS, *names.FILLERS, *names.GRIDS, *names.OBJECTS}
 DOCS = Path(__file__).parents[2] / "docs" / "how-it-works.md"

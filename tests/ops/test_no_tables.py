@@ -23,7 +23,7 @@ FEW = 3
 """So many names of operations in one list are a table."""
 
 TABLES = {
-    "core/frames/asking.py": "functions of Python's that compare values themselves, for the words of a decision",
+    "host/frames/asking.py": "functions of Python's that compare values themselves, for the words of a decision",
     "numpy/dispatch/conversions.py": "functions of math and cmath that have another name in NumPy, for a message",
     "numpy/dispatch/methods.py": "methods and attributes of NumPy's arrays",
     "numpy/numbers/counting.py": "methods and attributes of Python's integers",
@@ -32,7 +32,7 @@ TABLES = {
 
 WORDS = {
     ("compile/code/loop_body.py", "add"): "an instruction",
-    ("core/frames/float_warnings.py", "log"): "a word of np.errstate",
+    ("core/calls/float_warnings.py", "log"): "a word of np.errstate",
     ("diagnosis/report.py", "vanishing"): "what may be wrong with a gradient",
     ("losses/reduction.py", "sum"): "what becomes of the losses of a batch",
     ("numpy/functions/indexing/picking.py", "clip"): "a mode of np.take",

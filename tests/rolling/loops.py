@@ -7,14 +7,14 @@ from unittest import mock
 
 import numpy as np
 
+from adjoint.capture.recording.record import record
 from adjoint.compile.build import build
 from adjoint.ir.interpret import Interpreter
 from adjoint.ir.passes import simplified
-from adjoint.ir.recording.record import record
 from adjoint.rolling import loop
 from adjoint.rolling.passes import smaller
+from adjoint.transforms.calling import run
 from adjoint.transforms.jit.keys import taken_apart
-from adjoint.transforms.recording import run
 
 T = np.sin(np.arange(200.0))
 """Data that loops read step by step."""

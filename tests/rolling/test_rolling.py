@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.core.garbage import RARELY, Patient
+from adjoint.host.garbage import RARELY, GcPaused
 from adjoint.ir.interpret import Interpreter
 from adjoint.rolling.find import FEWEST
 
@@ -260,7 +260,7 @@ def test_signs_of_zeros():
 def test_the_collector_is_patient_for_a_while():
     """While a program is recorded Python's collector looks less often; then as before, in any order of leaving."""
     before = gc.get_threshold()
-    one, two = Patient(), Patient()
+    one, two = GcPaused(), GcPaused()
     one.__enter__()
     two.__enter__()
     assert gc.get_threshold()[0] == RARELY
@@ -268,7 +268,7 @@ def test_the_collector_is_patient_for_a_while():
     assert gc.get_threshold()[0] == RARELY
     two.__exit__(None, None, None)
     assert gc.get_threshold() == before
-    with Patient():
+    with GcPaused():
         gc.set_threshold(800, 9, 9)
     assert gc.get_threshold() == (800, 9, 9)
     gc.set_threshold(*before)

@@ -12,8 +12,7 @@ from ..core.values import unshared
 from ..ir.interpret import Interpreter
 from ..ir.passes import without_dead
 from ..ir.program import GUARD, Program, Step, Type, decides, inner_programs
-from ..ir.recording.waiting import look
-from .across.nodes import EXAMPLES, ExampleWork
+from ..ir.progress_line import look
 from .assembly.kinds import is_known
 from .assembly.module import Module
 from .assembly.values import Function
@@ -21,6 +20,7 @@ from .call.callable import NativeCallable
 from .call.entry import Entry, entry_text
 from .call.signature import Array, NumpyScalar, Output, PythonBool, PythonFloat, PythonInt, Result, Signature, Tuple
 from .kernel import STACK, kernel_of, with_workspace
+from .lanes.nodes import EXAMPLES, ExampleWork
 from .program.calls import CALL
 from .program.classify import Sort, sort_of
 from .program.expand import expanded

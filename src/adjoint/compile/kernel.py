@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ..ir.program import Program
-from .across.group import by_examples, side_by_side
 from .assembly.emit import Emitter
 from .assembly.instructions import Allocation, Call
 from .assembly.kinds import I8, I32, POINTER, block_of
@@ -14,6 +13,7 @@ from .assembly.values import Function, Parameter
 from .code.fused_loop import FusedLoop
 from .code.kernel_function import Kernel, KernelFunction
 from .code.tiny_steps import straight
+from .lanes.group import by_examples, side_by_side
 from .program.classify import Sort, sort_of
 from .program.expand import expanded
 from .program.plan import Fused, Straight, Whole

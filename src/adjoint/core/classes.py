@@ -16,7 +16,7 @@ from .values import describe
 if TYPE_CHECKING:
     from typing import NamedTuple
 else:
-    from .records import NamedTuple
+    from ..host.records import NamedTuple
 
 NAMESPACE = "adjoint"
 """Where optree keeps what it is taught here."""

@@ -26,9 +26,9 @@ import sys
 from collections.abc import Iterator
 from types import FrameType
 
-from .frames.callsite import is_entrance
-from .frames.whose import is_library
-from .frames.whose import is_users_code as is_users_code
+from ..host.frames.callsite import is_entrance
+from ..host.frames.ownership import is_library
+from ..host.frames.ownership import is_users_code as is_users_code
 from .hints import missing as missing
 from .hints import unknown_keyword as unknown_keyword
 

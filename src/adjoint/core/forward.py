@@ -6,8 +6,8 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from .frames.asking import is_asking
-from .frames.float_warnings import quiet
+from ..host.frames.asking import is_asking
+from .calls.float_warnings import quiet
 from .primitive import Primitive
 from .reverse import PLAIN
 from .trace import NO_PARAMS, Trace, new_level

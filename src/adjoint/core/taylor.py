@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..host.frames.asking import is_asking
+from .calls.float_warnings import quiet
 from .forward import note_question, note_replaced
-from .frames.asking import is_asking
-from .frames.float_warnings import quiet
 from .primitive import Primitive
 from .series import Expansion, Series
 from .trace import Trace, new_level

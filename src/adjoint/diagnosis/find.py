@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.arguments import checked
-from ..core.frames.folding import FOLDING
+from ..host.frames.tracebacks import FOLDING
 from ..transforms.interface.checking import checked_function
 from .sweep import Bad, swept
 from .watch import watched

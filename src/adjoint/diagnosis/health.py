@@ -10,10 +10,10 @@ import numpy as np
 
 from ..core.arguments import NonNegative, Positive, checked
 from ..core.errors import InputError, OutputError, message
-from ..core.frames.folding import FOLDING
 from ..core.reverse import INPUT, OUTPUT
 from ..core.values import describe, dtype_of, shape_of
 from ..explanation.block import Blocks
+from ..host.frames.tracebacks import FOLDING
 from ..transforms.interface.checking import checked_function
 from ..transforms.interface.inputs import checked_argnums
 from .report import Health, Row, Step

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.frames.float_warnings import quiet
+from ..core.calls.float_warnings import quiet
 from ..core.nans import shown
 from ..core.reverse import INPUT, OUTPUT, ReverseTrace
 from ..core.values import fit, ieee

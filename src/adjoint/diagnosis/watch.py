@@ -18,10 +18,10 @@ from ..core.types import Params
 from ..core.values import contents, describe, is_inexact
 from ..explanation.block import Blocks, blocks_now
 from ..explanation.record.record import parameters_of
+from ..transforms.calling import run
 from ..transforms.interface.checking import checked_input, given_leaves, output_leaves
 from ..transforms.interface.inputs import check_places
 from ..transforms.interface.presenting import copied, released
-from ..transforms.recording import run
 from ..transforms.settings import disable_jit
 
 

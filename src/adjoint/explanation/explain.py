@@ -9,8 +9,8 @@ import numpy as np
 
 from ..core.arguments import Count, Tree, checked, whole
 from ..core.errors import InputError, message
-from ..core.frames.folding import fold
 from ..core.tree import flatten
+from ..host.frames.tracebacks import fold
 from ..transforms.interface.checking import checked_function
 from ..transforms.interface.inputs import checked_argnums
 from ..transforms.interface.presenting import copied

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from ..core.frames.spoken import awaits
+from ..core.calls.arithmetic_errors import awaits
 from ..core.primitive import Primitive
 
 

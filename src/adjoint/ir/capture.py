@@ -20,7 +20,7 @@ from .counts import Count
 from .deferring import Deferred
 from .loops import LoopPrimitive
 from .program import GUARD, PYTHON_NUMBERS, Failure, Program, Step, type_of, wording
-from .recording.waiting import OFTEN, look
+from .progress_line import OFTEN, look
 
 NUMBERS = (bool, int, float, complex, np.generic)
 _step: Any = tuple.__new__  # makes a step without asking for its parts by name: there are many

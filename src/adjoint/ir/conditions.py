@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.calls.float_warnings import words
 from ..core.errors import ImpureError, message
-from ..core.frames.float_warnings import words
 from ..core.primitive import Primitive
 from ..core.traced import Traced
 
 if TYPE_CHECKING:
     from typing import NamedTuple
 else:
-    from ..core.records import NamedTuple
+    from ..host.records import NamedTuple
 
 Filter = tuple[str, str, type[Warning]]
 """What is done with warnings of a kind: "error" or "ignore", a pattern for their text, their class."""

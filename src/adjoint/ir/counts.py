@@ -12,10 +12,10 @@ import types
 from collections.abc import Iterable
 from typing import Any
 
-from ..core.code.decode import instructions
 from ..core.primitive import Primitive
 from ..core.trace import Trace
 from ..core.traced import Traced
+from ..host.code.decode import instructions
 
 Range = tuple[int, int]
 """The smallest and the largest value that a handle can have in its program."""

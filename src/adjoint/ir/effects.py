@@ -17,7 +17,7 @@ from ..core.traced import Traced
 from .bits import frozen
 from .capture import CaptureTrace, GuardRefusedError
 from .program import Program
-from .surroundings.restore import values_in
+from .restore import values_in
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -14,7 +14,7 @@ from ..core.values import dtype_of, shape_of
 if TYPE_CHECKING:
     from typing import NamedTuple
 else:
-    from ..core.records import NamedTuple
+    from ..host.records import NamedTuple
 
 
 class Type(NamedTuple):

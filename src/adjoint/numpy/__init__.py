@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as _numpy
 
-from .patching.names import CONVERTERS as _CONVERTERS
-from .patching.names import FILLERS as _FILLERS
-from .patching.names import GRIDS as _GRIDS
-from .patching.names import OBJECTS as _OBJECTS
+from .patching.patched_names import CONVERTERS as _CONVERTERS
+from .patching.patched_names import FILLERS as _FILLERS
+from .patching.patched_names import GRIDS as _GRIDS
+from .patching.patched_names import OBJECTS as _OBJECTS
 
 
 def __getattr__(name: str) -> Any:

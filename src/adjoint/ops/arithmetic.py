@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from ..core.calls.arithmetic_errors import is_awaited
 from ..core.entry.facts import CHEAP, MEDIUM, POWER, SIGN, SUM, Form, Kernel
 from ..core.entry.facts import PRODUCT as TIMES
 from ..core.entry.moves import Same
-from ..core.frames.spoken import is_awaited
 from ..core.primitive import Primitive
 from ..core.singular.slope import EVEN, PRODUCT, Slope
 from ..core.trace import ALIKE
 from ..core.traced import Traced
 from ..core.values import dtype_of
-from ..rules import sides
+from ..rules import one_sided as sides
 from ..rules.linear import Linear
 from ..rules.multilinear import Multilinear
 from . import costs, series

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ..core.calls.arithmetic_errors import is_awaited
 from ..core.entry.facts import AN_ARRAY, BOTH, CHEAP, COMPARE, EITHER, EXCLUSIVE, PRODUCT, SHIFT, SIGN, Form, Kernel
-from ..core.frames.spoken import is_awaited
 from ..core.singular.replaced import ASKS, COMPARES
 from ..core.singular.slope import KINK
 from ..core.traced import PYTHON, Traced
 from ..core.values import dtype_of
-from ..rules import sides
+from ..rules import one_sided as sides
 from ..rules.elementwise import Elementwise
 from ..rules.linear import Linear
 from ..rules.selecting import Selecting

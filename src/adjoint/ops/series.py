@@ -17,8 +17,8 @@ from ..core.values import may_hold, shape_of
 from ..rules.expanding import at_rest, convolved, finished, might_hold, twice
 from ..rules.expanding import kinked_where as kinked_where
 from ..rules.expanding import not_at_origin as not_at_origin
+from ..rules.one_sided import has_any
 from ..rules.residuals import like
-from ..rules.sides import has_any
 
 times = operator.mul
 

@@ -11,7 +11,7 @@ from ..core.entry.facts import CHEAP, POWER, Form, Kernel
 from ..core.singular.slope import EVEN, KINK
 from ..core.traced import ARRAY
 from ..core.values import dtype_of
-from ..rules import sides
+from ..rules import one_sided as sides
 from ..rules.elementwise import Elementwise
 from ..rules.stacking import aligned
 from . import costs, series

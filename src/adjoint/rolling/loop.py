@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..core.entry.facts import Facts
-from ..core.forking import Lock
+from ..host.forking import Lock
 from ..ir.interpret import GuardFailedError, Interpreter
 from ..ir.loops import LoopPrimitive, ScanOperands
 from ..ir.program import Program

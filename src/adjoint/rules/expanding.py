@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.series import Coefficient, Expansion, Next, by_push, integrated
 from ..core.values import cannot_branch, dtype_of, is_captured, may_hold, zeros_for
-from . import sides
+from . import one_sided as sides
 from .partials import evaluated, wanted
 from .residuals import like, sum_of_tangents
 

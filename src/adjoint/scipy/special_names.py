@@ -16,7 +16,7 @@ from ..numpy.patching.replacements import constant, refuses, replaces, runs_thro
 from ..rules.opaque import Opaque
 from ..rules.stacking import one_by_one
 from .options import refuse
-from .seams import has_traced, method
+from .patched_methods import has_traced, method
 
 HIGHEST = 2
 """Up to which order SciPy gives derivatives of Legendre functions."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..capture.environment.effect_arguments import takes_an_effect
 from ..core.arguments import checked
 from ..core.errors import InputError, message
 from ..core.hints import missing
@@ -19,7 +20,6 @@ from ..core.traced import Traced
 from ..core.tree import flatten
 from ..core.values import contents, describe
 from ..ir.effects import perform, users_own
-from ..ir.surroundings.handed import takes_an_effect
 from ..transforms.settings import disable_jit
 
 __all__ = ["callback", "nans", "print"]

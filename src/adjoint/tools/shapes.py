@@ -13,8 +13,8 @@ from ..core.errors import BatchError, InputError, message
 from ..core.traced import Traced, settled
 from ..core.tree import flatten
 from ..core.values import dtype_of, shape_of
+from ..transforms.calling import run
 from ..transforms.interface.checking import checked_function, output_leaves
-from ..transforms.recording import run
 
 
 class Shape:

@@ -13,8 +13,8 @@ from ..core.errors import TangentError, UnsupportedError, message
 from ..core.tree import flatten
 from ..core.values import Value, describe, is_inexact, shape_of, zeros_for
 from ..rules.opaque import Opaque
+from .calling import run
 from .interface.checking import checked_function
-from .recording import run
 from .step import Rebuild, call_as_step, conjugated, one_by_one
 
 P = ParamSpec("P")

@@ -13,10 +13,10 @@ from ..core.errors import OutputError, message
 from ..core.reverse import ReverseTrace
 from ..core.traced import Traced, is_array, is_of
 from ..core.values import FLOATS, concrete, describe, dtype_of, numpy_number, shape_of
+from .calling import Evaluation, entrance, run
 from .interface.checking import checked_function, pair
 from .interface.inputs import Rebuild, checked_argnums, in_containers, replaced, traced_inputs
 from .interface.presenting import finished, of_kind, without_handles
-from .recording import Evaluation, entrance, run
 from .sweeps.back import pulled_back
 
 P = ParamSpec("P")
@@ -166,7 +166,7 @@ def _value_and_gradient(
 ) -> Evaluation:
     """One sweep forward, which records, and one back."""
     if argnames is not None or holomorphic:
-        return _seldom(fun, argnums, has_aux, argnames, holomorphic)
+        return _by_name_or_holomorphic(fun, argnums, has_aux, argnames, holomorphic)
     places = checked_argnums(argnums)
 
     def value_and_gradient(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -227,7 +227,7 @@ def _seeds_again(
     return [(out.node, 1.0) for out in prepare(trace, outputs, call, about) if is_of(out, trace)]
 
 
-def _seldom(
+def _by_name_or_holomorphic(
     fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, argnames: Names, holomorphic: bool
 ) -> Evaluation:
     """Arguments chosen by name, and derivatives of holomorphic functions."""

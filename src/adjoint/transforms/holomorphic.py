@@ -10,8 +10,8 @@ import numpy as np
 from ..core.errors import InputError, NotDifferentiableError, OutputError, message
 from ..core.tree import flatten
 from ..core.values import cannot_branch, decidable, describe, dtype_of, shape_of
+from .calling import Evaluation
 from .interface.inputs import chosen, replaced
-from .recording import Evaluation
 from .vjp import vjp
 
 

@@ -11,11 +11,11 @@ from ..core.arguments import Arguments, Count, checked
 from ..core.derived import derived
 from ..core.tree import flatten
 from ..core.values import dtype_of
+from .calling import entrance
 from .grad import grad
 from .interface.checking import check_tuples, checked_function
 from .interface.inputs import checked_argnums, chosen, replaced
 from .jvp import jvp
-from .recording import entrance
 from .sweeps.blocks import check_complex, columns, prefers_columns, rows
 from .vjp import TraceAtPoint
 

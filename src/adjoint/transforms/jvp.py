@@ -10,10 +10,11 @@ import numpy as np
 from ..core.arguments import Arguments, Tree, checked, whole
 from ..core.derived import derived
 from ..core.forward import ForwardTrace, met
-from ..core.frames.folding import FOLDING
 from ..core.traced import Traced, is_of
 from ..core.tree import flatten
 from ..core.values import concrete, dtype_of, shape_of, unshared, zeros_for
+from ..host.frames.tracebacks import FOLDING
+from .calling import entered, run
 from .interface.checking import (
     check_tuples,
     checked_function,
@@ -25,7 +26,6 @@ from .interface.checking import (
     pair,
 )
 from .interface.presenting import finished, without_handles
-from .recording import entered, run
 from .sweeps.forward import as_value, is_certain, push, tangents_decided
 from .vjp import TraceAtPoint
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.errors import InputError, message
 from ..core.values import describe
-from .recording import Evaluation
+from .calling import Evaluation
 
 Transform = Callable[[Callable[..., Any], int], Callable[..., Any]]
 """A transform of a function that differentiates with respect to argument 0."""

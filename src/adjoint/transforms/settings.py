@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from ..core.arguments import Count, checked
-from ..core.code import versions
+from ..host.code import versions
 from .compiler import can_compile
 
 

@@ -9,12 +9,13 @@ import numpy as np
 
 from ..core.arguments import Tree, checked
 from ..core.errors import TangentError, message
-from ..core.frames.folding import FOLDING
 from ..core.quick.number_kinds import note_kinds
 from ..core.reverse import ReverseTrace
 from ..core.traced import is_of
 from ..core.tree import flatten, same_structure
 from ..core.values import Value, dtype_of, numpy_number, shape_of
+from ..host.frames.tracebacks import FOLDING
+from .calling import entered, run
 from .interface.checking import (
     checked_cotangent,
     checked_function,
@@ -25,7 +26,6 @@ from .interface.checking import (
     pair,
 )
 from .interface.presenting import copied, presented, released, without_handles
-from .recording import entered, run
 from .sweeps.back import pulled_back
 
 R = TypeVar("R")

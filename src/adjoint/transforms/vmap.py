@@ -15,8 +15,8 @@ from ..core.errors import BatchError, BatchSizeError, InputError, message
 from ..core.traced import Traced, snapshot
 from ..core.tree import flatten, paths
 from ..core.values import Value, describe, shape_of, spread
+from .calling import entrance, run
 from .interface.checking import checked_function, output_leaves, refuse_subclass
-from .recording import entrance, run
 
 
 @checked("fun")

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 import adjoint as ad
-from adjoint.ir.surroundings.watch import QUICK
+from adjoint.capture.environment.watch import QUICK
 
 X = np.array([1.0, 2.0])
 

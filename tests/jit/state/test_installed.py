@@ -9,7 +9,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.core.errors import ImpureError
-from adjoint.core.frames import whose
+from adjoint.host.frames import ownership as whose
 
 from .table import follows
 

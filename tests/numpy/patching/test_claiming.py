@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.core.code.versions import IS_KNOWN
-from adjoint.core.frames.stores import evaluated, store_of
+from adjoint.host.code.versions import IS_KNOWN
+from adjoint.host.frames.stores import evaluated, store_of
 
 Y = np.array([1.0, 2.0, 3.0, 4.0])
 X = np.array([0.5, -1.5, 0.7, 2.0])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.core.frames import whose
+from adjoint.host.frames import ownership as whose
 
 SOURCE = """
 from math import sin

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.core.code.versions import IS_KNOWN
+from adjoint.host.code.versions import IS_KNOWN
 from adjoint.numpy.patching.redirecting import is_run_by_python
 
 pytestmark = pytest.mark.skipif(not IS_KNOWN, reason="the code of this interpreter is not changed")

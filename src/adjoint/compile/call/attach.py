@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ...capture.environment.captured_inputs import ArrayKind, Counts, Variable
+from ...capture.environment.copying import is_named
+from ...capture.recording.recording import Fixed, Given, Recording, is_dynamic
 from ...core.classes import KNOWN, Fields, Parts, form_of
-from ...ir.recording.recording import Fixed, Given, Recording, is_dynamic
-from ...ir.surroundings.copying import is_named
-from ...ir.surroundings.varying import ArrayKind, Counts, Variable
 from ..assembly.instructions import Call, Instruction
 from ..assembly.kinds import I32, VOID
 from ..assembly.values import Function, Parameter
@@ -40,7 +40,7 @@ from .signature import leaves as each_leaf
 from .watching import watches_of
 
 
-class _OddError(Exception):
+class _NotCompilableError(Exception):
     """Something that an entry cannot check or make: the slow way has to."""
 
 
@@ -50,7 +50,7 @@ def attach(
     """Add an entry for calls like this one to the module; the objects it wants, or None if there can be none."""
     try:
         signature, order = _signature(native, recording, call, leaves, counts)
-    except _OddError:
+    except _NotCompilableError:
         return None
     native.has_entry = True
     return native.enter(name, signature, _reordered(native, order))
@@ -72,16 +72,16 @@ def _signature(
 ) -> tuple[Signature, list[int]]:
     args, kwargs, statics, donated = call
     if list(kwargs) != sorted(kwargs):
-        raise _OddError
+        raise _NotCompilableError
     kinds = list(native.signature.arguments)
     met = _Leaves(leaves, counts, kinds)
     given = [*enumerate(args), *kwargs.items()]
     trees = tuple([met.static(k, x) if k in statics else _argument(x, met) for k, x in given])
     if met.count != len(leaves):
-        raise _OddError
+        raise _NotCompilableError
     rest = iter(kinds[met.inputs :])
     if not all([_is_in_reach(v) for v, _, _ in recording.variables]):
-        raise _OddError
+        raise _NotCompilableError
     variables = tuple([VariableOf(v.owner, v.key, _leaf(kind, rest)) for v, kind, _ in recording.variables])
     number = {id(kind): k for k, kind in enumerate(kinds)}
     order = [number[id(leaf)] for tree in trees for leaf in each_leaf(tree) if id(leaf) in number]
@@ -107,7 +107,7 @@ def _signature(
         native.captured,
         tuple(kwargs),
         native.release_gil,
-        calm=True,
+        no_errstate=True,
         variables=variables,
         donated=donated,
     )
@@ -134,7 +134,7 @@ def _constant(leaf: Fixed) -> Constant:
     value = leaf.of([])
     if value is None or type(value) in (str, bytes, int, bool):
         return Constant(value)
-    raise _OddError
+    raise _NotCompilableError
 
 
 class _Leaves:
@@ -154,7 +154,7 @@ class _Leaves:
         """What is expected in the place of a leaf."""
         k = self.count
         if k >= len(self.leaves) or self.leaves[k] is not x:  # an object with leaves inside
-            raise _OddError
+            raise _NotCompilableError
         self.count += 1
         if k not in self.counts and not is_dynamic(x):
             return Static(x)
@@ -176,13 +176,13 @@ def _argument(x: object, met: _Leaves) -> Tree:
         try:
             keys = sorted(x)  # as containers are taken apart
         except TypeError:
-            raise _OddError from None
+            raise _NotCompilableError from None
         parts = {k: _argument(x[k], met) for k in keys}
         return Dict(tuple(x), tuple([parts[k] for k in x]), any_order=False)
     fields = KNOWN.get(kind)
     if fields is not None:
         if readable(kind, fields.names) is None:
-            raise _OddError
+            raise _NotCompilableError
         return Object(kind, _interned(fields.names), tuple([_field(x, name, fields, met) for name in fields.names]))
     return met.leaf(x)
 
@@ -238,7 +238,7 @@ def _form(recording: Recording, marks: list[Any]) -> Any:
     try:
         return form_of(recording.restore, marks)
     except Exception:  # a class registered with functions, or a named tuple that looks at what it is made of
-        raise _OddError from None
+        raise _NotCompilableError from None
 
 
 def _result(x: object) -> Tree:
@@ -254,19 +254,19 @@ def _result(x: object) -> Tree:
         return List(tuple([_result(item) for item in x]))
     if type(x) is dict:
         return Dict(tuple(x), tuple([_result(item) for item in x.values()]))
-    raise _OddError
+    raise _NotCompilableError
 
 
 def _made(x: Parts) -> Tree:
     """An object of the result: put together by its class, or here if that does nothing else."""
     fields = KNOWN.get(x.kind)
     if fields is None:
-        raise _OddError
+        raise _NotCompilableError
     known = {name: Constant(value) for name, value in x.settings.items()}
     items = tuple([known.get(name) or _result(x.parts[name]) for name in fields.names])
     is_made = _is_made(x.kind, fields.names)
     if not is_made and not fields.is_called:
-        raise _OddError
+        raise _NotCompilableError
     return Object(x.kind, _interned(fields.names), items, not is_made)
 
 

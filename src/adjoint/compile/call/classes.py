@@ -11,8 +11,8 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ...ir.surroundings.generated import generated
-from ...ir.surroundings.reach import version_of
+from ...capture.environment.generated import generated
+from ...capture.environment.reach import version_of
 from .objects import keeps_values, peek, values_address, values_layout
 from .signature import ClassIs, Condition, Holds
 

@@ -133,7 +133,7 @@ class _Writer(ArgumentWriter):
         signature = self.signature
         self.owned = 0
         self.count_calls(1)
-        if signature.calm:
+        if signature.no_errstate:
             self.require(self.ask("adjoint_calm"))
         for watch in signature.watches:
             self.watch(watch)

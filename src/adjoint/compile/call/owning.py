@@ -6,7 +6,7 @@ import ctypes
 import functools
 import sys
 
-from adjoint.core.code.versions import BORROWS
+from adjoint.host.code.versions import BORROWS
 
 OWNING = r"""
 ; whether nobody has a container but the caller of this function, by one variable, attribute or item

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ...capture.environment.object_state import BY_IDENTITY, dict_of, is_immutable, is_number, present_in
 from ...ir.bits import Copy
-from ...ir.surroundings.holding import BY_IDENTITY, dict_of, is_immutable, is_number, present_in
 from .objects import VALUE, peek
 from .row import of_array, of_dict, of_list, word
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...capture.environment.object_state import ANY, MISSING, alike, items_of, same
 from ...ir.bits import Copy
-from ...ir.surroundings.holding import ANY, MISSING, alike, items_of, same
 from .objects import AXES, DATA, DTYPE, LIST_ITEMS, SHAPE, STRIDES, VALUE, comparing, peek
 
 WORD, ITEM, BYTES, ITEMS = range(4)

@@ -277,9 +277,9 @@ class Signature:
 
     `keywords` names the last of the arguments, given by keyword in this order. `captured` arrays are checked as by
     `ArrayIs`, and their data pointers go to the kernel between the inputs and the outputs. `release_gil` lets other
-    threads run during the kernel. `calm` says that no floating-point condition may be an error where it is called.
-    `variables` are inputs too, after those of the arguments. `donated` are numbers of arguments, whose memory may
-    be taken, as `Output.over` says.
+    threads run during the kernel. `no_errstate` says that no floating-point condition may be an error where it is
+    called. `variables` are inputs too, after those of the arguments. `donated` are numbers of arguments, whose memory
+    may be taken, as `Output.over` says.
     """
 
     arguments: tuple[Tree, ...]
@@ -289,7 +289,7 @@ class Signature:
     captured: tuple[np.ndarray, ...] = ()
     keywords: tuple[str, ...] = ()
     release_gil: bool = False
-    calm: bool = False
+    no_errstate: bool = False
     variables: tuple[VariableOf, ...] = ()
     donated: frozenset[int] = frozenset()
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.surroundings.watch import Watch
+from ...capture.environment.watch import Watch
 from . import objects
 from .callable import helper
 from .row import BYTES, ITEM, ITEMS, WORD, Row, word

@@ -6,8 +6,8 @@ import functools
 import types
 from typing import Any
 
-from ...ir.surroundings.holding import MISSING, dict_of, items_of
-from ...ir.surroundings.watch import Watch, changed_in_class
+from ...capture.environment.object_state import MISSING, dict_of, items_of
+from ...capture.environment.watch import Watch, changed_in_class
 from .rows import LISTS, function_places
 from .signature import (
     AttributeIs,

@@ -33,7 +33,7 @@ def key_of(plan: Plan, unit: Fused, members: list[int]) -> LoopKey | None:
             step = plan.maker[v]
             walk.visit(step.args[0])
             walk.enter(v, ("reduced", id(step.primitive), _params(step), _kind(plan.types[v])))
-    except _OddError:
+    except _NotCompilableError:
         return None
     numbers = walk.numbers
     written = [tuple([numbers[v] for v in values]) for values in (unit.stored, unit.reduced)]
@@ -43,7 +43,7 @@ def key_of(plan: Plan, unit: Fused, members: list[int]) -> LoopKey | None:
     return LoopKey((unit.shape, *written, sources, over, order, tuple(walk.facts)), tuple(numbers))
 
 
-class _OddError(Exception):
+class _NotCompilableError(Exception):
     """A parameter that cannot be compared."""
 
 
@@ -84,7 +84,7 @@ def _kind(t: Type) -> tuple[Any, ...]:
 
 def _params(step: Step) -> str:
     if not all([_is_plain(value) for value in step.params.values()]):
-        raise _OddError
+        raise _NotCompilableError
     return repr(sorted(step.params.items()))
 
 

@@ -13,7 +13,7 @@ import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 
-from ...core.forking import Lock, held_at_fork
+from ...host.forking import Lock, held_at_fork
 from . import cache
 from .processor import processor
 from .room import check_room

@@ -23,7 +23,7 @@ from typing import Any
 
 from adjoint.compile.runtime.engine import Code, add_symbol, has_symbol
 from adjoint.core.errors import InputError, message
-from adjoint.core.forking import Lock, in_child
+from adjoint.host.forking import Lock, in_child
 
 LARGEST = 1024
 """So many threads at most: the pool keeps their handles in an array."""

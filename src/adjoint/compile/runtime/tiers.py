@@ -22,7 +22,7 @@ import threading
 import weakref
 from typing import Any
 
-from ...core.forking import Lock, around_fork, in_child
+from ...host.forking import Lock, around_fork, in_child
 from ..assembly.module import Module, in_place
 from ..assembly.values import Function
 from . import cache

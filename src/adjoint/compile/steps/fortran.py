@@ -10,8 +10,8 @@ import numpy as np
 from ..assembly.emit import Emitter
 from ..assembly.kinds import I8, POINTER, VOID, Kind
 from ..assembly.values import Value, literal, number
-from ..runtime.alone import alone_symbols
 from ..runtime.blas import blas
+from ..runtime.blas_threads import alone_symbols
 
 SHARED = 2**21
 """Multiplications from which work is shared among threads."""

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from ..assembly.emit import Emitter
 from ..assembly.kinds import I64, register_kind
 from ..assembly.values import Value
-from ..runtime.alone import alone_symbols
 from ..runtime.blas import blas
+from ..runtime.blas_threads import alone_symbols
 from .fortran import SHARED, Fortran
 from .pieces import bounds, in_pieces
 from .product_axes import SMALL, Product

@@ -11,8 +11,6 @@ from ...core.entry.moves import ADDS, MARKS, READS, WRITES, Overwrite, Pad, Piec
 from ...ir.program import Step
 from ...ops import UFUNCS
 from ...ops.words import random_words
-from ..across.loop import across
-from ..across.nodes import EXAMPLES
 from ..assembly.counted_loop import counted
 from ..assembly.kinds import register_kind
 from ..assembly.values import Constant, Value, literal
@@ -20,6 +18,8 @@ from ..code.elements import Elements
 from ..code.kernel_function import KernelFunction
 from ..code.loops import LoopFunction
 from ..code.tiny_steps import all_places
+from ..lanes.loop import across
+from ..lanes.nodes import EXAMPLES
 from ..program.calls import CALL
 from ..program.factors import ROUTINES
 from ..program.indices import Place, constant, identity, through

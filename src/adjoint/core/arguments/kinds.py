@@ -18,7 +18,7 @@ from .containers import is_too_deep
 if TYPE_CHECKING:
     from typing import NamedTuple
 else:
-    from ..records import NamedTuple
+    from ...host.records import NamedTuple
 
 REAL = frozenset("fiu")
 NUMERIC = frozenset("fiubc")

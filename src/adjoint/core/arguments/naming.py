@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.folding import BETWEEN, fold
-from ..frames.whose import package_of
+from ...host.frames.ownership import package_of
+from ...host.frames.tracebacks import BETWEEN, fold
 from .containers import is_too_deep
 from .kinds import ANYTHING, FUNCTION, ArgumentKind
 

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from typing import NamedTuple, Protocol
 else:
-    from ..records import NamedTuple
+    from ...host.records import NamedTuple
 
 Shape = tuple[int, ...]
 

@@ -17,7 +17,7 @@ from .moves import Addressed, Moves
 if TYPE_CHECKING:
     from typing import NamedTuple
 else:
-    from ..records import NamedTuple
+    from ...host.records import NamedTuple
 
 CHEAP, MEDIUM, DEAR = "cheap", "medium", "dear"
 """What one element costs: about an addition, about a division, a function such as exp."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from typing import NamedTuple
 else:
-    from ..records import NamedTuple
+    from ...host.records import NamedTuple
 
 Shape = tuple[int, ...]
 

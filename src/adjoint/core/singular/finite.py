@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.float_warnings import is_quiet, quiet
+from ..calls.float_warnings import is_quiet, quiet
 from ..traced import ARRAY, Traced
 from ..types import Numeric
 from ..values import FLOATS, LARGE, decidable

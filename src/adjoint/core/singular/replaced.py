@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...host.frames.asking import is_users
 from ..entry.moves import READS
-from ..frames.asking import is_users
 from ..primitive import INPUT, OUTPUT, Primitive, unasked
 from ..rule import UnknownValueError
 from ..traced import Traced

@@ -9,7 +9,7 @@ from ..types import Mask
 if TYPE_CHECKING:
     from typing import NamedTuple
 else:
-    from ..records import NamedTuple
+    from ...host.records import NamedTuple
 
 
 class Slope(NamedTuple):

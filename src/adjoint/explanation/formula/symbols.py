@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
+from ...core.calls.float_warnings import quiet
 from ...core.errors import OutputError, UnsupportedError, message
-from ...core.frames.float_warnings import quiet
 from ...core.traced import Traced
 from ...core.values import describe, dtype_of, shape_of
 from ...ir.formulas import applied, formula_of

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...capture.environment.clone import Clones
+from ...capture.environment.discover import look
 from ...core.traced import LOCAL
 from ...core.tree import flatten
 from ...ir.program import GUARD, Step
-from ...ir.surroundings.clone import Clones
-from ...ir.surroundings.looking import look
 from ...transforms.interface.presenting import copied
 from .record import Recorded, function_of, record
 from .recorder import Notebook

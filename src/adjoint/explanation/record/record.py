@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import InputError, OutputError, UnsupportedError, message
-from ...core.frames.whose import OURS
 from ...core.traced import Traced
 from ...core.tree import flatten, ways
 from ...core.values import Value, concrete, describe, dtype_of, shape_of
+from ...host.frames.ownership import OURS
 from ...ir.capture import ForeignValueError
+from ...transforms.calling import run
 from ...transforms.interface.checking import checked_input, given_leaves, output_leaves
 from ...transforms.interface.inputs import check_places
 from ...transforms.interface.presenting import copied, finished, presented
-from ...transforms.recording import run
 from .recorder import BLANK, Notebook, Recorder, handed_over
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.calls.float_warnings import quiet
 from ...core.entry.moves import ADDS, WRITES, Same
 from ...core.errors import UnsupportedError, message
-from ...core.frames.float_warnings import quiet
 from ...core.traced import Traced
 from ...core.values import concrete, shape_of
 from ...ir.program import GUARD, Step

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.calls.float_warnings import quiet
 from ...core.forward import pushed
-from ...core.frames.float_warnings import quiet
 from ...core.reverse import INPUT, OUTPUT, Node, ReverseTrace, pull
 from ...core.singular.careful_sweep import pull_parts
 from ...core.singular.finite import all_finite

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.frames.float_warnings import quiet
+from ...core.calls.float_warnings import quiet
 from ...core.reverse import OUTPUT
 from ...core.values import concrete, shape_of, zeros_for
 from ...ops.selection import where

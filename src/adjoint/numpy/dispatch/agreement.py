@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...core.frames.float_warnings import REDIRECT
+from ...core.calls.float_warnings import REDIRECT
 from ...core.traced import Traced, is_array
 from ...core.tree import flatten
 from ...core.values import contents, dtype_of, shape_of

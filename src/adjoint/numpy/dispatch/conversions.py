@@ -10,14 +10,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ...core.calls.compiled import compiled_call, refused
+from ...core.calls.current_call import met
+from ...core.calls.suppressed_errors import remember, warn_if_caught
 from ...core.errors import AdjointError, BatchError, DerivativeDroppedError, message, user_frame
-from ...core.frames.compiled import compiled_call, refused
-from ...core.frames.met import met
-from ...core.frames.stores import CLAIMS
-from ...core.frames.swallowed import remember, warn_if_caught
-from ...core.frames.whose import is_library
 from ...core.traced import PYTHON, Traced, settled
 from ...core.values import contents, decidable, describe
+from ...host.frames.ownership import is_library
+from ...host.frames.stores import CLAIMS
 from ..numbers.exact import is_comparing
 from ..numbers.formatting import is_formatting
 from .foreign import refuse_containers

@@ -14,13 +14,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ...core.calls.current_call import met
 from ...core.errors import DerivativeDroppedError, UnsupportedError, message
-from ...core.frames.met import met
-from ...core.frames.whose import package_of
 from ...core.traced import Traced
 from ...core.values import describe
+from ...host.frames.ownership import package_of
 from ..numbers.exact import is_fraction
-from .tables import note, outermost
+from .table_methods import note, outermost
 
 _local = threading.local()
 NOTHING: tuple[int, dict[int, Any]] = (0, {})

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ...core.frames.callsite import passes_on
 from ...core.reverse import ReverseTrace
 from ...core.trace import NO_PARAMS
 from ...core.traced import Traced
 from ...core.values import is_captured, is_python
+from ...host.frames.callsite import passes_on
 from ...ops.declare import UFUNCS
 from ...ops.shape import astype
 from ..numbers.python_numbers import made_by_numpy, marked_as_numpys

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import AssignmentError, UnsupportedError, message
-from ...core.frames.whose import is_library
 from ...core.hints import hint
 from ...core.reverse import INPUT, ReverseTrace
 from ...core.traced import CONSTANTS, Traced, is_array, is_kept, kind_of, released, settled, snapshot
 from ...core.values import concrete, describe, is_captured, is_python
+from ...host.frames.ownership import is_library
 from ...ir.capture import example
 from ...ops.shape import astype as astype_primitive
 from ...ops.shape import constant_astype
@@ -27,7 +27,7 @@ from .assignment import getitem, store
 from .conversions import decided, refuse, to_ratio
 from .foreign import refuse_arithmetic, refuse_compiled
 from .protocols import array_function
-from .tables import refuse_rules_of_tables
+from .table_methods import refuse_rules_of_tables
 from .views import Flat, ViewHandle, fresh_handle
 
 

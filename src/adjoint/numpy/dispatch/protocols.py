@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import UnsupportedError, message
-from ...core.frames.callsite import is_users
-from ...core.frames.stores import CLAIMS
 from ...core.primitive import Primitive
 from ...core.quick.operators import beside_array
 from ...core.reverse import ReverseTrace
@@ -20,6 +18,8 @@ from ...core.trace import NO_PARAMS
 from ...core.traced import ARRAY, CONSTANTS, Traced, is_kept, released, snapshot
 from ...core.tree import flatten
 from ...core.values import dtype_of, is_python
+from ...host.frames.callsite import is_users
+from ...host.frames.stores import CLAIMS
 from ...ops.declare import UFUNCS
 from ...ops.shape import astype
 from ..numbers.python_numbers import made_by_numpy, marked_as_numpys

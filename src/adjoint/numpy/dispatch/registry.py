@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from typing import NamedTuple
 else:
-    from ...core.records import NamedTuple
+    from ...host.records import NamedTuple
 
 F = TypeVar("F", bound=Callable[..., Any])
 

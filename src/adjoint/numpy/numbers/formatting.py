@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from types import FrameType
 
-from ...core.code.decode import index_at, instructions
-from ...core.code.versions import REMAINDERS
+from ...host.code.decode import index_at, instructions
+from ...host.code.versions import REMAINDERS
 
 WRITERS = frozenset(("format_float_positional", "format_float_scientific"))
 """NumPy's functions that write one number as text."""

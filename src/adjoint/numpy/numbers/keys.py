@@ -19,11 +19,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...core.code.decode import index_at, instructions
 from ...core.errors import DerivativeDroppedError, message
-from ...core.frames.standing import called_at
 from ...core.traced import Traced, is_differentiated, is_kept, kind_of, settled
 from ...core.values import describe
+from ...host.code.decode import index_at, instructions
+from ...host.frames.in_progress import called_at
 from ..dispatch.conversions import decided, refuse_batch
 from ..patching.caches import watch
 

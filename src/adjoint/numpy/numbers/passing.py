@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.frames.callsite import passes_on
+from ...capture.environment.redirect_calls import VERSIONS, Versions, version_of
 from ...core.traced import LOCAL, Traced, kind_of
 from ...core.values import concrete, is_python
-from ...ir.surroundings.calls import VERSIONS, Versions, version_of
+from ...host.frames.callsite import passes_on
 from ...ops.shape import astype, item
 from ..dispatch.arguments import holds_traced
 from ..patching.constructors import Maker

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ...core.frames.testing import loop_over_call
+from ...capture.environment.redirect_calls import VERSIONS
 from ...core.traced import Traced, kind_of
+from ...host.frames.branch_points import loop_over_call
 from ...ir.counts import EXACT, TRUTH, USUAL, WORD, Count, Number
 from ...ir.effects import capture_under_way
-from ...ir.surroundings.calls import VERSIONS
 from ...ops.declare import CATALOGUE, UFUNCS
 from ...ops.selection import absolute
 from ...ops.shape import astype, constant_astype, item

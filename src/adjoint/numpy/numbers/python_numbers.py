@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.calls.arithmetic_errors import is_awaited
 from ...core.entry.facts import Form
-from ...core.frames.spoken import is_awaited
 from ...core.primitive import Primitive
 from ...core.reverse import ReverseTrace
 from ...core.singular.replaced import tell

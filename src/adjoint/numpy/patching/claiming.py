@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.frames.stores import CLAIMS, HeldAt, Storing, evaluated, store_of, updates
-from ...core.frames.testing import set_variables
-from ...core.frames.whose import is_ours, owner_of, package_of
 from ...core.traced import CONSTANTS, Traced
+from ...host.frames.branch_points import set_variables
+from ...host.frames.ownership import is_ours, owner_of, package_of
+from ...host.frames.stores import CLAIMS, HeldAt, Storing, evaluated, store_of, updates
 from ..dispatch import lists
 from .redirecting import OWNERS
 

@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from ...core.frames.callsite import may_be_filled, passes_on
 from ...core.reverse import ReverseTrace
 from ...core.traced import CONSTANTS, LOCAL, Traced, as_buffer
 from ...core.types import Params
 from ...core.values import LARGE, dtype_of, shape_of
+from ...host.frames.callsite import may_be_filled, passes_on
 from ...ops import shape
 from ..dispatch.arguments import holds_traced, joined, lengths_of, same_dtype
 from ..dispatch.foreign import refuse_containers, refuse_masked
 from ..dispatch.views import Flat, arrayed, fresh_handle
-from . import names
+from . import patched_names as names
 
 NUMPY: dict[str, Callable[..., Any]] = {
     name: getattr(np, name) for name in (*names.CONVERTERS, *names.FILLERS, *names.GRIDS)

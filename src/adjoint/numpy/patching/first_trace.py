@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...core.garbage import Patient
+from ...host.garbage import GcPaused
 
 
 def _prepare_first(fun: Any) -> None:
     global prepare
-    with Patient():  # what is imported stays
-        from . import naming
+    with GcPaused():  # what is imported stays
+        from . import module_properties as naming
 
         prepare = naming.prepare
         prepare(fun)

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy
 
-from ...core.frames.whose import NUMPY_CODE, OURS, Owner, owner_of
+from ...host.frames.ownership import NUMPY_CODE, OURS, Owner, owner_of
 from ..numbers.mathematics import named_versions
 from . import redirecting
 from .asked_type import NAME, TypeForHandles, asks
 from .caches import MODULES, Cache, note, watch_module
 from .constructors import CONVERTERS, MAKERS, NUMPY, Maker
-from .names import OBJECTS
+from .patched_names import OBJECTS
 
 HOLDERS = (FunctionType, type)
 """What may hold such a function as a default argument or an attribute."""

@@ -2,7 +2,7 @@
 `a.dot(x)`: such calls go to versions that let traced values pass.
 
 The code of a function is replaced, once and for good, by the same code with another global name at such calls (see
-`ir/surroundings/calls.py`), which does what it always did unless its thread is tracing. `dtype=float` and
+`capture/environment/redirect_calls.py`), which does what it always did unless its thread is tracing. `dtype=float` and
 `isinstance(x, float)` mean the type and keep it.
 """
 
@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
-from ...core.frames.whose import Owner, owner_of
-from ...ir.surroundings.calls import redirected
+from ...capture.environment.redirect_calls import redirected
+from ...host.frames.ownership import Owner, owner_of
 from ..numbers.passing import OF_ARRAYS, PASSING
 
 NAMES = frozenset([name.removeprefix(".") for name in PASSING]) - {"hasattr"}

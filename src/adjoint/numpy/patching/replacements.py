@@ -201,7 +201,9 @@ def _choose(original: Callable[..., Any], answer: Answer, name: str, /, *args: A
     in_parts = answer.in_parts or _fills(original, answer, args, kwargs)
     if not in_parts or (args and isinstance(args[0], Traced) and not is_inexact(args[0])):
         # with its own checks and precision, unless a derivative has to look inside
-        from ...ir.surroundings.randomness import SettingAside  # brings numpy.random, which NumPy itself imports late
+        from ...capture.environment.randomness import (
+            SettingAside,  # brings numpy.random, which NumPy itself imports late
+        )
 
         with SettingAside():
             found = as_one_step(name, original, args, kwargs)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from _thread import get_ident
 from types import ModuleType
 
-from ...core.code.versions import READS_MODULES_DIRECTLY
-from ...core.forking import Lock, held_at_fork, in_child
-from ...core.frames.swallowed import REFUSED
+from ...core.calls.suppressed_errors import REFUSED
 from ...core.traced import LOCAL
+from ...host.code.versions import READS_MODULES_DIRECTLY
+from ...host.forking import Lock, held_at_fork, in_child
 from .caches import WATCHED, sweep
 
 CLASSES: list[tuple[ModuleType, type, type]] = []

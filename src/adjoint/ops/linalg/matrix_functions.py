@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ...capture.environment.randomness import SettingAside
 from ...core.entry.algebra import Shape
 from ...core.entry.facts import EMBEDDED, Form
 from ...core.primitive import Primitive
 from ...core.values import Value, decidable, dtype_of, shape_of
-from ...ir.surroundings.randomness import SettingAside
 from ...rules.opaque import Opaque
 from ...rules.stacking import aligned
 from .. import costs, series

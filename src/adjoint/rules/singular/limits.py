@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.frames.float_warnings import quiet
+from ...core.calls.float_warnings import quiet
 from ...core.primitive import Primitive
 from ...core.quick.number_kinds import LOW
 from ...core.reverse import Node, ReverseTrace, Seeds
@@ -31,11 +31,11 @@ from ...core.values import cannot_branch, dtype_of, fit, is_inexact, may_hold, s
 from ..elementwise import Elementwise
 from ..opaque import Opaque
 from ..stacking import aligned, one_by_one
-from .again import Run
 from .limit_search import Limit, extrapolated
-from .nearby import CLOSER, FAR, Sweep, SweepAgain, are_confirmed
+from .limits_sweep import CLOSER, FAR, Sweep, SweepAgain, are_confirmed
 from .outside import OutsideValues
 from .paths import RecordedPath
+from .retrace import Run
 
 FAILURES = (np.linalg.LinAlgError, ZeroDivisionError, OverflowError, RecursionError, UnknownValueError)
 """What a step may raise near a point, or with numbers of another range."""

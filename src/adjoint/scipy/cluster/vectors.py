@@ -11,8 +11,8 @@ import scipy.cluster.vq
 from ...core.values import shape_of
 from ...numpy.patching.replacements import refuses, replaces
 from ..batches import in_batches
+from ..module_copies import twin
 from ..spatial.metrics import METRICS
-from ..twins import twin
 
 
 def _nearest(obs: Any, code_book: Any) -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ from ...numpy.dispatch.arguments import axis_of
 from ...numpy.functions.fft import resized
 from ...numpy.patching.replacements import Answer, divert, runs_through
 from ...ops.signal.cosines import DUAL, ONCE, cosine, sine, weights
-from ..twins import twin
+from ..module_copies import twin
 
 TRANSFORMS = {"dct": cosine, "dst": sine}
 

@@ -10,7 +10,7 @@ from scipy.interpolate import BPoly, PPoly
 from ...core.values import shape_of
 from ...numpy.dispatch.arguments import as_value, ndim_of
 from ..options import refuse
-from ..seams import has_traced, method
+from ..patched_methods import has_traced, method
 from .piecewise import evaluate, like, raised, stored
 
 

@@ -14,7 +14,7 @@ from ...core.traced import CONSTANTS, Traced
 from ...core.values import dtype_of, shape_of
 from ...numpy.dispatch.arguments import as_value, ndim_of
 from ...numpy.patching.replacements import runs_through
-from ..seams import at, has_traced, holds, method, plain
+from ..patched_methods import at, has_traced, holds, method, plain
 from .piecewise import placed, wrapped
 
 

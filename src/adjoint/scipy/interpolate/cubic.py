@@ -15,7 +15,7 @@ from ...core.values import dtype_of, shape_of
 from ...numpy.dispatch.arguments import as_value, ndim_of
 from ...numpy.patching.replacements import runs_through
 from ...ops.linalg.banded import banded_solve
-from ..seams import has_traced, holds, method, plain
+from ..patched_methods import has_traced, holds, method, plain
 from .piecewise import checked, store
 
 

@@ -17,7 +17,7 @@ from ...core.values import shape_of
 from ...numpy.dispatch.arguments import as_value
 from ...numpy.patching.replacements import refuses, replaces, runs_through
 from ..options import refuse
-from ..seams import has_traced, holds, method, plain
+from ..patched_methods import has_traced, holds, method, plain
 from .bsplines import antidifferentiated, differentiated, evaluate, integral, spline_of, stored
 from .fitting import coefficients, least_squares, make_interp_spline, not_a_knot, taken
 from .piecewise import like

@@ -13,7 +13,7 @@ from ...numpy.dispatch.arguments import as_value, ndim_of
 from ...numpy.patching.replacements import replaces
 from ...ops.linalg.banded import banded_solve
 from ..options import refuse
-from ..seams import holds, plain
+from ..patched_methods import holds, plain
 from .bsplines import basis, collocation, in_order, interval, spline_of
 
 ENDS = {"natural": [(2, 0.0)], "clamped": [(1, 0.0)]}

@@ -15,7 +15,7 @@ from ...core.values import dtype_of, shape_of
 from ...numpy.dispatch.arguments import as_value, ndim_of
 from ...numpy.dispatch.opaque_calls import as_constant
 from ...numpy.patching.replacements import Answer, divert, replaces, runs_through
-from ..seams import at, has_traced, holds, method, plain
+from ..patched_methods import at, has_traced, holds, method, plain
 from .bsplines import basis, interval
 from .cubic import hermite, pchip_slopes
 from .fitting import coefficients, not_a_knot

@@ -10,7 +10,7 @@ from scipy.interpolate import interp1d
 from ...core.values import dtype_of, shape_of
 from ...numpy.dispatch.arguments import as_value
 from ...numpy.patching.replacements import runs_through
-from ..seams import at, has_traced, holds, method, plain
+from ..patched_methods import at, has_traced, holds, method, plain
 from .fitting import make_interp_spline
 from .piecewise import placed
 

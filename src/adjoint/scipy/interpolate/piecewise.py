@@ -16,7 +16,7 @@ from ...numpy.dispatch.arguments import as_value, ndim_of
 from ...numpy.dispatch.conversions import places
 from ...numpy.patching.replacements import runs_through
 from ..options import refuse
-from ..seams import at, has_traced, holds, method, plain, plainly
+from ..patched_methods import at, has_traced, holds, method, plain, plainly
 
 COEFFICIENTS = {True: ("_c", "_x"), False: ("c", "x")}
 """What the arrays are called: SciPy 1.17 hides them."""

@@ -12,7 +12,7 @@ from ...numpy.dispatch.arguments import as_value
 from ...numpy.patching.replacements import refuses, replaces, runs_through
 from ...ops.barycentric import barycentric, slopes_of
 from ..options import refuse
-from ..seams import has_traced, holds, method, plain
+from ..patched_methods import has_traced, holds, method, plain
 from .piecewise import placed
 
 

@@ -12,7 +12,7 @@ from ...core.values import dtype_of, shape_of
 from ...numpy.dispatch.arguments import as_value
 from ...numpy.patching.replacements import runs_through
 from ..options import refuse
-from ..seams import has_traced, method, plain
+from ..patched_methods import has_traced, method, plain
 
 
 def _thin_plate(s: Any) -> Any:

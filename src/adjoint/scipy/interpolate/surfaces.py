@@ -23,7 +23,7 @@ from ...numpy.dispatch.conversions import places
 from ...numpy.dispatch.opaque_calls import as_constant
 from ...numpy.patching.replacements import REPLACEMENTS, refuses, replaces, runs_through
 from ..options import refuse
-from ..seams import at, has_traced, holds, method, plain
+from ..patched_methods import at, has_traced, holds, method, plain
 from .fitpack import refuse_search
 from .grids import places_of, tensor_spline, tensor_sum
 

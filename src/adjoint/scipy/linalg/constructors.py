@@ -9,7 +9,7 @@ import numpy as np
 from ...core.values import dtype_of, shape_of
 from ...numpy.dispatch.arguments import as_value
 from ...numpy.patching.replacements import constant, refuses, replaces, runs_through
-from ..seams import plain
+from ..patched_methods import plain
 
 runs_through(
     "scipy.linalg", "cosm", "sinm", "tanm", "coshm", "sinhm", "tanhm", "polar", "fiedler", "convolution_matrix",

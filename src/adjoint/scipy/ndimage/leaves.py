@@ -112,7 +112,7 @@ def generic_filter1d(
     arguments: Any, keywords: Any,
 ) -> None:  # fmt: skip
     """The user's function, which fills one line, called for each line."""
-    from ..twins import handles
+    from ..module_copies import handles
 
     _check(function, "scipy.ndimage.generic_filter1d")
     before, n = size // 2 + origin, shape_of(x)[axis]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from ..twins import Float, twins
+from ..module_copies import Float, twins
 from . import fourier, leaves, splines
 
 IMAGE = SimpleNamespace(

@@ -17,7 +17,7 @@ from ...transforms.jvp import jvp
 from .conditions import Constraints, equation, joined, point_of, stationary
 from .constraints import limits_of
 from .minimisers import KKT, minimum
-from .solving import Given, Later, Problem, as_result, as_tuple, numbers_of, pinned, teach
+from .solving import Given, LazyField, Problem, as_result, as_tuple, numbers_of, pinned, teach
 
 LOSSES: dict[str, Callable[[Any], Any]] = {
     "linear": lambda z: z,
@@ -75,8 +75,8 @@ def _result(found: tuple[Any, ...], given: Given) -> Any:
         x=x,
         fun=pinned(fields["fun"], residuals(x)),
         cost=pinned(fields["cost"], _cost(given)(x)),
-        jac=Later(lambda: pinned(fields["jac"], _scaled_jacobian(given, x))),
-        grad=Later(lambda: pinned(fields["grad"], grad(_cost(given))(x))),
+        jac=LazyField(lambda: pinned(fields["jac"], _scaled_jacobian(given, x))),
+        grad=LazyField(lambda: pinned(fields["grad"], grad(_cost(given))(x))),
     )
 
 

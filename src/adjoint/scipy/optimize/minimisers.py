@@ -14,7 +14,7 @@ from ...transforms.grad import grad
 from ...transforms.jacobian import hessian
 from .conditions import Constraints, equation, joined, point_of, stationary
 from .constraints import bounds_of, constraints_of, itself, sized
-from .solving import Given, Later, Problem, as_result, as_tuple, numbers_of, pinned, teach
+from .solving import Given, LazyField, Problem, as_result, as_tuple, numbers_of, pinned, teach
 
 
 def objective_of(given: Given) -> Callable[[Any], Any]:
@@ -66,7 +66,7 @@ def _result(found: tuple[Any, ...], given: Given) -> Any:
         "hess": lambda: hessian(objective)(x),
         "hess_inv": lambda: np.linalg.inv(hessian(objective)(x)),
     }
-    waiting = {k: Later(functools.partial(_pinned, fields[k], make)) for k, make in later.items() if k in fields}
+    waiting = {k: LazyField(functools.partial(_pinned, fields[k], make)) for k, make in later.items() if k in fields}
     if isinstance(fields.get("jac"), list):  # of `trust-constr`: that of the constraints
         del waiting["jac"]
     return as_result(fields, x=x, fun=pinned(fields["fun"], objective(x)), **waiting)

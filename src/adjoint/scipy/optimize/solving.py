@@ -128,7 +128,7 @@ def _plain_field(x: Any) -> Any:
     return None
 
 
-class Later:
+class LazyField:
     """A field of a result that is computed when somebody asks for it."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
@@ -145,7 +145,7 @@ def result_class() -> type:
 
         def __getitem__(self, name: str) -> Any:
             found: Any = dict.__getitem__(self, name)
-            if isinstance(found, Later):
+            if isinstance(found, LazyField):
                 found = found.make()
                 dict.__setitem__(self, name, found)
             return found

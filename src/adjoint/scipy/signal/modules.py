@@ -10,7 +10,7 @@ import scipy.linalg
 import scipy.signal
 
 from ...core.values import shape_of
-from ..twins import Float, methods_run_through, twin, twins
+from ..module_copies import Float, methods_run_through, twin, twins
 from . import leaves
 
 

@@ -21,7 +21,7 @@ from ...rules.linear import Linear
 from ...rules.opaque import Opaque
 from ...rules.stacking import one_by_one
 from ..options import refuse
-from ..seams import has_traced, plain
+from ..patched_methods import has_traced, plain
 from .matrices import is_ours, lifted, made, of_array
 
 

@@ -16,7 +16,7 @@ import scipy.spatial.transform as transform
 from ...core.values import shape_of
 from ...numpy.patching.replacements import Answer, chosen, divert, refuses, runs_through
 from ..batches import in_batches
-from ..twins import twin
+from ..module_copies import twin
 
 PLACE = "scipy.spatial.transform"
 NAMES = (

@@ -10,7 +10,7 @@ import numpy as np
 from ...core.values import shape_of
 from ...numpy.patching.replacements import constant, replaces
 from ..batches import in_batches
-from ..twins import Float, twin
+from ..module_copies import Float, twin
 from .metrics import METRICS
 
 

@@ -168,7 +168,7 @@ def not_differentiated(name: str, original: Callable[..., Any], self: Any, *args
 
 def adopt_density_estimates() -> None:
     """`gaussian_kde`: its sums over the data are compiled, all else is NumPy's code."""
-    from ...core.frames.whose import NUMPY_CODE
+    from ...host.frames.ownership import NUMPY_CODE
 
     NUMPY_CODE.add(_kde.__name__)
     adopt(vars(_kde))

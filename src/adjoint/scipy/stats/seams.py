@@ -10,8 +10,8 @@ from typing import Any
 from scipy._lib import _util
 from scipy.stats import _distn_infrastructure as infrastructure
 
-from ...core.frames.whose import NUMPY_CODE
 from ...core.traced import LOCAL
+from ...host.frames.ownership import NUMPY_CODE
 from ...numpy.dispatch.arguments import holds_traced
 from ...numpy.patching.imported import adopt
 from ...numpy.patching.replacements import Answer, divert

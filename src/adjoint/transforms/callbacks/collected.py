@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ...core.code.decode import Instruction, instructions, line_of
+from ...capture.environment.reach import owner_of_class
 from ...core.errors import ImpureError, message
-from ...core.frames.whose import Owner, owner_of
 from ...core.traced import Traced
-from ...ir.surroundings.reach import owner_of_class
+from ...host.code.decode import Instruction, instructions, line_of
+from ...host.frames.ownership import Owner, owner_of
 from .reach import Reach, attributes_of, content_of
 
 COUNTS = (bool, int)

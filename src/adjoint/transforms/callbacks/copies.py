@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.frames.whose import Owner
+from ...capture.environment.reach import owner_of_class
 from ...core.traced import Traced
-from ...ir.surroundings.reach import owner_of_class
+from ...host.frames.ownership import Owner
 from .reach import ATOMS, Reach, attributes_of, globals_used
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.frames.whose import Owner
+from ...capture.environment.reach import is_users_function, names_of, owner_of_class
 from ...core.traced import Traced
-from ...ir.surroundings.reach import is_users_function, names_of, owner_of_class
+from ...host.frames.ownership import Owner
 
 OPAQUE = (type, types.ModuleType, types.BuiltinFunctionType, str, bytes, int, float, complex, np.generic, np.ndarray)
 """What holds nothing, or nothing that is one call's own."""

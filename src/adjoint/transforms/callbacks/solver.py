@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...core.forking import Lock
 from ...core.primitive import Primitive
 from ...core.rule import Rule
 from ...core.traced import CONSTANTS, Traced, contents, settled, snapshot
 from ...core.tree import flatten
+from ...host.forking import Lock
 from ...rules.stacking import one_by_one
 from .collected import Collected
 from .copies import Copies

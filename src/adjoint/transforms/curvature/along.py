@@ -13,9 +13,9 @@ from ...core.forward import met
 from ...core.traced import Traced, is_of
 from ...core.tree import flatten
 from ...core.values import Value, describe, dtype_of, numpy_number, shape_of, zeros_for
+from ..calling import run
 from ..interface.checking import checked_inputs, given_leaves, output_leaves
 from ..interface.presenting import finished
-from ..recording import run
 from ..sweeps.forward import is_certain
 from .second_order import Motion, SecondOrderTrace
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...core.arguments import LARGEST, NonNegative, Tree, checked, whole
 from ...core.errors import InputError, message
-from ...core.frames.folding import FOLDING
 from ...core.tree import flatten, same_structure
 from ...core.values import describe, shape_of
+from ...host.frames.tracebacks import FOLDING
 from ..interface.checking import checked_function
 from ..jvp import jvp
 from .along import at_point

@@ -14,11 +14,11 @@ from ...core.errors import InputError, message
 from ...core.traced import Traced
 from ...core.tree import flatten
 from ...core.values import Value, describe, dtype_of, shape_of
+from ..calling import entrance
 from ..interface.checking import checked_function
 from ..interface.inputs import checked_argnums, chosen, replaced
 from ..interface.presenting import of_kind
 from ..jacobian import hessian
-from ..recording import entrance
 from .along import CurvaturePoint, SecondDerivatives, along, at_point
 
 

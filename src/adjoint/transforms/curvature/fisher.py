@@ -11,8 +11,8 @@ from ...core.arguments import Positive, checked
 from ...core.derived import derived
 from ...core.errors import InputError, message
 from ...core.values import describe
+from ..calling import entrance
 from ..interface.checking import checked_function
-from ..recording import entrance
 from .examples import jacobian_of_examples
 from .likelihoods import LIKELIHOODS, Likelihood, of_examples, scores
 from .linearised import Linearised, only_array

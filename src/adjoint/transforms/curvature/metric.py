@@ -13,10 +13,10 @@ from ...core.derived import derived
 from ...core.errors import InputError, OutputError, message
 from ...core.tree import flatten
 from ...core.values import describe, dtype_of, shape_of
+from ..calling import entrance
 from ..interface.checking import checked_function
 from ..interface.inputs import checked_argnums, chosen, replaced
 from ..jacobian import hvp
-from ..recording import entrance
 from ..vmap import vmap
 from .linearised import Linearised
 

@@ -13,10 +13,10 @@ from ...core.derived import derived
 from ...core.errors import InputError, message
 from ...core.tree import flatten, ways
 from ...core.values import Value, describe, dtype_of, may_hold, shape_of
+from ..calling import entrance
 from ..interface.checking import checked_function
 from ..interface.inputs import checked_argnums, chosen, replaced
 from ..jvp import jvp
-from ..recording import entrance
 from ..taylor.polynomial import derivative_along
 from .along import CurvaturePoint, at_point
 

@@ -8,9 +8,9 @@ from typing import Any
 from ...core.arguments import Axes, Count, checked
 from ...core.derived import derived
 from ...core.errors import InputError, message
+from ..calling import entrance
 from ..grad import grad
 from ..interface.checking import checked_function
-from ..recording import entrance
 from ..vmap import vmap
 
 

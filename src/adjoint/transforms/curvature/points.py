@@ -11,10 +11,10 @@ import numpy as np
 
 from ...core.arguments import NonNegative, Tree, checked
 from ...core.errors import InputError, OutputError, UnsupportedError, message
-from ...core.frames.folding import FOLDING
 from ...core.traced import Traced
 from ...core.tree import flatten
 from ...core.values import describe, dtype_of, shape_of
+from ...host.frames.tracebacks import FOLDING
 from ..grad import value_and_grad
 from ..interface.checking import checked_function
 from ..jacobian import hessian

@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.batch import BatchTrace
+from ...core.calls.float_warnings import quiet
 from ...core.forward import ForwardTrace, note_question, note_replaced, pushed
-from ...core.frames.asking import is_asking
-from ...core.frames.float_warnings import quiet
 from ...core.primitive import Primitive
 from ...core.trace import Trace, new_level
 from ...core.traced import Ended, Traced, is_of, peel
 from ...core.types import Params
 from ...core.values import Value, dtype_of, is_inexact, shape_of, zeros_for
+from ...host.frames.asking import is_asking
 from ...rules.elementwise import Elementwise
 from ...rules.linear import Linear
 from ...rules.multilinear import Multilinear

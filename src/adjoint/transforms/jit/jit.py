@@ -10,17 +10,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar
 
+from ...capture.recording.recording import NOT_YET, Given
 from ...core.derived import found_jitted as made_again
 from ...core.derived import reference
-from ...core.forking import renewed_lock
 from ...core.traced import LOCAL, Traced, settled
 from ...core.values import is_captured
+from ...host.forking import renewed_lock
 from ...ir.capture import ForeignValueError
 from ...ir.conditions import floating_errors
-from ...ir.recording.recording import NOT_YET, Given
-from ...ir.recording.waiting import Waiting
+from ...ir.progress_line import Waiting
 from ..callbacks.raised import RAISED_ONCE, is_pending
-from ..recording import call_traced, looking_for_nans, run
+from ..calling import call_traced, looking_for_nans, run
 from ..settings import JITTED, is_off
 from . import limits
 from .keys import CallParts, check_objects, taken_apart

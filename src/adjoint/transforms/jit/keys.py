@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...capture.environment.facts import fact
+from ...capture.recording.recording import Given, is_dynamic
 from ...core.errors import InputError, message
 from ...core.traced import Traced
 from ...core.tree import LEAVES, NAMESPACE, containers, flatten
 from ...core.values import describe
 from ...ir.counts import is_count
 from ...ir.program import KINDS
-from ...ir.recording.recording import Given, is_dynamic
-from ...ir.surroundings.facts import fact
 
 PLAIN = frozenset((str, bytes, bool, int, type(None), FunctionType, BuiltinFunctionType, np.ufunc))
 """Types of settings of which equal ones cannot be told apart, and that have nothing inside."""

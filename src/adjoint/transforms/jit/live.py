@@ -15,7 +15,7 @@ from collections import OrderedDict
 from typing import Any
 
 from ...core.errors import InputError, message
-from ...core.forking import Lock, held_at_fork
+from ...host.forking import Lock, held_at_fork
 from .path import Path
 
 VARIABLE = "ADJOINT_CODE_MB"

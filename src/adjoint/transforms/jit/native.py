@@ -7,10 +7,10 @@ import types
 import warnings
 from typing import Any
 
+from ...capture.environment.watch import QUICK
+from ...capture.recording.recording import Given, Recording
 from ...ir.interpret import Interpreter
 from ...ir.program import Program
-from ...ir.recording.recording import Given, Recording
-from ...ir.surroundings.watch import QUICK
 from ...rolling.loop import RUNNERS
 from ..compiler import can_compile
 from ..settings import is_off

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ...ir.recording.recording import Recording
-from ...ir.surroundings.varying import Variable, changed_numbers, holds_array, kind_of
+from ...capture.environment.captured_inputs import Variable, changed_numbers, holds_array, kind_of
+from ...capture.recording.recording import Recording
 from .keys import CallParts
 
 PINNED = 2

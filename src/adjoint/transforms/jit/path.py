@@ -6,16 +6,16 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from ...capture.environment.captured_inputs import Variable
+from ...capture.recording.record import record
+from ...capture.recording.recording import NOT_YET, Given, Recording, is_dynamic
 from ...ir.loops import LoopPrimitive
 from ...ir.program import Program, inner_programs
-from ...ir.recording.record import record
-from ...ir.recording.recording import NOT_YET, Given, Recording, is_dynamic
-from ...ir.recording.waiting import look
-from ...ir.surroundings.varying import Variable
-from ...numpy.patching.naming import prepare
+from ...ir.progress_line import look
+from ...numpy.patching.module_properties import prepare
 from ...rolling.passes import smaller
-from ..loops.python_branches import Branches, PythonBranches
-from ..recording import run
+from ..calling import run
+from ..control.branches import Branches, PythonBranches
 from .keys import CallParts, StaticKey
 from .native import called_once, executable
 

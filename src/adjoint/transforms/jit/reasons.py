@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...capture.recording.recording import Recording
 from ...core.errors import user_line
 from ...core.values import describe
 from ...ir.program import GUARD, Failure, Program, Step, short
-from ...ir.recording.recording import Recording
 from .keys import CallParts, StaticKey
 from .path import Path
 from .show import kind_in_words, named

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.code import versions
-from ...core.frames.whose import is_library
 from ...core.tree import flatten, paths
 from ...core.values import describe
+from ...host.code import versions
+from ...host.frames.ownership import is_library
 from ...ir.program import Program, Step, guards_of
 from .keys import CallParts
 

@@ -12,7 +12,9 @@ from typing import Any, final
 
 import numpy as np
 
-from ...core.frames.float_warnings import words
+from ...capture.recording.recording import is_dynamic
+from ...capture.recording.state import noting_puts, take_back
+from ...core.calls.float_warnings import words
 from ...core.primitive import Primitive
 from ...core.reverse import ReverseTrace
 from ...core.rule import Needed, Rule, Slots, Tangents
@@ -26,13 +28,11 @@ from ...core.types import Numeric, Params
 from ...core.values import Value, is_inexact, zeros_for
 from ...ir.counts import is_count
 from ...ir.effects import silenced
-from ...ir.recording.recording import is_dynamic
-from ...ir.recording.state import noting_puts, take_back
+from ...rules.one_sided import is_settled
 from ...rules.residuals import like, near_by_push
-from ...rules.sides import is_settled
+from ..calling import call_traced, run
 from ..interface.checking import output_leaves
 from ..jvp import jvp as push_forward
-from ..recording import call_traced, run
 from ..step import conjugated, writable
 from ..vjp import vjp_inside as pull_back
 from ..vmap import vmap

@@ -4,6 +4,5 @@
 `fallback.py` takes over where they decide by values. `scan.py`, `while_loop.py`, `cond.py` and `recomputing.py` are the
 primitives, whose operands stand in the records of `ir/loops.py`. What derivatives and batches of all of them have in
 common is in `body_rules.py` and `step_back.py`. On plain values, loops are run by `evaluate.py` and `running.py`.
-`python_loops.py` finds loops in what jit records of Python's own `while`; `python_branches.py`, `ways.py` and
-`merging.py` put the two sides of an `if` together that are in different recordings.
+Loops and branches of Python itself are found in `transforms/control`.
 """

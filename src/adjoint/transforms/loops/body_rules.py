@@ -12,8 +12,8 @@ from typing import Any, TypeVar, final
 import numpy as np
 
 from ...core.batch import BatchTrace
+from ...core.calls.float_warnings import quiet
 from ...core.forward import ForwardTrace, met
-from ...core.frames.float_warnings import quiet
 from ...core.primitive import Primitive
 from ...core.reverse import ReverseTrace, pull
 from ...core.rule import Needed, Rule, Slots, Tangents

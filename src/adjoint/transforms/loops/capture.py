@@ -9,18 +9,18 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ...core.calls.float_warnings import quiet
 from ...core.errors import UnsupportedError, message
-from ...core.forking import Lock, held_at_fork
-from ...core.frames.float_warnings import quiet
 from ...core.traced import Traced, snapshot
 from ...core.values import Value, may_hold
+from ...host.forking import Lock, held_at_fork
 from ...ir.capture import CaptureTrace, GuardRefusedError, example
 from ...ir.effects import is_made_up, noted
 from ...ir.failures import may_fail
 from ...ir.keys import key_of
 from ...ir.passes import program_pass, simplified
 from ...ir.program import Program, Type, type_of
-from ..recording import run
+from ..calling import run
 
 T = TypeVar("T")
 

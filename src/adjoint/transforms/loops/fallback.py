@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ...capture.environment.captured_inputs import undone
+from ...capture.environment.discover import look
 from ...core.errors import AdjointError, UnsupportedError, message
 from ...core.traced import Traced
 from ...core.tree import flatten
 from ...core.values import Value, cannot_branch
 from ...ir.capture import GuardRefusedError
-from ...ir.surroundings.looking import look
-from ...ir.surroundings.varying import undone
 
 Restore = Callable[[list[Any]], Any]
 

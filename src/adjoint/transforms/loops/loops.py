@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ...capture.environment.discover import may_catch
 from ...core.arguments import Count, Index, Size, Tree, Truth, checked
 from ...core.errors import BatchError, InputError, message
 from ...core.traced import Traced
 from ...core.values import Value, describe, dtype_of, shape_of
 from ...ir.capture import GuardRefusedError
 from ...ir.loops import ScanOperands, WhileOperands, split
-from ...ir.surroundings.looking import may_catch
 from ..interface.checking import checked_function
 from ..settings import is_off
 from . import cond as loop_cond

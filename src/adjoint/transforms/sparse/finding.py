@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...capture.recording.recording import Computed, Recording, is_dynamic
 from ...core.errors import InputError, OutputError, UnsupportedError, message
 from ...core.traced import Traced
 from ...core.tree import flatten
@@ -16,7 +17,6 @@ from ...ir.bits import same_bits
 from ...ir.interpret import Interpreter
 from ...ir.passes import simplified, without_dead
 from ...ir.program import Program, Type, decides
-from ...ir.recording.recording import Computed, Recording, is_dynamic
 from ...rolling.passes import smaller
 from ..interface.checking import checked_inputs
 from ..interface.inputs import Argnums, chosen, replaced

@@ -8,9 +8,9 @@ from typing import Any
 from ...core.arguments import checked
 from ...core.derived import derived
 from ...core.tree import flatten
+from ..calling import entrance
 from ..interface.checking import checked_function
 from ..interface.inputs import checked_argnums
-from ..recording import entrance
 from .finding import is_inside
 from .matrices import Sparse
 from .sets import scipy_sparse

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from ...core.frames.float_warnings import quiet
+from ...core.calls.float_warnings import quiet
 from ...core.reverse import PLAIN, ReverseTrace, Seeds, pull
 from ...core.singular.finite import all_finite
 from ...core.traced import ARRAY, Traced, is_differentiated
 from ...core.values import Value, cannot_branch, zeros_for
 from ...rules.residuals import Ghost
-from ..recording import run
+from ..calling import run
 
 
 @quiet
@@ -57,7 +57,7 @@ def _carefully_pulled(
     """Where the plain sweep cannot tell, or values are too large for it to be sure: structural zeros, then limits."""
     from ...core.singular.careful_sweep import pull_careful  # seldom needed, so not when the library is imported
     from ...rules.singular.limits import decided
-    from ...rules.singular.nearby import SweepBack
+    from ...rules.singular.limits_sweep import SweepBack
 
     if plainly is not None:
         return decided(plainly, [None] * len(plainly), SweepBack, trace, seeds, inputs, run, is_large=True)

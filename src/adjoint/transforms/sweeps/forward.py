@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from ...core.calls.float_warnings import quiet
 from ...core.forward import met, pushed
-from ...core.frames.float_warnings import quiet
 from ...core.reverse import INPUT, OUTPUT
 from ...core.singular.careful_sweep import pull_careful
 from ...core.singular.finite import all_finite
 from ...core.traced import Traced
 from ...core.values import Value, cannot_branch, may_hold, shape_of, unshared, zeros_for
+from ..calling import run
 from ..interface.presenting import of_kind
-from ..recording import run
 from ..vjp import TraceAtPoint
 from .back import has_replaced
 
@@ -56,7 +56,7 @@ def is_certain(tangents: list[Value]) -> bool:
 def tangents_decided(recording: TraceAtPoint, moves: list[Value], given: list[Value], in_doubt: bool) -> list[Value]:
     """The tangents with limits where they are not finite, or everywhere if any of them is in doubt."""
     from ...rules.singular.limits import decided
-    from ...rules.singular.nearby import SweepForward  # seldom needed, so not when the library is imported
+    from ...rules.singular.limits_sweep import SweepForward  # seldom needed, so not when the library is imported
 
     tangents, places = list(given), recording.places
     doubt = in_doubt and _is_in_doubt(recording)

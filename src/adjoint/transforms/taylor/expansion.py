@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ...core.calls.float_warnings import quiet
 from ...core.errors import InputError, message
 from ...core.forward import met
-from ...core.frames.float_warnings import quiet
 from ...core.taylor import TaylorTrace
 from ...core.traced import Traced, is_of
 from ...core.tree import flatten
 from ...core.values import Value, concrete, describe, dtype_of, is_python, may_hold, shape_of, unshared, zeros_for
+from ..calling import run
 from ..interface.checking import checked_inputs, checked_tangents, given_leaves, output_leaves
 from ..interface.presenting import finished
-from ..recording import run
 from ..sweeps.forward import as_value
 
 
@@ -60,7 +60,7 @@ def _with_replaced(fun: Callable[..., Any], x: Any, direction: Any, rows: list[A
     """The coefficients where something was replaced as it was not finite: what a limit tells, and nan."""
     from ...core.singular.replaced import isolated  # seldom needed, so not when the library is imported
     from ...ir.effects import silenced
-    from ...rules.singular.again import expanded
+    from ...rules.singular.retrace import expanded
     from ..jvp import jvp
     from ..vjp import TraceAtPoint
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from ...core.arguments import Tree, checked, whole
 from ...core.errors import InputError, message
-from ...core.frames.folding import FOLDING
 from ...core.tree import flatten
 from ...core.values import describe, dtype_of, shape_of
+from ...host.frames.tracebacks import FOLDING
+from ..calling import entered
 from ..interface.checking import checked_function
-from ..recording import entered
 from ..vmap import vmap
 from .expansion import checked_order, expanded
 

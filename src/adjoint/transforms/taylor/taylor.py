@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from ...core.arguments import Tree, checked, whole
-from ...core.frames.folding import FOLDING
+from ...host.frames.tracebacks import FOLDING
+from ..calling import entered
 from ..interface.checking import checked_function
-from ..recording import entered
 from .expansion import checked_direction, expanded
 from .series import TaylorSeries
 

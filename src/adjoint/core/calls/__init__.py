@@ -1,0 +1,1 @@
+"""Calls of the user's code that meet the library: their names, and errors and warnings at their lines."""

@@ -1,0 +1,118 @@
+"""Where code tests a truth value inside a loop, and what it has at that time: read from its instructions."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+from collections.abc import Mapping
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any
+
+from ..code.decode import index_at, instructions
+from ..code.flow import depths_in, is_plain, jumps_in, live_in, loops_around, tested, ways_on
+from .ownership import is_users_code
+
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from ..records import NamedTuple
+
+
+class Test(NamedTuple):
+    """A place where a truth value is tested in a loop."""
+
+    loops: tuple[int, ...]
+    """The places at which the loops around it take the next item, the outer ones first: their iterators are all that is
+    on the stack, but for what is tested."""
+    live: frozenset[str] | None
+    """The variables that may be read after it, before they are set; None if nothing is known of that."""
+
+
+def test_of(frame: FrameType) -> Test | None:
+    """The test that a frame is at, in a loop.
+
+    Its variables, and the iterators of the loops around it, decide alone how it goes on: no context of a `with` and no
+    part of an expression is waiting on its stack.
+    """
+    code = frame.f_code
+    known = _known.get(id(code))
+    if known is None:
+        known = _known[id(code)] = code, tests_in(code)
+    return known[1].get(frame.f_lasti)
+
+
+_known: dict[int, tuple[CodeType, dict[int, Test]]] = {}
+"""By the address of a code, which is kept, so that no other one gets its address."""
+
+
+def tests_in(code: CodeType) -> dict[int, Test]:
+    """Such tests by their places."""
+    back = [(target, place) for place, target in jumps_in(code).items() if target <= place] if is_plain(code) else []
+    depths = depths_in(code) if back else {}
+    found = {}
+    for step in instructions(code):
+        takes = tested(step)
+        if takes is None or step.place not in depths or not any([low <= step.place <= high for low, high in back]):
+            continue
+        loops = loops_around(code, step.place, depths[step.place] - takes)
+        if loops is None:
+            continue
+        live = live_in(code)
+        names = frozenset((*live[step.place], *code.co_cellvars, *code.co_freevars)) if live else None
+        found[step.place] = Test(loops, names)
+    return found
+
+
+def may_come_back(frame: FrameType, loop: FrameType, test: int, outcome: bool) -> bool:
+    """Whether a loop would come back to its test, if that which a frame is at had the other outcome.
+
+    A function that the loop calls returns to it, unless it raises.
+    """
+    if frame is not loop:
+        return is_users_code(frame)
+    return _comes_back(frame.f_code, frame.f_lasti, not outcome, test)
+
+
+@functools.lru_cache(1024)
+def _comes_back(code: CodeType, place: int, outcome: bool, test: int) -> bool:
+    """Whether there is a way from a place with this outcome to a test, inside the innermost loop around both."""
+    steps, targets = instructions(code), jumps_in(code)
+    at = index_at(code, place)
+    while steps[at].name in ("TO_BOOL", "COMPARE_OP"):
+        at += 1
+    name = steps[at].name
+    around = [(t, p) for p, t in targets.items() if t <= min(place, test) and max(place, test) <= p]
+    if not name.startswith("POP_JUMP") or not name.endswith(("_TRUE", "_FALSE")) or not around:
+        return False
+    low, high = max(around, key=lambda pair: pair[0] - pair[1])
+    jumps = name.endswith("_TRUE") == outcome
+    number = {step.place: k for k, step in enumerate(steps)}
+    waiting, seen = [there for there, is_jump in ways_on(code, at) if is_jump == jumps], set()
+    while waiting:
+        there = waiting.pop()
+        if there == test:
+            return True
+        if there in seen or not low <= there <= high:
+            continue
+        seen.add(there)
+        waiting += [on for on, _ in ways_on(code, number[there])]
+    return False
+
+
+def loop_over_call(frame: FrameType) -> int | None:
+    """The place of the `for` that takes its items from what a frame is calling; None if it does something else."""
+    code = frame.f_code
+    steps, at = instructions(code), index_at(code, frame.f_lasti)
+    names = [step.name for step in steps[at : at + 3]]
+    if names != ["CALL", "GET_ITER", "FOR_ITER"] or steps[at + 1].place in jumps_in(code).values():
+        return None  # or of something else at other times, as in  for k in xs if xs else range(3)
+    return steps[at + 2].place
+
+
+def set_variables(frame: FrameType, values: Mapping[str, Any]) -> None:
+    """Let variables of a frame that is under way hold these."""
+    variables: Any = frame.f_locals
+    variables.update(values)
+    if sys.version_info < (3, 13):  # before, these were a copy
+        ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(0))
