@@ -12,7 +12,7 @@ from collections.abc import Container
 from typing import Any, NamedTuple, TypeVar
 
 from ...host.code.decode import Instruction, instructions, stack_effect
-from ...host.code.flow import jumps_in
+from ...host.code.graph import jumps_in
 from ...host.code.versions import NULL_IS_LAST
 
 F = TypeVar("F")

@@ -37,6 +37,14 @@ class Instruction(NamedTuple):
     """The instruction of the interpreter."""
 
 
+class Handler(NamedTuple):
+    """A part of a code whose errors are handled: from one place to before another, and where control goes with them."""
+
+    start: int
+    end: int
+    target: int
+
+
 NAME, CONSTANT, VARIABLE, COMMON_CONSTANT, ITSELF, JUMP = range(1, 7)
 """What an argument may stand for."""
 
@@ -120,6 +128,28 @@ def _target(text: bytes, step: Instruction) -> int:
     name = opname[step.number]
     is_back = "BACKWARD" in name or name == "END_ASYNC_FOR"
     return start - 2 * step.arg if is_back else start + 2 * step.arg
+
+
+@functools.lru_cache(4096)
+def handlers_in(code: CodeType) -> tuple[Handler, ...]:
+    """The parts of a code that have a handler, innermost first."""
+    if not code.co_exceptiontable:
+        return ()
+    numbers = _numbers_in(code.co_exceptiontable)
+    rows = [numbers[k : k + 3] for k in range(0, len(numbers), 4)]  # the fourth is how deep the stack is then
+    return tuple([Handler(2 * start, 2 * (start + length), 2 * target) for start, length, target in rows])
+
+
+def _numbers_in(table: bytes) -> list[int]:
+    """The numbers of a table of handlers: six bits in each byte, and one that says whether there are more."""
+    found: list[int] = []
+    number = 0
+    for byte in table:
+        number = number << 6 | byte & 63
+        if not byte & 64:
+            found.append(number)
+            number = 0
+    return found
 
 
 def variables_of(code: CodeType) -> tuple[str, ...]:

@@ -5,13 +5,11 @@ the exceptions that it would catch. Read from its instructions, without its sour
 from __future__ import annotations
 
 import builtins
-import dis
-import functools
 from collections.abc import Iterator, Sequence
 from types import CodeType, FrameType
 from typing import Any
 
-from ..code.decode import Instruction, index_at, instructions, start_of
+from ..code.decode import Instruction, handlers_in, index_at, instructions, start_of
 
 UNKNOWN: Any = object()
 NAMES = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF")
@@ -131,12 +129,5 @@ def _handlers(code: CodeType, place: int) -> list[int]:
     found: list[int] = []
     while place not in found:
         found.append(place)
-        place = next((entry.target for entry in _entries(code) if entry.start <= place < entry.end), place)
+        place = next((h.target for h in handlers_in(code) if h.start <= place < h.end), place)
     return found[1:]
-
-
-@functools.lru_cache(4096)
-def _entries(code: CodeType) -> list[Any]:
-    """The parts of a code that have a handler, innermost first."""
-    entries: list[Any] = dis.Bytecode(code).exception_entries  # type: ignore[attr-defined]
-    return entries

@@ -7,7 +7,8 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
 from ..code.decode import index_at, instructions
-from ..code.flow import depths_in, is_plain, jumps_in, live_in, loops_around, loops_over, tested
+from ..code.graph import graph_of, is_plain
+from ..code.stack import depths_in, loops_around, tested
 from ..code.versions import CALL_TAKES_ARGUMENTS
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def resumption_of(frame: FrameType) -> Resumption | None:
 
 @functools.lru_cache(4096)
 def _resumption(code: CodeType, at: int) -> Resumption | None:
-    step, targets = instructions(code)[at], jumps_in(code)
+    step = instructions(code)[at]
     takes = tested(step)
     if takes is None and step.name in CALLS:
         takes = CALLS[step.name] + step.arg * CALL_TAKES_ARGUMENTS
@@ -49,17 +50,8 @@ def _resumption(code: CodeType, at: int) -> Resumption | None:
     loops = loops_around(code, step.place, depth - takes)
     if loops is None:
         return None
-    live = live_in(code)
-    read = live[step.place] if live else code.co_varnames
-    around = loops_over(code, step.place)
-    back = {target for place, target in targets.items() if target <= step.place <= place}
-    is_open = not back <= {*around} or any([_can_be_left(code, place) for place in around])
+    graph = graph_of(code)
+    read = graph.live[step.place] if graph.live else code.co_varnames
+    headers = {graph.start_of(loop.header) for loop in graph.loops_with(step.place)}
+    is_open = not headers <= {*loops} or any([graph.is_left_early(graph.block_at(place)) for place in loops])
     return Resumption(frozenset((*read, *code.co_cellvars, *code.co_freevars)), loops, is_open)
-
-
-def _can_be_left(code: CodeType, loop: int) -> bool:
-    """Whether a `for` has a `break`, `return` or `raise`."""
-    targets = jumps_in(code)
-    inside = [s for s in instructions(code) if loop < s.place < targets[loop]]
-    ends = [targets[s.place] >= targets[loop] for s in inside if s.place in targets]
-    return any(ends) or any([s.name.startswith(("RETURN", "RAISE", "RERAISE")) for s in inside])
