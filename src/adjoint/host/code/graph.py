@@ -8,9 +8,9 @@ from __future__ import annotations
 import functools
 import inspect
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .decode import Instruction, handlers_in, instructions
 
@@ -78,6 +78,20 @@ def graph_of(code: CodeType) -> FlowGraph:
     return FlowGraph(code)
 
 
+T = TypeVar("T")
+
+
+class _Lazy(Generic[T]):
+    """A property that is computed once; the one of `functools` has a lock in Python 3.11, for all graphs together."""
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self._compute = compute
+
+    def __get__(self, graph: Any, owner: type) -> T:
+        value = vars(graph)[self._compute.__name__] = self._compute(graph)
+        return value
+
+
 class FlowGraph:
     """The basic blocks of a code, by number: the first is where it begins."""
 
@@ -122,7 +136,7 @@ class FlowGraph:
         """The blocks that begin between two places, both included."""
         return frozenset([b for b in range(len(self.blocks)) if low <= self.start_of(b) <= high])
 
-    @functools.cached_property
+    @_Lazy
     def dominators(self) -> list[int | None]:
         """For each block its immediate dominator: the last one before it that control cannot have gone around.
 
@@ -130,7 +144,7 @@ class FlowGraph:
         """
         return immediate_dominators(self.edges, 0)
 
-    @functools.cached_property
+    @_Lazy
     def post_dominators(self) -> list[int | None]:
         """For each block the next one that control cannot go around if there is no error: where branches join.
 
@@ -147,7 +161,7 @@ class FlowGraph:
         """Whether control passes the first block on every path without errors from the second to the end."""
         return a in _chain(self.post_dominators, b)
 
-    @functools.cached_property
+    @_Lazy
     def loops(self) -> tuple[NaturalLoop, ...]:
         """The natural loops, inner ones before those around them; all that lead back to one header are one."""
         is_reached = [above is not None for above in self.dominators]
@@ -185,7 +199,7 @@ class FlowGraph:
             waiting += self.blocks[block].successors
         return False
 
-    @functools.cached_property
+    @_Lazy
     def live(self) -> dict[int, set[str]]:
         """For each place the variables that may be read from there on before they are set; nothing if unknown.
 
