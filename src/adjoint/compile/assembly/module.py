@@ -107,7 +107,7 @@ class Module:
         self.functions.append(f"define {result.name} @{name}{text}")
 
     def _note_sums(self, body: Sequence[Instruction]) -> None:
-        """Note sums of numbers, not of vectors, whose order is left open, and loops that are not said to stay scalar."""
+        """Note sums of numbers whose order is left open, and loops that are not said to stay scalar."""
         if any([type(i) is Arithmetic and i.flags == "reassoc" and not i.kind.lanes for i in body]):
             self.reassociates = True
             if any([type(i) is Branch and i.is_vectorisable_latch for i in body]):
