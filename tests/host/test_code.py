@@ -97,12 +97,6 @@ def test_loops_and_variables():
     assert index_at(code, test.place + 2) == index_at(code, test.place)  # a place in its caches
 
 
-def test_only_one_room_reads_instructions():
-    """Who asks what code does, asks `host/code`; but for checkpoints, which use public names only."""
-    readers = [f for f in SOURCE.rglob("*.py") if "get_instructions" in f.read_text(encoding="utf-8")]
-    assert {f.relative_to(SOURCE).parts[0] for f in readers} <= {"training"}
-
-
 @pytest.fixture
 def _unknown(monkeypatch):
     """A Python whose instructions nobody has looked at; nothing has been said of it yet."""

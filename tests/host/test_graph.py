@@ -18,8 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from adjoint.host.code.decode import handlers_in, instructions, line_of
+from adjoint.host.code.decode import handlers_in, instructions
 from adjoint.host.code.graph import graph_of, immediate_dominators, successors
+from adjoint.host.code.positions import line_of
 
 MODULES = [argparse, ast, bisect, copy, functools, heapq, inspect, json.decoder, statistics, textwrap]
 

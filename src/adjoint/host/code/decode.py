@@ -13,7 +13,7 @@ from opcode import stack_effect as _stack_effect
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from .versions import COMMON, PAIRS, SAME, SHIFTS, SILENT, SUBSCRIPT, VERSION
+from .versions import COMMON, PAIRS, SAME, SHIFTS, SILENT, SUBSCRIPT, VERSION, otherwise
 
 if TYPE_CHECKING:
     from typing import NamedTuple
@@ -64,12 +64,17 @@ def _readings() -> list[int]:
 
 
 READINGS = _readings()
-CACHE = opmap["CACHE"]
+CACHE = opmap.get("CACHE", 0)
 ATTRIBUTE_SAYS_SO = VERSION >= (3, 12)
 """Whether an odd argument of `LOAD_ATTR` means that the attribute is called; before, `LOAD_METHOD` did."""
 
 
+def _refused(code: CodeType) -> tuple[Instruction, ...]:
+    raise LookupError(f"the instructions of Python {VERSION} are not known")
+
+
 @functools.lru_cache(4096)
+@otherwise(_refused)
 def instructions(code: CodeType) -> tuple[Instruction, ...]:
     """The instructions of a code, in their order."""
     text, high = code.co_code, 0
@@ -170,20 +175,3 @@ def index_at(code: CodeType, place: int) -> int:
 def stack_effect(step: Instruction, *, jump: bool = False) -> int:
     """By how much an instruction makes the stack deeper."""
     return _stack_effect(step.number, step.arg if step.number >= HAVE_ARGUMENT else None, jump=jump)
-
-
-@functools.lru_cache(1024)
-def positions_of(code: CodeType) -> list[tuple[int | None, int | None, int | None, int | None]]:
-    """For every two bytes of a code the part of the source they come from: lines, then columns."""
-    return list(code.co_positions())
-
-
-def start_of(code: CodeType, step: Instruction) -> tuple[int, int] | None:
-    """The line and the column at which the source of an instruction begins."""
-    line, _, column, _ = positions_of(code)[step.place // 2]
-    return None if line is None or column is None else (line, column)
-
-
-def line_of(code: CodeType, step: Instruction) -> int | None:
-    """The line of the source that an instruction comes from."""
-    return positions_of(code)[step.place // 2][0]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
-import sys
-from collections.abc import Mapping
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..code.decode import index_at, instructions
 from ..code.graph import graph_of, is_plain, jumps_in, successors
 from ..code.stack import depths_in, loops_around, tested
+from ..code.versions import otherwise
 from .ownership import is_users_code
 
 if TYPE_CHECKING:
@@ -30,6 +28,7 @@ class Test(NamedTuple):
     """The variables that may be read after it, before they are set; None if nothing is known of that."""
 
 
+@otherwise(lambda frame: None)
 def test_of(frame: FrameType) -> Test | None:
     """The test that a frame is at, in a loop.
 
@@ -66,6 +65,7 @@ def tests_in(code: CodeType) -> dict[int, Test]:
     return found
 
 
+@otherwise(lambda frame, loop, test, outcome: False)
 def may_come_back(frame: FrameType, loop: FrameType, test: int, outcome: bool) -> bool:
     """Whether a loop would come back to its test, if that which a frame is at had the other outcome.
 
@@ -93,6 +93,7 @@ def _comes_back(code: CodeType, place: int, outcome: bool, test: int) -> bool:
     return any([graph.can_reach(start, graph.block_at(test), inside) for start in starts])
 
 
+@otherwise(lambda frame: None)
 def loop_over_call(frame: FrameType) -> int | None:
     """The place of the `for` that takes its items from what a frame is calling; None if it does something else."""
     code = frame.f_code
@@ -101,11 +102,3 @@ def loop_over_call(frame: FrameType) -> int | None:
     if names != ["CALL", "GET_ITER", "FOR_ITER"] or steps[at + 1].place in jumps_in(code).values():
         return None  # or of something else at other times, as in  for k in xs if xs else range(3)
     return steps[at + 2].place
-
-
-def set_variables(frame: FrameType, values: Mapping[str, Any]) -> None:
-    """Let variables of a frame that is under way hold these."""
-    variables: Any = frame.f_locals
-    variables.update(values)
-    if sys.version_info < (3, 13):  # before, these were a copy
-        ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(0))

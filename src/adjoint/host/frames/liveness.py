@@ -6,10 +6,11 @@ import functools
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
-from ..code.decode import index_at, instructions
+from ..code.decode import Instruction, index_at, instructions
 from ..code.graph import graph_of, is_plain
+from ..code.positions import line_of
 from ..code.stack import depths_in, loops_around, tested
-from ..code.versions import CALL_TAKES_ARGUMENTS
+from ..code.versions import CALL_TAKES_ARGUMENTS, otherwise
 
 if TYPE_CHECKING:
     from typing import NamedTuple
@@ -30,6 +31,7 @@ class Resumption(NamedTuple):
     """Whether one of the loops around it may end at any time: a `while`, or a `for` that can be left."""
 
 
+@otherwise(lambda frame: None)
 def resumption_of(frame: FrameType) -> Resumption | None:
     """What decides how a frame goes on from a test or a call.
 
@@ -55,3 +57,46 @@ def _resumption(code: CodeType, at: int) -> Resumption | None:
     headers = {graph.start_of(loop.header) for loop in graph.loops_with(step.place)}
     is_open = not headers <= {*loops} or any([graph.is_left_early(graph.block_at(place)) for place in loops])
     return Resumption(frozenset((*read, *code.co_cellvars, *code.co_freevars)), loops, is_open)
+
+
+GLOBAL = "global "
+"""Before the names of global variables."""
+
+
+def _all_names(frame: FrameType) -> set[str]:
+    code = frame.f_code
+    return {*code.co_varnames, *code.co_cellvars, *code.co_freevars, *[GLOBAL + name for name in code.co_names]}
+
+
+@otherwise(_all_names)
+def read_later(frame: FrameType) -> set[str]:
+    """The variables that a call may still read, in the next iteration of a loop too."""
+    code, here = frame.f_code, frame.f_lasti
+    steps = instructions(code)
+    jumps = [s for s in steps if s.place > here and "JUMP_BACKWARD" in s.name and s.value <= here]
+    start = min([s.value for s in jumps], default=here + 1)
+    found = {n for s in steps if s.place > here for n in _touched(s, code)[0]}
+    past = [s for s in steps if s.place <= here]
+    line = line_of(code, past[-1])
+    loaded = [n for s in past if line is not None and line_of(code, s) == line for n in _touched(s, code)[0]]
+    found.update([n for n in loaded if loaded.count(n) > 1])  # as f in  f(brentq(f, 0, 1)),  which waits on the stack
+    written: set[str] = set()
+    for step in past:
+        if start <= step.place:
+            read, stored = _touched(step, code)
+            found.update(read - written)
+            written |= stored
+    return found
+
+
+def _touched(step: Instruction, code: CodeType) -> tuple[set[str], set[str]]:
+    """The variables that an instruction reads, and those that it sets."""
+    if step.name in ("STORE_FAST", "STORE_DEREF"):
+        return set(), {step.value}
+    if step.name == "LOAD_GLOBAL":
+        return {GLOBAL + step.value}, set()
+    if step.name == "LOAD_DEREF":
+        return {step.value}, set()
+    if step.name.startswith("LOAD_FAST"):  # of a variable of inner functions it makes a closure
+        return {step.value} - set(code.co_cellvars) - set(code.co_freevars), set()
+    return set(), set()
