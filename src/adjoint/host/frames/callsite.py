@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from sys import _getframe as getframe
-from types import CodeType, FrameType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..code.decode import Instruction, index_at, instructions
 from ..code.positions import start_of
-from ..code.versions import IN_PLACE, NULL_IS_LAST, otherwise
+from ..code.versions import IN_PLACE, IS_KNOWN, NULL_IS_LAST, otherwise
 from .ownership import OURS, is_library, is_up_to_date, kept_until_the_next_import, package_of, takes_handles
 
 if TYPE_CHECKING:
@@ -98,14 +98,16 @@ def reader(
 ) -> Callable[[ModuleType], Any]:
     """What a property reads: a name of a module; where it is only called, and `local.depth` is set, another version.
 
-    It is asked for at every call of NumPy, so all of it stands in one function.
+    It is asked for at every call of NumPy, so all of it stands in one function. Where instructions are not known,
+    functions of `math` are taken to be called; types and universal functions are not.
     """
     ours: Any = None
+    is_taken = not IS_KNOWN and type(original) is BuiltinFunctionType
 
     def read(module: ModuleType) -> Any:
         nonlocal ours
         frame = getframe(1)
-        if id(frame.f_code) + frame.f_lasti not in CALLS and not site_of(frame).calls:
+        if id(frame.f_code) + frame.f_lasti not in CALLS and not site_of(frame).calls and not is_taken:
             return named_in(names, name)
         try:
             if names[name] is not original or not local.depth:
