@@ -144,6 +144,26 @@ def test_what_is_kept_is_computed():
             np.testing.assert_allclose(np.asarray(found), want)
 
 
+def test_truth_values_that_are_kept():
+    """There are but two objects for all truth values; those of handles that were kept are the right ones."""
+    log, later = logging.getLogger("adjoint.tests.deferring.truths"), Later()
+    log.addHandler(later)
+    log.setLevel(logging.INFO)
+    log.propagate = False
+
+    def f(x):
+        y = np.sin(x) * 2
+        log.info("%s %s %s %s", np.any(y > 1.9), np.any(y > 7.0), np.sum(y) > 3.0, y > 1.0)
+        return np.sum(y)
+
+    y = np.sin(BIG) * 2
+    for g in (ad.jit(f), ad.jit(ad.grad(f))):
+        later.kept.clear()
+        g(BIG)
+        for found, want in zip(later.kept, [True, False, True, y > 1.0], strict=True):
+            np.testing.assert_array_equal(np.asarray(found), want)
+
+
 def test_changed_arrays(always):
     """A plain array counts as it was when it was used."""
 

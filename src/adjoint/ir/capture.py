@@ -174,7 +174,8 @@ class CaptureTrace(Trace):
         """Write a step down without taking it; `out` stands for its result."""
         made = self._written(primitive, numbers, params, out)
         outs = out if primitive.multiple else (out,)
-        self.deferred.put_off(self.program.steps[-1], values, outs)  # type: ignore[union-attr]
+        handles = made if primitive.multiple else (made,)
+        self.deferred.put_off(self.program.steps[-1], values, outs, handles)  # type: ignore[union-attr]
         return made
 
     def computed(self, number: int, value: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -29,7 +30,7 @@ LARGE = 10_000
 class Deferred:
     """The values of one recording that have not been computed, and how they are if they are wanted."""
 
-    __slots__ = ("_known", "_makers", "_program", "_stand_ins", "guessed")
+    __slots__ = ("_known", "_makers", "_program", "_stand_ins", "_truths", "guessed")
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -38,6 +39,8 @@ class Deferred:
         self._known: dict[int, Any] = {}
         """Operands of such steps, and values that have been computed since."""
         self._stand_ins: dict[int, Any] = {}
+        self._truths: dict[int, weakref.ref[Traced]] = {}
+        """The handles of truth values: there are but two of these, so that who holds one is not to be seen from it."""
         self.guessed = False
         """Whether a decision was taken without looking: the program has a guard that may not hold even now."""
 
@@ -56,14 +59,16 @@ class Deferred:
             return None
         return _result(primitive, values, params, waits)
 
-    def put_off(self, step: Step, values: Sequence[Any], outs: Sequence[Any]) -> None:
+    def put_off(self, step: Step, values: Sequence[Any], outs: Sequence[Any], handles: Sequence[Traced]) -> None:
         """A step has been written down, but not taken: with these operands, and these results for the time being."""
         for number, value in zip(step.args, values, strict=True):
             if number not in self._makers:
                 self._known.setdefault(number, value)
-        for number, out in zip(step.outs, outs, strict=True):
+        for number, out, handle in zip(step.outs, outs, handles, strict=True):
             self._makers[number] = step
             self._stand_ins[number] = out
+            if type(out) is np.bool:
+                self._truths[number] = weakref.ref(handle)
 
     def example(self, value: Any) -> Any:
         """Something that a value could be, where it is not computed for that."""
@@ -96,21 +101,32 @@ class Deferred:
 
     def settle(self, frozen: Callable[[int], Any]) -> None:
         """At the end of the recording: compute what somebody has kept a handle of, as for a log."""
-        left, self._stand_ins = self._stand_ins, {}
-        shared = Counter(map(id, left.values()))
-        for number in sorted(left, reverse=True):  # views before what they are views of
-            out, times = _popped(left, number)
-            shared[id(out)] -= 1
-            is_kept = times > ALONE + shared[id(out)] and type(out) is not np.bool
-            if is_kept and number in self._makers:
-                self._stand_ins[number] = out
-            del out
+        kept = self._kept()
+        self._stand_ins = {number: kept[number] for number in sorted(kept, reverse=True) if number in self._makers}
         for number, out in list(self._stand_ins.items()):
             value = self.value(number, out, frozen)
-            if value is not out:
-                for handle in gc.get_referrers(out):
-                    if type(handle) is Traced and handle.value is out:
-                        handle.value = value
+            if value is out:
+                continue
+            truth = self._truths.get(number)
+            for handle in gc.get_referrers(out) if truth is None else [truth()]:
+                if type(handle) is Traced and handle.value is out:
+                    handle.value = value
+
+    def _kept(self) -> dict[int, Any]:
+        """What stands for values of which somebody has a handle, or a view; afterwards nothing else does."""
+        left, self._stand_ins = self._stand_ins, {}
+        arrays = {number: weakref.ref(out) for number, out in left.items() if type(out) is ARRAY}
+        truths = {number: left[number] for number, handle in self._truths.items() if handle() is not None}
+        numbers = {number: out for number, out in left.items() if type(out) is not ARRAY and number not in self._truths}
+        del left
+        shared = Counter(map(id, numbers.values()))
+        for number in list(numbers):
+            out, times = _popped(numbers, number)
+            shared[id(out)] -= 1
+            if times > ALONE + shared[id(out)]:
+                truths[number] = out
+            del out
+        return truths | {number: out for number, array in arrays.items() if (out := array()) is not None}
 
     def _compute(self, wanted: int, frozen: Callable[[int], Any]) -> None:
         steps: dict[int, Step] = {}
@@ -130,7 +146,10 @@ class Deferred:
 
 
 def _popped(table: dict[int, Any], number: int) -> tuple[Any, int]:
-    """What a table holds, taken out of it, and the references there are to it, those of this function among them."""
+    """The number that a table holds, taken out of it, and the references to it, those of this function among them.
+
+    Numbers have no weak references, as arrays have.
+    """
     out = table.pop(number)
     return out, sys.getrefcount(out)
 
