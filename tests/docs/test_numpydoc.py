@@ -34,7 +34,7 @@ METHODS = [
         Symbolic,
         ad.testing.Case,
         ad.data.Batches,
-        ad.data.Standardiser,
+        ad.data.Standardizer,
     )
     for name, method in vars(kind).items()
     if inspect.isfunction(method) and not name.startswith("_") and name not in FOR_THE_LIBRARY

@@ -64,7 +64,7 @@ def at(x: Any) -> Callable[[Any], Any]:
 
 def stepped(optimizer: Any) -> Any:
     """One step of an optimiser."""
-    if optim.looks_ahead(optimizer):
+    if optim.needs_function(optimizer):
         return optim.minimize(square, V, optimizer, max_steps=2, jit=False)
     return optimizer.update(V, optimizer.init(V), V, value=1.0)
 
@@ -236,7 +236,7 @@ def _data() -> dict[str, Call]:
         "data.batches": Call(
             data.batches,
             {
-                "X": X, "y": Y, "size": 2, "shuffle": True, "seed": 0, "drop_last": False, "buffer": None,
+                "X": X, "y": Y, "batch_size": 2, "shuffle": True, "seed": 0, "drop_last": False, "buffer": None,
                 "checked": True,
             },
             then=lambda made: [batch for batch, _ in zip(made, range(9), strict=False)],
@@ -245,8 +245,8 @@ def _data() -> dict[str, Call]:
         "data.class_weights": Call(data.class_weights, {"labels": Y, "classes": 2}),
         "data.one_hot": Call(data.one_hot, {"labels": Y, "classes": 2, "dtype": float}),
         "data.order": Call(data.order, {"n": 5, "seed": 0, "epoch": 0}),
-        "data.split": Call(data.split, {"X": X, "y": Y, "test": 0.5, "seed": 0, "stratify": None}),
-        "data.standardise": Call(data.standardise, {"X": X, "axis": 0}),
+        "data.split": Call(data.split, {"X": X, "y": Y, "test_size": 0.5, "seed": 0, "stratify": None}),
+        "data.standardize": Call(data.standardize, {"X": X, "axis": 0}),
     }  # fmt: skip
 
 
@@ -281,8 +281,8 @@ def _losses() -> dict[str, Call]:
         "losses.empirical_risk": Call(
             losses.empirical_risk, {"model": lambda x: x @ V[:2], "loss": losses.squared, "X": X, "y": pair[1]}
         ),
-        "losses.generalisation_gap": Call(
-            losses.generalisation_gap,
+        "losses.generalization_gap": Call(
+            losses.generalization_gap,
             {"model": lambda x: x @ V[:2], "loss": losses.squared, "train": pair, "test": pair},
         ),
         "losses.check_labels": Call(losses.check_labels, {"labels": Y, "classes": 2}),
@@ -377,7 +377,7 @@ def _layers() -> dict[str, Call]:
             ad.train,
             {
                 "model": dense(), "loss": losses.cross_entropy, "data": (X, Y), "optimizer": optim.sgd(0.1),
-                "epochs": 1, "batch_size": 2, "seed": 0, "validation": (X, Y), "metrics": {}, "regulariser": None,
+                "epochs": 1, "batch_size": 2, "seed": 0, "validation": (X, Y), "metrics": {}, "regularizer": None,
                 "freeze": (), "sample_weight": None, "class_weight": None, "shuffle": True, "drop_last": False,
                 "accumulate": 1, "clip_per_sample": None, "patience": None, "callbacks": (), "checkpoint": None,
                 "progress": False,
@@ -407,7 +407,7 @@ def _optimisers() -> dict[str, Call]:
         "optim.levenberg_marquardt": Call(optim.levenberg_marquardt, {"damping": 1e-3}),
         "optim.is_descent": Call(optim.is_descent, {"gradient": V, "step": -V}),
         "optim.lbfgs": Call(optim.lbfgs, {"memory": 10, "c1": 1e-4, "c2": 0.9}, then=stepped),
-        "optim.looks_ahead": Call(optim.looks_ahead, {"optimizer": optim.sgd(0.1)}),
+        "optim.needs_function": Call(optim.needs_function, {"optimizer": optim.sgd(0.1)}),
         "optim.minimize": Call(
             optim.minimize,
             {

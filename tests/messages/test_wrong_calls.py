@@ -172,5 +172,5 @@ def test_every_public_function_is_in_the_table():
         if inspect.isfunction(getattr(module, name)) and f"{place}.{name}".lstrip(".") not in named
     ]
     assert sorted(missing) == [
-        "clear_caches", "nn.fill", "nn.statistic", "optim.reused", "tree.register",
+        "clear_caches", "nn.set_fields", "nn.statistic", "optim.cached", "tree.register",
     ]  # fmt: skip  # take nothing, or whatever they are given

@@ -106,7 +106,7 @@ def has(optimizer: Optimizer, fact: str) -> bool:
 
 
 @checked()
-def looks_ahead(optimizer: Optimizer) -> bool:
+def needs_function(optimizer: Optimizer) -> bool:
     """Whether an optimiser evaluates the function at other places, as a line search does, and decides by its values.
 
     Parameters
@@ -122,7 +122,7 @@ def looks_ahead(optimizer: Optimizer) -> bool:
     Examples
     --------
     >>> from adjoint import optim
-    >>> optim.looks_ahead(optim.lbfgs()), optim.looks_ahead(optim.adam(1e-3))
+    >>> optim.needs_function(optim.lbfgs()), optim.needs_function(optim.adam(1e-3))
     (True, False)
     """
     return has(optimizer, "vector")

@@ -18,7 +18,7 @@ from .gradients import norm
 from .lbfgs import lbfgs
 from .objective import Objective
 from .result import Result
-from .reuse import reused
+from .reuse import cached
 from .stop import Progress, Rule, check_rule, gradient
 
 PATH_NUMBERS = 1000
@@ -200,7 +200,7 @@ def _on_trees(f: Any, x0: Any, optimizer: Optimizer, args: tuple[Any, ...], jit:
         step, state = optimizer.update(g, state, x, value=value, function=lambda p: f(p, *args))
         return apply(x, step), state, value, norm(g), norm(step)
 
-    run = reused((_on_trees, f, optimizer), lambda: ad.jit(advance)) if jit else advance
+    run = cached((_on_trees, f, optimizer), lambda: ad.jit(advance)) if jit else advance
     x, state, last = x0, optimizer.init(x0), math.inf
     while True:
         new, after, value, gradient_norm, step_norm = run(x, state, *args)

@@ -11,7 +11,7 @@ import adjoint as ad
 
 from .base import Optimizer
 from .checks import Rate, at, described, foreign, like, number, rate_of, refuse
-from .reuse import reused
+from .reuse import cached
 from .vectors import on_vectors
 
 LIKELIHOODS = ("gaussian", "bernoulli", "categorical")
@@ -114,4 +114,4 @@ def _fisher(model: Any, unravel: Any, x: Any, likelihood: str) -> Any:
         information = ad.fisher(model, likelihood)
         return ad.jit(lambda v: information(unravel(v)))
 
-    return reused((_fisher, model, likelihood, x.shape), jitted)(x)
+    return cached((_fisher, model, likelihood, x.shape), jitted)(x)

@@ -10,7 +10,7 @@ import numpy as np
 
 import adjoint as ad
 
-from .reuse import reused
+from .reuse import cached
 
 
 class Objective:
@@ -99,7 +99,7 @@ class Objective:
         """A derivative as a function of the vector alone, compiled anew only for a new function or form."""
         function, unravel, transform = self.function, self.unravel, TRANSFORMS[name]
         flat = function if self.is_vector else lambda vector, *args: function(unravel(vector), *args)
-        made = reused((name, self.key), lambda: ad.jit(transform(flat))) if self.jit else transform(flat)
+        made = cached((name, self.key), lambda: ad.jit(transform(flat))) if self.jit else transform(flat)
         args = self.args
         if not args:
             return made  # type: ignore[no-any-return]

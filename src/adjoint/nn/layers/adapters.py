@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import checks
 from ..init import as_key, initializer
-from ..layer import fill, layer, statistic
+from ..layer import layer, set_fields, statistic
 from .dense import Dense
 
 
@@ -75,7 +75,7 @@ class LowRank:
         inputs, outputs = dense.weight.shape
         kind, size = dense.weight.dtype, checks.count("LowRank", "rank", rank)
         left = initializer("lecun_normal")(as_key(key), (inputs, size), kind)
-        fill(self, weight=dense.weight, bias=dense.bias, left=left, right=np.zeros((size, outputs), kind))
+        set_fields(self, weight=dense.weight, bias=dense.bias, left=left, right=np.zeros((size, outputs), kind))
 
     def __call__(self, x: Any) -> Any:
         """Apply the layer to the last axis."""

@@ -12,7 +12,7 @@ from ...arguments import Array, Numbers, checked
 from .. import checks
 from ..activations import softmax
 from ..init import as_key
-from ..layer import described, fill, layer, static
+from ..layer import described, layer, set_fields, static
 from .dense import Dense
 
 FAR = -1e30
@@ -140,7 +140,7 @@ class MultiHeadAttention:
             raise checks.refuse("MultiHeadAttention: heads has to divide width.", f"width={n}, heads={h}")
         keys = ad.random.split(as_key(key), 4)
         q, k, v, o = [Dense(n, n, key=own, bias=bias, dtype=dtype) for own in keys]
-        fill(self, query=q, key=k, value=v, output=o, heads=h, causal=causal)
+        set_fields(self, query=q, key=k, value=v, output=o, heads=h, causal=causal)
 
     def __call__(self, x: Any, context: Any = None, *, mask: Any = None) -> Any:
         """Attend to the context, or to x itself; the mask is broadcast to (..., heads, t, s)."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import checks
 from ..init import Initializer, as_key, initializer
-from ..layer import described, fill, layer, static
+from ..layer import described, layer, set_fields, static
 
 Padding = str | int | Sequence[int]
 
@@ -83,7 +83,7 @@ class Conv2d:
         init: str | Initializer = "he_normal",
         dtype: Any = np.float64,
     ) -> None:
-        fill(self, groups=groups)
+        set_fields(self, groups=groups)
         _spread(
             self, padding, make(self, 2, (inputs, outputs), kernel, key, stride, bias, init, dtype, groups), dilation
         )
@@ -155,7 +155,7 @@ class Conv1d:
         init: str | Initializer = "he_normal",
         dtype: Any = np.float64,
     ) -> None:
-        fill(self, groups=groups)
+        set_fields(self, groups=groups)
         _spread(
             self, padding, make(self, 1, (inputs, outputs), kernel, key, stride, bias, init, dtype, groups), dilation
         )
@@ -186,7 +186,7 @@ def make(
         raise checks.refuse(
             f"{name}: groups has to divide inputs and outputs.", f"groups={parts}, inputs={inputs}, outputs={outputs}"
         )
-    fill(
+    set_fields(
         made,
         weight=initializer(init)(as_key(key), (*size, inputs // parts, outputs), kind),
         bias=np.zeros(outputs, kind) if bias else None,
@@ -199,7 +199,7 @@ def _spread(made: Any, padding: Any, size: tuple[int, ...], dilation: Any) -> No
     """Set how far apart a kernel looks, and the zeros around what it looks at."""
     name = type(made).__name__
     apart = checks.pair(name, "dilation", dilation, len(size))
-    fill(made, dilation=apart, padding=sides(name, padding, spans(size, apart)))
+    set_fields(made, dilation=apart, padding=sides(name, padding, spans(size, apart)))
 
 
 def spans(size: Sequence[int], dilation: Sequence[int]) -> tuple[int, ...]:

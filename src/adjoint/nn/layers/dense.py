@@ -10,7 +10,7 @@ import adjoint as ad
 
 from .. import checks
 from ..init import Initializer, as_key, initializer
-from ..layer import described, fill, layer
+from ..layer import described, layer, set_fields
 
 
 @layer
@@ -56,7 +56,9 @@ class Dense:
     ) -> None:
         kind = checks.real("Dense", dtype)
         shape = (checks.count("Dense", "inputs", inputs), checks.count("Dense", "outputs", outputs))
-        fill(self, weight=initializer(init)(as_key(key), shape, kind), bias=np.zeros(outputs, kind) if bias else None)
+        set_fields(
+            self, weight=initializer(init)(as_key(key), shape, kind), bias=np.zeros(outputs, kind) if bias else None
+        )
 
     def __call__(self, x: Any) -> Any:
         """Apply the layer to the last axis."""
@@ -93,7 +95,7 @@ class Embedding:
     def __init__(self, count: int, width: int, *, key: Any, dtype: Any = np.float64) -> None:
         shape = (checks.count("Embedding", "count", count), checks.count("Embedding", "width", width))
         kind = checks.real("Embedding", dtype)
-        fill(self, weight=ad.random.normal(as_key(key), shape, 0.0, shape[1] ** -0.5, dtype=kind))
+        set_fields(self, weight=ad.random.normal(as_key(key), shape, 0.0, shape[1] ** -0.5, dtype=kind))
 
     def __call__(self, x: Any) -> Any:
         """The vectors of whole numbers x, with one axis more than x."""

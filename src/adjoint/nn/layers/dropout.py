@@ -9,7 +9,7 @@ import numpy as np
 import adjoint as ad
 
 from .. import checks
-from ..layer import fill, layer, static
+from ..layer import layer, set_fields, static
 
 
 @layer
@@ -33,7 +33,7 @@ class Dropout:
     rate: float = static()
 
     def __post_init__(self) -> None:
-        fill(self, rate=checks.fraction("Dropout", "rate", self.rate))
+        set_fields(self, rate=checks.fraction("Dropout", "rate", self.rate))
 
     @property
     def stochastic(self) -> bool:

@@ -12,11 +12,11 @@ import adjoint as ad
 
 from .. import checks, named
 from ..init import Initializer, as_key
-from ..layer import fill, layer
+from ..layer import layer, set_fields
 from ..training import split_among, training
 from .dense import Dense
 from .dropout import Dropout
-from .normalisation import BatchNorm, LayerNorm
+from .normalization import BatchNorm, LayerNorm
 from .prelu import PReLU
 from .sequential import Activation, inside
 
@@ -82,7 +82,7 @@ class MLP:
             raise checks.refuse("MLP: norm has to be None, 'batch' or 'layer'.", f"norm={norm!r}")
         kind = checks.real("MLP", dtype)
         keys = ad.random.split(as_key(key), len(widths) - 1)
-        fill(
+        set_fields(
             self,
             layers=tuple(
                 [

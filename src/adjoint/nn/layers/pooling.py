@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..layer import described, fill, layer, static
+from ..layer import described, layer, set_fields, static
 
 
 class _Pool:
@@ -23,7 +23,7 @@ class _Pool:
         name = type(self).__name__
         window = checks.pair(name, "window", self.window, self.axes)
         stride = window if self.stride is None else checks.pair(name, "stride", self.stride, self.axes)
-        fill(self, window=window, stride=stride)
+        set_fields(self, window=window, stride=stride)
 
     def _pooled(self, x: Any, combine: Callable[[Any, Any], Any]) -> Any:
         shape = np.shape(x)

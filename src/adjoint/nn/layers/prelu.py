@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import checks
 from ..activations import leaky_relu
-from ..layer import fill, layer
+from ..layer import layer, set_fields
 
 
 @layer
@@ -36,7 +36,9 @@ class PReLU:
 
     def __init__(self, width: int, *, slope: float = 0.25, dtype: Any = np.float64) -> None:
         kind = checks.real("PReLU", dtype)
-        fill(self, slope=np.full(checks.count("PReLU", "width", width), checks.finite("PReLU", "slope", slope), kind))
+        set_fields(
+            self, slope=np.full(checks.count("PReLU", "width", width), checks.finite("PReLU", "slope", slope), kind)
+        )
 
     def __call__(self, x: Any) -> Any:
         """Apply the layer to the last axis."""

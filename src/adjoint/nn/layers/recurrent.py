@@ -16,7 +16,7 @@ import adjoint as ad
 from .. import checks
 from ..activations import sigmoid
 from ..init import as_key, glorot_uniform, orthogonal
-from ..layer import described, fill, layer, static
+from ..layer import described, layer, set_fields, static
 
 
 class _Cell:
@@ -30,7 +30,7 @@ class _Cell:
         name, kind = type(self).__name__, checks.real(type(self).__name__, dtype)
         c, d = checks.count(name, "inputs", inputs), checks.count(name, "width", width)
         keys = ad.random.split(as_key(key), 2 * gates)
-        fill(
+        set_fields(
             self,
             weight=np.concatenate([glorot_uniform(k, (c, d), kind) for k in keys[:gates]], axis=1),
             recurrent=np.concatenate([orthogonal(k, (d, d), kind) for k in keys[gates:]], axis=1),

@@ -9,7 +9,7 @@ from typing import Any
 import adjoint as ad
 
 from .. import checks, named
-from ..layer import fill, layer, static, text_of
+from ..layer import layer, set_fields, static, text_of
 from ..training import split_among, training
 
 
@@ -33,7 +33,7 @@ class Activation:
     function: Callable[[Any], Any] = static()
 
     def __post_init__(self) -> None:
-        fill(self, function=named.activation(self.function))
+        set_fields(self, function=named.activation(self.function))
 
     def __call__(self, x: Any) -> Any:
         """The function of x."""
@@ -68,7 +68,7 @@ class Sequential:
     def __init__(self, *layers: Any) -> None:
         if len(layers) == 1 and isinstance(layers[0], (list, tuple)):
             layers = tuple(layers[0])
-        fill(self, layers=tuple([as_layer(part) for part in layers]))
+        set_fields(self, layers=tuple([as_layer(part) for part in layers]))
 
     def __call__(self, x: Any) -> Any:
         """Apply the layers in turn."""

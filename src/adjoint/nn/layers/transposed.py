@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import checks
 from ..init import Initializer
-from ..layer import fill, layer, static
+from ..layer import layer, set_fields, static
 from .convolution import Padding, check_shape, convolve, make, sides
 
 
@@ -141,14 +141,14 @@ def _cut(made: Any, padding: Any, size: tuple[int, ...]) -> None:
     """Set what is cut off before and after each axis; negative where zeros are added, for steps beyond the kernel."""
     if padding == "same":
         surplus = [k - s for k, s in zip(size, made.stride, strict=True)]
-        fill(made, padding=tuple([(max(n, 0) // 2, n - max(n, 0) // 2) for n in surplus]))
+        set_fields(made, padding=tuple([(max(n, 0) // 2, n - max(n, 0) // 2) for n in surplus]))
         return
     cut = sides(type(made).__name__, padding, size)
     if any([before >= k for (before, _), k in zip(cut, size, strict=True)]):
         raise checks.refuse(
             f"{type(made).__name__}: padding has to be smaller than the kernel.", f"padding={padding!r}, kernel={size}"
         )
-    fill(made, padding=cut)
+    set_fields(made, padding=cut)
 
 
 def _spread_out(name: str, own: Any, x: Any) -> Any:

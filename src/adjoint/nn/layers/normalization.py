@@ -10,7 +10,7 @@ import numpy as np
 import adjoint as ad
 
 from .. import checks
-from ..layer import described, fill, layer, static, statistic
+from ..layer import described, layer, set_fields, static, statistic
 
 
 @layer
@@ -52,9 +52,11 @@ class BatchNorm:
 
     def __init__(self, width: int, *, momentum: float = 0.1, epsilon: float = 1e-5, dtype: Any = np.float64) -> None:
         n, kind = checks.count("BatchNorm", "width", width), checks.real("BatchNorm", dtype)
-        fill(self, scale=np.ones(n, kind), shift=np.zeros(n, kind), mean=np.zeros(n, kind), variance=np.ones(n, kind))
-        fill(self, momentum=checks.fraction("BatchNorm", "momentum", momentum))
-        fill(self, epsilon=checks.positive("BatchNorm", "epsilon", epsilon))
+        set_fields(
+            self, scale=np.ones(n, kind), shift=np.zeros(n, kind), mean=np.zeros(n, kind), variance=np.ones(n, kind)
+        )
+        set_fields(self, momentum=checks.fraction("BatchNorm", "momentum", momentum))
+        set_fields(self, epsilon=checks.positive("BatchNorm", "epsilon", epsilon))
 
     def __call__(self, x: Any) -> Any:
         """Normalised by the running statistics."""
@@ -114,8 +116,8 @@ class LayerNorm:
 
     def __init__(self, width: int, *, epsilon: float = 1e-5, dtype: Any = np.float64) -> None:
         n, kind = checks.count("LayerNorm", "width", width), checks.real("LayerNorm", dtype)
-        fill(self, scale=np.ones(n, kind), shift=np.zeros(n, kind))
-        fill(self, epsilon=checks.positive("LayerNorm", "epsilon", epsilon))
+        set_fields(self, scale=np.ones(n, kind), shift=np.zeros(n, kind))
+        set_fields(self, epsilon=checks.positive("LayerNorm", "epsilon", epsilon))
 
     def __call__(self, x: Any) -> Any:
         """Normalised along the last axis."""
@@ -151,7 +153,7 @@ class RMSNorm:
 
     def __init__(self, width: int, *, epsilon: float = 1e-5, dtype: Any = np.float64) -> None:
         n, kind = checks.count("RMSNorm", "width", width), checks.real("RMSNorm", dtype)
-        fill(self, scale=np.ones(n, kind), epsilon=checks.positive("RMSNorm", "epsilon", epsilon))
+        set_fields(self, scale=np.ones(n, kind), epsilon=checks.positive("RMSNorm", "epsilon", epsilon))
 
     def __call__(self, x: Any) -> Any:
         """Normalised along the last axis."""
@@ -195,8 +197,8 @@ class GroupNorm:
         parts = checks.count("GroupNorm", "groups", groups)
         if n % parts:
             raise checks.refuse("GroupNorm: groups has to divide width.", f"groups={parts}, width={n}")
-        fill(self, scale=np.ones(n, kind), shift=np.zeros(n, kind), groups=parts)
-        fill(self, epsilon=checks.positive("GroupNorm", "epsilon", epsilon))
+        set_fields(self, scale=np.ones(n, kind), shift=np.zeros(n, kind), groups=parts)
+        set_fields(self, epsilon=checks.positive("GroupNorm", "epsilon", epsilon))
 
     def __call__(self, x: Any) -> Any:
         """Normalised over each group of channels of each example."""

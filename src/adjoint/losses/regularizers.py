@@ -14,11 +14,11 @@ import adjoint as ad
 from ..arguments import Count, Finite, Patterns, checked, fitting
 
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
-Regulariser = Callable[[Any], Any]
+Regularizer = Callable[[Any], Any]
 
 
 @checked()
-def l2(strength: Finite, *, only: Patterns = "*") -> Regulariser:
+def l2(strength: Finite, *, only: Patterns = "*") -> Regularizer:
     r"""The sum of the squares of the parameters, times a strength.
 
     .. math:: R(w) = \lambda \sum_i w_i^2
@@ -52,7 +52,7 @@ def l2(strength: Finite, *, only: Patterns = "*") -> Regulariser:
 
 
 @checked()
-def l1(strength: Finite, *, only: Patterns = "*") -> Regulariser:
+def l1(strength: Finite, *, only: Patterns = "*") -> Regularizer:
     r"""The sum of the sizes of the parameters, times a strength: it moves small ones to 0.
 
     .. math:: R(w) = \lambda \sum_i |w_i|
@@ -84,7 +84,7 @@ def l1(strength: Finite, *, only: Patterns = "*") -> Regulariser:
 
 
 @checked()
-def elastic(l1: Finite, l2: Finite, *, only: Patterns = "*") -> Regulariser:
+def elastic(l1: Finite, l2: Finite, *, only: Patterns = "*") -> Regularizer:
     r"""Both: sizes and squares of the parameters, each times its strength.
 
     .. math:: R(w) = \lambda_1 \sum_i |w_i| + \lambda_2 \sum_i w_i^2
@@ -120,7 +120,7 @@ def elastic(l1: Finite, l2: Finite, *, only: Patterns = "*") -> Regulariser:
 
 
 @checked()
-def gaussian_prior(sigma: Finite, *, n: Count = 1, only: Patterns = "*") -> Regulariser:
+def gaussian_prior(sigma: Finite, *, n: Count = 1, only: Patterns = "*") -> Regularizer:
     r"""Minus the logarithm of a normal density of the parameters around 0, over n.
 
     .. math:: -\tfrac1n \log p(w) = \tfrac1n \sum_i \left(\frac{w_i^2}{2 \sigma^2} + \log \sigma
@@ -162,7 +162,7 @@ def gaussian_prior(sigma: Finite, *, n: Count = 1, only: Patterns = "*") -> Regu
 
 
 @checked()
-def laplace_prior(b: Finite, *, n: Count = 1, only: Patterns = "*") -> Regulariser:
+def laplace_prior(b: Finite, *, n: Count = 1, only: Patterns = "*") -> Regularizer:
     r"""Minus the logarithm of a Laplace density of the parameters around 0, over n.
 
     .. math:: -\tfrac1n \log p(w) = \tfrac1n \sum_i \left(\frac{|w_i|}{b} + \log 2 b\right)
