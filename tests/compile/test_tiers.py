@@ -371,7 +371,7 @@ def test_several_paths_switching_and_clearing():
     points = [np.linspace(0.5, 1.0, 9), -np.linspace(0.5, 1.0, 9)]
     want = [np.sum(np.exp(points[0]) * points[0]), np.sum(np.sin(points[1]) * points[1])]
     for k in range(20):
-        with ad.disable_jit():
+        with ad.config.disable_jit():
             np.testing.assert_allclose(f(points[k % 2]), want[k % 2], rtol=1e-14)
         np.testing.assert_allclose(f(points[k % 2]), want[k % 2], rtol=1e-14)
     assert len(codes(f)) == 2

@@ -119,29 +119,35 @@ def _transforms() -> dict[str, Call]:
         "custom_rule": Call(
             ad.custom_rule, {"fun": np.sin, "jvp": lambda p, t: (np.sin(p[0]), t[0]), "vjp": None}, then=at(V)
         ),
-        "classify": Call(ad.classify, {"fun": square, "x": V * 0.0, "tolerance": None}),
-        "is_convex_between": Call(
-            ad.is_convex_between, {"fun": square, "a": V, "b": -V, "points": 5, "tolerance": None}
+        "curvature.classify": Call(ad.curvature.classify, {"fun": square, "x": V * 0.0, "tolerance": None}),
+        "curvature.is_convex_between": Call(
+            ad.curvature.is_convex_between, {"fun": square, "a": V, "b": -V, "points": 5, "tolerance": None}
         ),
-        "hessian_diagonal": Call(
-            ad.hessian_diagonal, {"fun": square, "argnums": 0, "chunk_size": None}, then=at(V)
+        "curvature.hessian_diagonal": Call(
+            ad.curvature.hessian_diagonal, {"fun": square, "argnums": 0, "chunk_size": None}, then=at(V)
         ),
-        "laplacian": Call(
-            ad.laplacian, {"fun": square, "argnums": 0, "probes": 2, "key": KEY, "chunk_size": None}, then=at(V)
+        "curvature.laplacian": Call(
+            ad.curvature.laplacian,
+            {"fun": square, "argnums": 0, "probes": 2, "key": KEY, "chunk_size": None},
+            then=at(V),
         ),
-        "fisher": Call(
-            ad.fisher,
+        "curvature.fisher": Call(
+            ad.curvature.fisher,
             {
                 "model": lambda w: X @ w, "likelihood": "gaussian", "empirical": False, "per_sample": False,
                 "variance": 1.0, "product": False,
             },
             then=at(V[:2]),
         ),
-        "gauss_newton": Call(
-            ad.gauss_newton, {"model": lambda w: X @ w, "loss": square, "product": False}, then=at(V[:2])
+        "curvature.gauss_newton": Call(
+            ad.curvature.gauss_newton, {"model": lambda w: X @ w, "loss": square, "product": False}, then=at(V[:2])
         ),
-        "metric": Call(ad.metric, {"fun": np.sin, "argnums": 0, "product": False}, then=at(V)),
-        "partial": Call(ad.partial, {"fun": square, "argnums": 0}, rest=(0,), then=at(V), after="fun"),
+        "curvature.pullback_metric": Call(
+            ad.curvature.pullback_metric, {"fun": np.sin, "argnums": 0, "product": False}, then=at(V)
+        ),
+        "curvature.partial_derivative": Call(
+            ad.curvature.partial_derivative, {"fun": square, "argnums": 0}, rest=(0,), then=at(V), after="fun"
+        ),
         "per_sample_grad": Call(
             ad.per_sample_grad,
             {
@@ -150,12 +156,12 @@ def _transforms() -> dict[str, Call]:
             },
             then=lambda made: made(V[:2], X),
         ),
-        "sparsity": Call(ad.sparsity, {"fun": np.sin, "argnums": 0}, then=at(V)),
-        "hessian_sparsity": Call(ad.hessian_sparsity, {"fun": square, "argnums": 0}, then=at(V)),
-        "sparse_jacobian": Call(ad.sparse_jacobian, {"fun": np.sin, "argnums": 0, "pattern": None}, then=at(V)),
-        "sparse_hessian": Call(ad.sparse_hessian, {"fun": square, "argnums": 0, "pattern": None}, then=at(V)),
+        "sparse.sparsity": Call(ad.sparse.sparsity, {"fun": np.sin, "argnums": 0}, then=at(V)),
+        "sparse.hessian_sparsity": Call(ad.sparse.hessian_sparsity, {"fun": square, "argnums": 0}, then=at(V)),
+        "sparse.jacobian": Call(ad.sparse.jacobian, {"fun": np.sin, "argnums": 0, "pattern": None}, then=at(V)),
+        "sparse.hessian": Call(ad.sparse.hessian, {"fun": square, "argnums": 0, "pattern": None}, then=at(V)),
         "taylor": Call(ad.taylor, {"fun": np.sin, "x0": 0.3, "order": 3, "direction": None}),
-        "taylor_polynomial": Call(ad.taylor_polynomial, {"fun": square, "x0": V, "order": 2}),
+        "curvature.taylor_polynomial": Call(ad.curvature.taylor_polynomial, {"fun": square, "x0": V, "order": 2}),
         "explain": Call(
             ad.explain,
             {
@@ -164,8 +170,10 @@ def _transforms() -> dict[str, Call]:
             },
             then=lambda made: str(made(V)),
         ),
-        "find_nan": Call(ad.find_nan, {"fun": square}, then=at(V)),
-        "health": Call(ad.health, {"fun": square, "argnums": 0, "vanishing": 1e-3, "exploding": 1e3}, then=at(V)),
+        "debug.find_nan": Call(ad.debug.find_nan, {"fun": square}, then=at(V)),
+        "debug.health": Call(
+            ad.debug.health, {"fun": square, "argnums": 0, "vanishing": 1e-3, "exploding": 1e3}, then=at(V)
+        ),
         "numerical.grad": Call(
             ad.numerical.grad,
             {"fun": square, "argnums": 0, "method": "central", "step": None, "error": False},
@@ -477,8 +485,8 @@ def _draws() -> dict[str, Call]:
 def _tools() -> dict[str, Call]:
     tree = ad.tree
     return {
-        "set_threads": Call(ad.set_threads, {"n": None}),
-        "set_cache": Call(ad.set_cache, {"folder": None}),
+        "config.set_threads": Call(ad.config.set_threads, {"n": None}),
+        "config.set_cache": Call(ad.config.set_cache, {"folder": None}),
         "block": Call(ad.block, {"name": "part"}),
         "debug.print": Call(ad.debug.print, {"text": "x"}),
         "debug.callback": Call(ad.debug.callback, {"function": lambda: None}),

@@ -69,7 +69,7 @@ def test_numbers_are_the_same_in_every_run():
     first = train(network(dropout=0.3), losses.cross_entropy, (X, Y), optim.adam(0.01), epochs=3, batch_size=8)
     train(network(), losses.cross_entropy, (X, Y), optim.sgd(0.01), epochs=1)
     second = train(network(dropout=0.3), losses.cross_entropy, (X, Y), optim.adam(0.01), epochs=3, batch_size=8)
-    ad.clear_caches()
+    ad.config.clear_caches()
     third = train(network(dropout=0.3), losses.cross_entropy, (X, Y), optim.adam(0.01), epochs=3, batch_size=8)
     same(first.model, second.model)
     same(first.model, third.model)

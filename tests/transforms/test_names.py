@@ -157,6 +157,32 @@ def test_slips(slip, meant):
         ad.xyzzy
 
 
+@pytest.mark.parametrize("name", sorted(hints.MOVED))
+def test_names_that_have_moved(name):
+    """They go on working, and say once where they are now; they are not offered."""
+    vars(ad).pop(name, None)
+    home = hints.MOVED[name]
+    with pytest.warns(DeprecationWarning, match=rf"^ad\.{name} is ") as told:
+        before = getattr(ad, name)
+    assert [str(w.message) for w in told] == [f"ad.{name} is  ad.{home}  now: write that instead"]
+    assert told[0].filename == __file__
+    assert before is functools.reduce(getattr, home.split("."), ad)
+    assert getattr(ad, name) is before
+    del vars(ad)[name]
+    assert name not in dir(ad)
+    assert len(dir(ad)) <= 50
+
+
+@pytest.mark.parametrize("name", sorted({*hints.MOVED, *hints.NEVER_AT_THE_TOP}))
+def test_messages_name_what_there_is(name):
+    """The name of a transformation in messages leads to it."""
+    assert functools.reduce(getattr, hints.public_name(name).split("."), ad).__name__ in (
+        name,
+        "pullback_metric",
+        "partial_derivative",
+    )
+
+
 def test_dir_offers_nothing_that_raises():
     """Every attribute that `dir(x)` names can be read, of numbers, arrays, views and batches."""
 

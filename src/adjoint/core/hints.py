@@ -42,7 +42,6 @@ ELSEWHERE: dict[str, str] = {
     "ravel_pytree": "ad.tree.ravel",
     "named_call": "ad.block",
     "named_scope": "ad.block",
-    "config": "ad.set_threads, ad.set_cache, ad.disable_jit",
     "enable_x64": "not needed: computations are in the precision of the arrays, double by default",
     "check_grads": "ad.testing.check_grads",
     "test_util": "ad.testing.check_grads",
@@ -141,6 +140,36 @@ ELSEWHERE: dict[str, str] = {
     "jvps": "ad.vmap of ad.jvp",
 }
 """Names that people know from elsewhere, to what does the same here."""
+
+MOVED: dict[str, str] = {
+    "classify": "curvature.classify",
+    "fisher": "curvature.fisher",
+    "gauss_newton": "curvature.gauss_newton",
+    "hessian_diagonal": "curvature.hessian_diagonal",
+    "is_convex_between": "curvature.is_convex_between",
+    "laplacian": "curvature.laplacian",
+    "metric": "curvature.pullback_metric",
+    "partial": "curvature.partial_derivative",
+    "taylor_polynomial": "curvature.taylor_polynomial",
+    "hessian_sparsity": "sparse.hessian_sparsity",
+    "sparse_hessian": "sparse.hessian",
+    "sparse_jacobian": "sparse.jacobian",
+    "sparsity": "sparse.sparsity",
+    "clear_caches": "config.clear_caches",
+    "disable_jit": "config.disable_jit",
+    "set_cache": "config.set_cache",
+    "set_threads": "config.set_threads",
+    "find_nan": "debug.find_nan",
+    "health": "debug.health",
+}
+"""Names that were in `ad` itself, to where they are in it now. The old ones go on working, with a warning."""
+
+NEVER_AT_THE_TOP = ("pullback_metric", "partial_derivative")
+
+
+def public_name(transform: str) -> str:
+    """Where users find a transformation, after `ad.`: that of `laplacian` is `curvature.laplacian`."""
+    return f"curvature.{transform}" if transform in NEVER_AT_THE_TOP else MOVED.get(transform, transform)
 
 
 def hint(name: str, known: Sequence[str], place: str = "ad") -> str:

@@ -111,7 +111,7 @@ def _fisher(model: Any, unravel: Any, x: Any, likelihood: str) -> Any:
     """The mean Fisher information of the examples."""
 
     def jitted() -> Any:
-        information = ad.fisher(model, likelihood)
+        information = ad.curvature.fisher(model, likelihood)
         return ad.jit(lambda v: information(unravel(v)))
 
     return cached((_fisher, model, likelihood, x.shape), jitted)(x)

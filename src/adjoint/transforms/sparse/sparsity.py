@@ -20,7 +20,7 @@ TEXT_SIZE = 40
 class Sparsity:
     """Where a matrix of derivatives can have entries, and which columns and rows are found together.
 
-    Made by `ad.sparsity(f)(x)` and `ad.hessian_sparsity(f)(x)`. It prints as a picture, if it is small.
+    Made by `ad.sparse.sparsity(f)(x)` and `ad.sparse.hessian_sparsity(f)(x)`. It prints as a picture, if it is small.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Sparsity:
     Examples
     --------
     >>> import numpy as np, adjoint as ad
-    >>> found = ad.sparsity(lambda x: np.diff(x) ** 2)(np.ones(5))
+    >>> found = ad.sparse.sparsity(lambda x: np.diff(x) ** 2)(np.ones(5))
     >>> found
     <sparsity 4 x 5, 8 entries, 2 products>
     >>> print(found)
@@ -86,7 +86,7 @@ class Sparsity:
         Examples
         --------
         >>> import numpy as np, adjoint as ad
-        >>> ad.sparsity(lambda x: x[:2] * x[2])(np.ones(3)).toarray()
+        >>> ad.sparse.sparsity(lambda x: x[:2] * x[2])(np.ones(3)).toarray()
         array([[ True, False,  True],
                [False,  True,  True]])
         """
@@ -131,7 +131,7 @@ class Sparsity:
         Examples
         --------
         >>> import numpy as np, adjoint as ad
-        >>> ad.sparsity(lambda x: np.diff(x))(np.ones(5)).plot().get_title()  # doctest: +SKIP
+        >>> ad.sparse.sparsity(lambda x: np.diff(x))(np.ones(5)).plot().get_title()  # doctest: +SKIP
         '4 x 5, 8 entries, 2 products'
         """
         try:
