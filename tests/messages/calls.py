@@ -93,7 +93,7 @@ def _transforms() -> dict[str, Call]:
         "grad": Call(ad.grad, {"fun": square, **COMMON}, then=at(V)),
         "grad.x": Call(lambda x: ad.grad(square)(x), {"x": V}),
         "value_and_grad": Call(ad.value_and_grad, {"fun": square, **COMMON}, then=at(V)),
-        "jacobian": Call(ad.jacobian, jac, then=at(V)),
+        "jacobian": Call(ad.jacobian, {**jac, "mode": "auto"}, then=at(V)),
         "jacfwd": Call(ad.jacfwd, jac, then=at(V)),
         "jacrev": Call(ad.jacrev, jac, then=at(V)),
         "hessian": Call(ad.hessian, {"fun": square, **JACOBIAN}, then=at(V)),

@@ -24,7 +24,7 @@ from .along import CurvaturePoint, SecondDerivatives, along, at_point
 
 @checked("fun", "argnums")
 def hessian_diagonal(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, chunk_size: Count | None = None
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, *, chunk_size: Count | None = None
 ) -> Callable[..., Any]:
     """The diagonal of the Hessian, d2f / dx_i2 for every i, without the Hessian.
 
