@@ -15,6 +15,7 @@ import pytest
 import adjoint as ad
 from adjoint import errors
 from adjoint.core import hints
+from adjoint.core.arguments.kinds import kind_of
 
 MODULE = """
 import numpy as np, adjoint as ad
@@ -181,6 +182,22 @@ def test_messages_name_what_there_is(name):
         "pullback_metric",
         "partial_derivative",
     )
+
+
+def test_types_for_annotations():
+    """They are what the library's own functions ask by: a hint of yours means the same."""
+    asked = {name: kind_of(getattr(ad.typing, name)) for name in ad.typing.__all__}
+    assert {name: kind.words for name, kind in asked.items()} == {
+        "Array": "a number or an array of numbers",
+        "ArrayLike": "a number or an array of numbers",
+        "DTypeLike": "a floating dtype",
+        "Key": "a key of ad.random, or a seed",
+        "Shape": "a shape: a whole number that is not negative, or a tuple of them",
+        "Tree": "a number, an array, or a container of them",
+    }
+    assert [name for name, kind in asked.items() if kind.accepts([1.0, 2.0])] == ["ArrayLike", "Tree"]
+    with pytest.raises(AttributeError, match=r"^module 'adjoint.typing' has no attribute 'PyTree': use  .*Tree$"):
+        ad.typing.PyTree
 
 
 def test_dir_offers_nothing_that_raises():

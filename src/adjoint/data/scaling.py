@@ -10,6 +10,7 @@ import numpy as np
 import adjoint as ad
 
 from ..arguments import Axis, checked
+from ..typing import Array, Tree
 from .checks import check
 from .frames import as_arrays
 
@@ -90,7 +91,7 @@ class Standardizer:
         meant = {"transform": ": use  .apply(X)", "inverse_transform": ": use  .undo(Z)"}.get(name, "")
         raise AttributeError(f"'Standardizer' object has no attribute {name!r}{meant}")
 
-    def apply(self, X: Any) -> Any:
+    def apply(self, X: Tree) -> Any:
         """Data with the mean subtracted, over the scale.
 
         Parameters
@@ -112,7 +113,7 @@ class Standardizer:
         X, mean, scale = self._fitting(X)
         return (X - mean) / scale
 
-    def undo(self, Z: Any) -> Any:
+    def undo(self, Z: Array) -> Any:
         """The data that standardised ones were made of.
 
         Parameters
@@ -134,7 +135,7 @@ class Standardizer:
         Z, mean, scale = self._fitting(Z)
         return Z * scale + mean
 
-    def _fitting(self, X: Any) -> tuple[Any, Any, Any]:
+    def _fitting(self, X: Tree) -> tuple[Any, Any, Any]:
         """Data with a mean and a scale that can be broadcast to them."""
         X = as_arrays(X, "X")
         X = X if isinstance(X, np.ndarray) else np.asarray(X)

@@ -12,6 +12,7 @@ import numpy as np
 import adjoint as ad
 
 from ..arguments import Count, Finite, Patterns, checked, fitting
+from ..typing import Array, Tree
 
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 Regularizer = Callable[[Any], Any]
@@ -154,7 +155,7 @@ def gaussian_prior(sigma: Finite, *, n: Count = 1, only: Patterns = "*") -> Regu
     _check(sigma, "sigma", above=True)
     _check(n, "n", above=True)
 
-    def prior(parameters: Any) -> Any:
+    def prior(parameters: Tree) -> Any:
         count = _total(np.size, parameters, only)
         return (_total(_squares, parameters, only) / (2 * sigma**2) + count * (_log(sigma) + HALF_LOG_TAU)) / n
 
@@ -194,21 +195,21 @@ def laplace_prior(b: Finite, *, n: Count = 1, only: Patterns = "*") -> Regulariz
     _check(b, "b", above=True)
     _check(n, "n", above=True)
 
-    def prior(parameters: Any) -> Any:
+    def prior(parameters: Tree) -> Any:
         return (_total(_sizes, parameters, only) / b + _total(np.size, parameters, only) * _log(2 * b)) / n
 
     return prior
 
 
-def _squares(w: Any) -> Any:
+def _squares(w: Array) -> Any:
     return np.sum(w * w)
 
 
-def _sizes(w: Any) -> Any:
+def _sizes(w: Array) -> Any:
     return np.sum(np.abs(w))
 
 
-def _log(x: Any) -> Any:
+def _log(x: Array) -> Any:
     """Of a Python number one of Python's, which leaves single precision single."""
     return math.log(x) if isinstance(x, (int, float)) else np.log(x)
 
@@ -225,13 +226,13 @@ def _check(number: Any, name: str, above: bool = False) -> None:
         )
 
 
-def _total(term: Callable[[Any], Any], parameters: Any, only: Patterns) -> Any:
+def _total(term: Callable[[Any], Any], parameters: Tree, only: Patterns) -> Any:
     """The sum of a term over the parameters that count."""
     first, *rest = [term(w) for w in _chosen(parameters, only)]
     return sum(rest, start=first)
 
 
-def _chosen(parameters: Any, only: Patterns) -> list[Any]:
+def _chosen(parameters: Tree, only: Patterns) -> list[Any]:
     """The parameters whose names fit a pattern; each pattern has to fit one."""
     if not only:
         raise ValueError(ad.errors.message("only= has to have a pattern at least.", got=f"only = {only!r}"))

@@ -8,6 +8,7 @@ import numpy as np
 
 import adjoint as ad
 
+from ...typing import Array, Key
 from .. import checks
 from ..layer import layer, set_fields, static
 
@@ -40,11 +41,11 @@ class Dropout:
         """Whether there is anything to draw."""
         return self.rate > 0.0
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """x itself: nothing is dropped outside training."""
         return x
 
-    def training(self, x: Any, key: Any) -> tuple[Any, Dropout]:
+    def training(self, x: Array, key: Key) -> tuple[Any, Dropout]:
         """x with some numbers set to 0, and the layer."""
         if self.rate == 0.0:
             return x, self

@@ -8,6 +8,7 @@ from typing import Any
 
 import adjoint as ad
 
+from ...typing import Key, Tree
 from .. import checks, named
 from ..layer import layer, set_fields, static, text_of
 from ..training import split_among, training
@@ -35,7 +36,7 @@ class Activation:
     def __post_init__(self) -> None:
         set_fields(self, function=named.activation(self.function))
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Tree) -> Any:
         """The function of x."""
         return self.function(x)
 
@@ -70,14 +71,14 @@ class Sequential:
             layers = tuple(layers[0])
         set_fields(self, layers=tuple([as_layer(part) for part in layers]))
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Tree) -> Any:
         """Apply the layers in turn."""
         for k, part in enumerate(self.layers):
             with inside(f"layers.{k}"):
                 x = part(x)
         return x
 
-    def training(self, x: Any, key: Any) -> tuple[Any, Sequential]:
+    def training(self, x: Tree, key: Key) -> tuple[Any, Sequential]:
         """Apply the layers in turn as in training; the second result has their new statistics."""
         new = []
         for k, (part, own) in enumerate(zip(self.layers, split_among(self.layers, key), strict=True)):

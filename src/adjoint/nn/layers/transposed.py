@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...typing import Array, DTypeLike, Key
 from .. import checks
 from ..init import Initializer
 from ..layer import layer, set_fields, static
@@ -61,16 +62,16 @@ class ConvTranspose2d:
         outputs: int,
         kernel: int | Sequence[int],
         *,
-        key: Any,
+        key: Key,
         stride: int | Sequence[int] = 1,
         padding: Padding = "same",
         bias: bool = True,
         init: str | Initializer = "he_normal",
-        dtype: Any = np.float64,
+        dtype: DTypeLike = np.float64,
     ) -> None:
         _cut(self, padding, make(self, 2, (inputs, outputs), kernel, key, stride, bias, init, dtype))
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """Spread images of shape (..., height, width, c)."""
         return _spread_out("ConvTranspose2d", self, x)
 
@@ -123,16 +124,16 @@ class ConvTranspose1d:
         outputs: int,
         kernel: int | Sequence[int],
         *,
-        key: Any,
+        key: Key,
         stride: int | Sequence[int] = 1,
         padding: Padding = "same",
         bias: bool = True,
         init: str | Initializer = "he_normal",
-        dtype: Any = np.float64,
+        dtype: DTypeLike = np.float64,
     ) -> None:
         _cut(self, padding, make(self, 1, (inputs, outputs), kernel, key, stride, bias, init, dtype))
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """Spread sequences of shape (..., length, c)."""
         return _spread_out("ConvTranspose1d", self, x)
 
@@ -151,7 +152,7 @@ def _cut(made: Any, padding: Any, size: tuple[int, ...]) -> None:
     set_fields(made, padding=cut)
 
 
-def _spread_out(name: str, own: Any, x: Any) -> Any:
+def _spread_out(name: str, own: Any, x: Array) -> Any:
     """Zeros between the numbers of x, then an ordinary convolution with the kernel turned round."""
     axes = len(own.stride)
     size = own.weight.shape[:axes]
@@ -163,7 +164,7 @@ def _spread_out(name: str, own: Any, x: Any) -> Any:
     return y if own.bias is None else y + own.bias
 
 
-def _apart(x: Any, axis: int, step: int, before: int, after: int) -> Any:
+def _apart(x: Array, axis: int, step: int, before: int, after: int) -> Any:
     """x with step - 1 zeros between its numbers along an axis, which counts from the end, and zeros around them."""
     place = np.ndim(x) + axis
     if step > 1:
