@@ -99,26 +99,17 @@ MODULES = frozenset((
 def __getattr__(name: str) -> Any:
     """A name that is imported later."""
     if name not in LATER:
-        from .core.hints import MOVED, hint
+        from .core.hints import MOVED, hint, warn_of_old_name
 
         if name in MOVED:
-            return _moved(name, MOVED[name])
+            warn_of_old_name(f"ad.{name}", f"ad.{MOVED[name]}")
+            place, _, own = MOVED[name].partition(".")
+            return globals().setdefault(name, getattr(__getattr__(place), own))
         raise AttributeError(f"module 'adjoint' has no attribute {name!r}{hint(name, __all__)}")
     import importlib
 
     module = importlib.import_module(LATER[name], __name__)
     found = module if name in MODULES else getattr(module, name)
-    globals()[name] = found
-    return found
-
-
-def _moved(name: str, home: str) -> Any:
-    """What was in `ad` itself once: it works, and the first use says where it is now."""
-    import warnings
-
-    place, _, own = home.partition(".")
-    found = getattr(__getattr__(place), own)
-    warnings.warn(f"ad.{name} is  ad.{home}  now: write that instead", DeprecationWarning, stacklevel=3)
     globals()[name] = found
     return found
 

@@ -23,7 +23,7 @@ def _however_little(monkeypatch):
 
 def groups(f, *args):
     """The steps of a jitted function that are done across examples."""
-    native = build(ad.jit(f).lower(*args).optimised, args)
+    native = build(ad.jit(f).lower(*args).optimized, args)
     return [s.params["examples"] for s in native.kernel.plan.program.steps if s.primitive is EXAMPLES]
 
 

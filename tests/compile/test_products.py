@@ -70,7 +70,7 @@ def test_outer_products_are_elementwise():
     f = ad.jit(lambda x, y: x @ y)
     with np.errstate(invalid="ignore"):
         f(x, y)
-        found, wanted, program = f(x, y), x @ y, f.lower(x, y).optimised
+        found, wanted, program = f(x, y), x @ y, f.lower(x, y).optimized
     np.testing.assert_array_equal(found, wanted)
     np.testing.assert_array_equal(np.signbit(found[found == 0]), np.signbit(wanted[wanted == 0]))
     assert matmul not in [s.primitive for s in expanded(program).steps]
@@ -125,7 +125,7 @@ def test_many_products_are_shared():
 def test_llvm_is_asked_for_less_by_the_longest_function(monkeypatch):
     """Much code in short functions is still made with care; only one long function is not."""
     x = RNG.normal(size=(16, 20))
-    program = ad.jit(lambda x: (np.tanh(x) @ x.T, np.sum(x, axis=0), np.sin(x) @ np.cos(x).T)).lower(x).optimised
+    program = ad.jit(lambda x: (np.tanh(x) @ x.T, np.sum(x, axis=0), np.sin(x) @ np.cos(x).T)).lower(x).optimized
 
     def level(straight, endless):
         monkeypatch.setattr(building, "STRAIGHT", straight)

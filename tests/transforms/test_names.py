@@ -184,6 +184,15 @@ def test_messages_name_what_there_is(name):
     )
 
 
+def test_attributes_in_the_old_spelling():
+    """They go on working as well."""
+    lowered, pattern = ad.jit(np.sin).lower(1.0), ad.sparse.sparsity(np.sin)(np.ones(2))
+    with pytest.warns(DeprecationWarning, match=r"^f.lower\(x\).optimised is  f.lower\(x\).optimized  now"):
+        assert lowered.optimised is lowered.optimized
+    with pytest.warns(DeprecationWarning, match=r"^pattern.colours is  pattern.colors  now: write that instead$"):
+        assert pattern.colours is pattern.colors
+
+
 def test_types_for_annotations():
     """They are what the library's own functions ask by: a hint of yours means the same."""
     asked = {name: kind_of(getattr(ad.typing, name)) for name in ad.typing.__all__}

@@ -198,6 +198,13 @@ def missing(place: str, names: Sequence[str], elsewhere: Mapping[str, str] | Non
     return find
 
 
+def warn_of_old_name(old: str, new: str) -> None:
+    """Say what a name that still works is called now, at the line that uses it."""
+    import warnings
+
+    warnings.warn(f"{old} is  {new}  now: write that instead", DeprecationWarning, stacklevel=3)
+
+
 def unknown_keyword(owner: str, given: Iterable[str], known: Iterable[str], elsewhere: Mapping[str, str]) -> str:
     """The message for the first keyword that is not known."""
     import difflib

@@ -129,7 +129,7 @@ def sparsity(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Calla
     -------
     callable
         A function with the parameters of `fun` that returns a `Sparsity`: `.matrix` (a `scipy.sparse.csr_array` of
-        bool), `.colours`, `.products`, `.plot()`; small ones print as a picture.
+        bool), `.colors`, `.products`, `.plot()`; small ones print as a picture.
 
     Examples
     --------

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import message
+from ...core.hints import warn_of_old_name
 from .colouring import Colours
 from .compression import CompressionPlan
 
@@ -67,13 +68,19 @@ class Sparsity:
 
     @property
     def colours(self) -> Colours:
+        """The old spelling."""
+        warn_of_old_name("pattern.colours", "pattern.colors")
+        return self.colors
+
+    @property
+    def colors(self) -> Colours:
         """The colour of each column and of each row: those of one colour take one product; -1 takes none."""
         return self._planned().colours
 
     @property
     def products(self) -> int:
         """How many products with vectors give the whole matrix."""
-        return sum(self.colours.counts)
+        return sum(self.colors.counts)
 
     def toarray(self) -> Any:
         """The pattern as a dense matrix of truth values.
