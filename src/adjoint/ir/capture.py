@@ -173,8 +173,7 @@ class CaptureTrace(Trace):
     def _put_off(self, primitive: Any, numbers: list[int], values: list[Any], params: dict[str, Any], out: Any) -> Any:
         """Write a step down without taking it; `out` stands for its result."""
         made = self._written(primitive, numbers, params, out)
-        outs = out if primitive.multiple else (out,)
-        handles = made if primitive.multiple else (made,)
+        outs, handles = (out, made) if primitive.multiple else ((out,), (made,))
         self.deferred.put_off(self.program.steps[-1], values, outs, handles)  # type: ignore[union-attr]
         return made
 
