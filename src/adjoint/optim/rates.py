@@ -102,9 +102,11 @@ def observe(optimizer: Optimizer, state: Any, value: float) -> Any:
     """
     inner = getattr(optimizer.update, "inner", None)
     if isinstance(inner, Mapping):
-        return {name: observe(each, state[name], value) for name, each in inner.items()}
+        parts = {name: observe(each, state[name], value) for name, each in inner.items()}
+        return state if all([parts[name] is state[name] for name in parts]) else parts
     if inner is not None:
-        return tuple([observe(each, own, value) for each, own in zip(inner, state, strict=True)])
+        links = tuple([observe(each, own, value) for each, own in zip(inner, state, strict=True)])
+        return state if all([new is old for new, old in zip(links, state, strict=True)]) else links
     rate: Any = getattr(optimizer.update, "rate", None)
     if not hasattr(rate, "watches"):
         return state
