@@ -11,6 +11,7 @@ import pytest
 import adjoint as ad
 from adjoint import data, losses, nn, optim
 from adjoint.optim import schedule
+from adjoint.training import session
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 Y = X @ np.array([[1.0], [-2.0]]) + 0.3 * X[:, :1] ** 2
@@ -302,6 +303,35 @@ def test_broken_runs_go_on(name, tmp_path):
         assert list(other.history.steps) == list(whole.history.steps)
         for key, values in whole.history.steps.items():
             np.testing.assert_array_equal(other.history.steps[key], values, err_msg=key)
+
+
+def test_a_step_with_averages_is_machine_code(monkeypatch):
+    """With a plateau, batch statistics and averages: one recording, nothing by NumPy, nothing eagerly."""
+    made, make = [], session.step_of
+    monkeypatch.setattr(session, "step_of", lambda *given: made.append(make(*given)) or made[-1])
+    train(BATCH, optim.adam(schedule.plateau(0.02)), batch_size=10, ema=0.9)
+    stats = made[0].stats()
+    assert (stats["recordings"], stats["called by NumPy"], stats["eager"]) == (1, [], [])
+
+
+def test_a_plateau_decides(tmp_path):
+    """As what it knows is in the file; other rates may change from call to call."""
+    path = tmp_path / "run.npz"
+    train(optimizer=optim.sgd(0.1), checkpoint=path)
+    train(optimizer=optim.sgd(schedule.step(0.1, every=2)), checkpoint=path)
+    with pytest.raises(ad.errors.InputError) as error:
+        train(optimizer=optim.sgd(schedule.plateau(0.1)), checkpoint=path)
+    assert "is of another run: optimizer.rate differs.\n" in str(error.value)
+    assert "  got nothing in the file, 'a plateau' here\n" in str(error.value)
+
+
+def test_names_of_other_libraries():
+    """Say where the average and the rate are."""
+    fit = train(ema=0.9)
+    with pytest.raises(AttributeError, match=r"use  fit\.model, which is the averaged one where ema= was given"):
+        _ = fit.ema_model
+    with pytest.raises(KeyError, match=r"'lr' was not measured; there are .*Write  'rate'"):
+        _ = fit.history["lr"]
 
 
 def test_averages_decide(tmp_path):

@@ -35,6 +35,8 @@ INSTEAD = {
     "evaluate": "losses.empirical_risk(fit.model, loss, X, y)",
     "score": "losses.empirical_risk(fit.model, loss, X, y)",
     "best_model": "fit.model, which is the best one where patience= was given",
+    "averaged": "fit.model, which is the averaged one where ema= or swa= was given",
+    "ema_model": "fit.model, which is the averaged one where ema= was given",
     "losses": 'fit.history["loss"]',
     "loss": 'fit.history["loss"]',
     "parameters": "nn.parameters(fit.model)",

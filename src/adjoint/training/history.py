@@ -11,6 +11,8 @@ MEANT = {
     "val_loss": "Write  'validation_loss',  with  validation=  given to  ad.train",
     "validation_loss": "It is measured with  validation=(X, y)  or  validation=0.2  given to  ad.train",
     "train_loss": "Write  'loss'",
+    "lr": "Write  'rate'",
+    "learning_rate": "Write  'rate'",
     "training_loss": "Write  'loss'",
     "accuracy": "It is measured with  metrics={'accuracy': ...}  given to  ad.train",
     "val_accuracy": "It is measured with  metrics={'accuracy': ...}  given to  ad.train",
