@@ -439,7 +439,6 @@ def _optimisers() -> dict[str, Call]:
         "optim.schedule.plateau": Call(
             optim.schedule.plateau,
             {"rate": 0.1, "factor": 0.5, "patience": 1, "cooldown": 0, "minimum": 0.0, "threshold": 1e-4},
-            then=at(1),
         ),
         "optim.schedule.warm_restarts": Call(
             optim.schedule.warm_restarts, {"rate": 0.1, "first": 3, "factor": 2, "final": 0.0}, then=at(1)

@@ -184,6 +184,12 @@ MESSAGES = {
     "A plateau inside another one is not watched.\n  got plateau(plateau(...))\n  Leave one of them out.": (
         lambda: schedule.plateau(schedule.plateau(0.1))
     ),
+    "rates needs state, one of this optimiser.\n  got state = dict\n"
+    "  Pass what  optimizer.init  or  optimizer.update  gave.": lambda: optim.rates(optim.sgd(0.1), {}),
+    "observe needs state, one of this optimiser.\n  got state = tuple\n"
+    "  Pass what  optimizer.init  or  optimizer.update  gave.": (
+        lambda: optim.observe(optim.chain(optim.clip(1.0), optim.sgd(0.1)), (), 1.0)
+    ),
     "schedule.warm_restarts needs factor, an integer of at least 1.\n  got factor = int 0": (
         lambda: schedule.warm_restarts(0.1, first=5, factor=0)
     ),

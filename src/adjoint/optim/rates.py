@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arguments import Count, checked
 from .base import Optimizer, has
-from .checks import at
+from .checks import at, described, refuse
 from .schedule.length import closed
 
 
@@ -58,6 +58,7 @@ def rates(optimizer: Optimizer, state: Any) -> dict[str, float]:
     {'rate': 0.05}
     """
     inner = getattr(optimizer.update, "inner", None)
+    _check_state(optimizer, state, "rates")
     if isinstance(inner, Mapping):
         parts = {name: rates(each, state[name]) for name, each in inner.items()}
         return {f"rate[{name}]{key.removeprefix('rate')}": x for name, own in parts.items() for key, x in own.items()}
@@ -101,6 +102,7 @@ def observe(optimizer: Optimizer, state: Any, value: float) -> Any:
     0.01...
     """
     inner = getattr(optimizer.update, "inner", None)
+    _check_state(optimizer, state, "observe")
     if isinstance(inner, Mapping):
         parts = {name: observe(each, state[name], value) for name, each in inner.items()}
         return state if all([parts[name] is state[name] for name in parts]) else parts
@@ -112,6 +114,23 @@ def observe(optimizer: Optimizer, state: Any, value: float) -> Any:
         return state
     known = rate.watches.after(state["plateau"], float(value), float(at(rate, state["count"])))
     return {**state, "plateau": known}
+
+
+def _check_state(optimizer: Optimizer, state: Any, name: str) -> None:
+    """That a state has the form of those of the optimiser, as far as rates go."""
+    inner, rate = (getattr(optimizer.update, what, None) for what in ("inner", "rate"))
+    if isinstance(inner, Mapping):
+        fits = isinstance(state, Mapping) and state.keys() == inner.keys()
+    elif inner is not None:
+        fits = isinstance(state, tuple) and len(state) == len(inner)
+    else:
+        fits = rate is None or (isinstance(state, Mapping) and state.keys() >= started(rate).keys())
+    if not fits:
+        refuse(
+            f"{name} needs state, one of this optimiser.",
+            got=f"state = {described(state)}",
+            fix="Pass what  optimizer.init  or  optimizer.update  gave.",
+        )
 
 
 def is_watching(optimizer: Optimizer) -> bool:
