@@ -188,6 +188,17 @@ def test_batch_statistics_of_the_mean():
     assert not np.allclose(fit.last_model.layers[1].mean, fit.model.layers[1].mean)
 
 
+def test_batch_statistics_of_the_mean_by_batches():
+    """The batches of the last epoch are gone through once more; an iterator that is used up leaves them as they are."""
+    batches = data.batches(X, Y, size=10)
+    options = {"epochs": 3, "swa": 2, "progress": False}
+    fit = ad.train(BATCH, losses.squared, batches, optim.adam(0.01), **options)
+    means = [np.mean(fit.model.layers[0](x), axis=0) for x, _ in batches.epoch(2)]
+    np.testing.assert_allclose(fit.model.layers[1].mean, np.mean(means, axis=0), rtol=1e-11)
+    once = ad.train(BATCH, losses.squared, iter([(X, Y)]), optim.adam(0.01), epochs=1, swa=1, progress=False)
+    np.testing.assert_array_equal(once.model.layers[1].mean, once.last_model.layers[1].mean)
+
+
 @nn.layer
 class Largest:
     """A layer with statistics that are no running means: the largest inputs seen."""
