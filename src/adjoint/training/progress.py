@@ -10,7 +10,6 @@ import importlib.util
 import os
 import sys
 from contextlib import AbstractContextManager
-from html import escape
 from math import isfinite
 from time import perf_counter
 from types import TracebackType
@@ -267,6 +266,8 @@ class Cell:
 
     def write(self, text: str, done: float | None) -> None:
         """Show a text, with a bar if something is left to be done."""
+        from html import escape
+
         from IPython.display import display
 
         bar = "" if done is None else f'<progress value="{done:.3f}" style="width:12em"></progress> '
