@@ -175,9 +175,9 @@ def test_health_as_a_table():
                 x = 1.0 / (1.0 + np.exp(-w * x))
         return x
 
-    found = ad.health(loss)([1.0] * 8)
+    found = ad.debug.health(loss)([1.0] * 8)
     table = Reader(found._repr_html_())
     assert [row[0] for row in table.rows] == ["block", *[f"layer <{k}>" for k in range(8)]]
     assert [row[-1] for row in table.rows[1:]] == [row.verdict for row in found.blocks]
     assert table.below == ["vanishing: layer <0>, layer <1>, layer <2>"]
-    assert Reader(ad.health(lambda x: x**2)(3.0)._repr_html_()).below == ["healthy"]
+    assert Reader(ad.debug.health(lambda x: x**2)(3.0)._repr_html_()).below == ["healthy"]

@@ -190,7 +190,7 @@ def test_batch_statistics_of_the_mean():
 
 def test_batch_statistics_of_the_mean_by_batches():
     """The batches of the last epoch are gone through once more; an iterator that is used up leaves them as they are."""
-    batches = data.batches(X, Y, size=10)
+    batches = data.batches(X, Y, batch_size=10)
     options = {"epochs": 3, "swa": 2, "progress": False}
     fit = ad.train(BATCH, losses.squared, batches, optim.adam(0.01), **options)
     means = [np.mean(fit.model.layers[0](x), axis=0) for x, _ in batches.epoch(2)]
@@ -208,7 +208,7 @@ class Largest:
     stochastic = False
 
     def __init__(self, largest, count):
-        nn.fill(self, largest=largest, count=count)
+        nn.set_fields(self, largest=largest, count=count)
 
     def __call__(self, x):
         return x / (1.0 + self.largest)
@@ -246,7 +246,7 @@ def test_schedules_as_long_as_the_run():
     for kind in (schedule.cosine, schedule.one_cycle):
         fit, other = (train(optimizer=optim.sgd(kind(0.1, steps=steps))) for steps in ("run", 12))
         same(fit, other)
-    batches = data.batches(X, Y, size=10)
+    batches = data.batches(X, Y, batch_size=10)
     stream = ad.train(
         LINE,
         losses.squared,

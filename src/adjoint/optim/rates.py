@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import Count, checked
+from ..typing import Tree
 from .base import Optimizer, has
 from .checks import at, described, refuse
 from .schedule.length import closed
@@ -31,7 +32,7 @@ def rate_at(rate: Any, state: Mapping[str, Any]) -> Any:
 
 
 @checked("state")
-def rates(optimizer: Optimizer, state: Any) -> dict[str, float]:
+def rates(optimizer: Optimizer, state: Tree) -> dict[str, float]:
     """The rates of the step that comes next.
 
     Parameters
@@ -71,7 +72,7 @@ def rates(optimizer: Optimizer, state: Any) -> dict[str, float]:
 
 
 @checked("state", "value")
-def observe(optimizer: Optimizer, state: Any, value: float) -> Any:
+def observe(optimizer: Optimizer, state: Tree, value: float) -> Any:
     """The state of an optimiser that was told a loss, for rates that go by it: `optim.schedule.plateau`.
 
     `ad.train` tells it after each epoch. A state of an optimiser with other rates stays as it is.
@@ -142,7 +143,7 @@ def is_watching(optimizer: Optimizer) -> bool:
 
 
 @checked("state")
-def for_steps(optimizer: Optimizer, steps: Count, state: Any = None) -> Optimizer:
+def for_steps(optimizer: Optimizer, steps: Count, state: Tree | None = None) -> Optimizer:
     """The optimiser for a run of so many steps, which its schedules with `steps="run"` follow.
 
     `ad.train` and `optim.minimize` call it.

@@ -54,9 +54,9 @@ def _is_frame(data: Any) -> bool:
 def _meant(data: Any, pairs: bool) -> str:
     """What to write in place of data that are no pair."""
     if pairs:
-        return "For a list of batches write  data.batches(lambda: iter(batches), size=32)."
+        return "For a list of batches write  data.batches(lambda: iter(batches), batch_size=32)."
     if callable(data):
-        return "For a function that returns an iterator of batches write  data.batches(f, size=32)."
+        return "For a function that returns an iterator of batches write  data.batches(f, batch_size=32)."
     if _is_frame(data):
         return 'Write  (frame[["a", "b"]], frame["y"]).'
     return "Write  (X, y)."
@@ -104,7 +104,7 @@ def for_run(optimizer: optim.Optimizer, state: Any, given: Any, schedule: Schedu
     if isinstance(given, Batch):
         n, plan = rows_in(given), schedule
     elif isinstance(given, loading.Batches) and given.n is not None:
-        n, plan = given.n, Schedule(given.size, given.seed, given.shuffle, given.drop_last)
+        n, plan = given.n, Schedule(given.batch_size, given.seed, given.shuffle, given.drop_last)
     elif optim.for_steps(optimizer, 1) is optimizer:
         return optimizer
     else:

@@ -102,7 +102,7 @@ class Session:
         averages = () if self.decay is None else started(start.parameters, start.statistics)
         self.state = start._replace(averages=averages)
         given = (self.task, self.optimizer, self.structure, self.decay)
-        self.step = optim.reused((step_of, *given), lambda: step_of(*given))
+        self.step = optim.cached((step_of, *given), lambda: step_of(*given))
         self.key = ad.random.key(self.schedule.seed)
 
     @property

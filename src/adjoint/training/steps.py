@@ -47,7 +47,7 @@ def step_of(task: Task, optimizer: optim.Optimizer, structure: Any, decay: float
     loss and gradient are; if not, no step is taken. The new arrays take the memory of the old ones where nobody else
     holds these. `decay` is that of the averages, if there are any.
     """
-    if optim.looks_ahead(optimizer):
+    if optim.needs_function(optimizer):
         return StepInParts(task, optimizer, structure, decay)
 
     def step(

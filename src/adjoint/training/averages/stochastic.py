@@ -30,7 +30,7 @@ def renewed(task: Task, parameters: Arrays, statistics: Arrays, batches: Iterabl
     A layer moves its running statistics s by (1 - m) s + m b, where b is that of the batch: from s = 0 and s = 1
     follow m and b. Statistics with another rule are taken through all batches by that rule.
     """
-    after = optim.reused((after_of, task), lambda: after_of(task))
+    after = optim.cached((after_of, task), lambda: after_of(task))
     total: dict[str, Any] = dict.fromkeys(statistics, 0.0)
     running, count, plain = dict(statistics), 0, set(statistics)
     for batch in batches:
