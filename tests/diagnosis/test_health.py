@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -184,3 +186,26 @@ def test_refusals():
         ad.grad(lambda x: ad.debug.health(np.sin)(x).value)(1.0)
     with pytest.raises(ad.errors.InputError, match="health needs a function"):
         ad.debug.health(3)
+
+
+def test_repr_is_short():
+    """However many steps there are; `str` is the table."""
+
+    def loss(weights, x):
+        for k, w in enumerate(weights):
+            with ad.block(f"layer {k}"):
+                x = 1.0 / (1.0 + np.exp(-w * x))
+        return (x - 1.0) ** 2
+
+    healthy = "<health: healthy; value 9, gradient norm 6; 1 block, 1 parameter, 1 step>"
+    assert repr(ad.debug.health(lambda x: x**2)(3.0)) == healthy
+    found = ad.debug.health(loss)([1.0] * 8, 0.5)
+    lines = repr(found).splitlines()
+    assert len(lines) == 2
+    assert re.fullmatch(
+        r"<health: not healthy; value 0.1163, gradient norm 0.1036; 8 blocks, 8 parameters, \d+ steps", lines[0]
+    )
+    assert lines[1] == "  vanishing: layer 0, layer 1, layer 2>"
+    bad = ad.debug.health(lambda x: np.log(x) + x)(0.0)
+    assert repr(bad).endswith("\n  ".join(["", *str(bad.first_bad).splitlines()]) + ">")
+    assert len(repr(bad).splitlines()) < 8

@@ -5,6 +5,7 @@ from typing import Any, reveal_type
 import numpy as np
 
 import adjoint as ad
+from adjoint import losses, nn, optim
 
 
 def loss(w: np.ndarray, rate: float, *, power: int = 2) -> float:
@@ -109,3 +110,18 @@ def wrong() -> None:
 
     step(w, 0.1, 0.2)  # refuses: Too many arguments
     powered(2.0)  # refuses: Missing positional argument "power"
+
+
+def trained() -> None:
+    """The model of a fit has the type of the one that was given."""
+    network = nn.MLP([2, 3, 1], key=0)
+    fit = ad.train(network, losses.squared, (w, w), optim.adam(1e-3), step_callbacks=lambda step: step.loss < 0.1)
+    reveal_type(fit)  # reveals: adjoint.training.fit.Fit[adjoint.nn.layers.mlp.MLP]
+    reveal_type(fit.model)  # reveals: adjoint.nn.layers.mlp.MLP
+    reveal_type(fit.last_model)  # reveals: adjoint.nn.layers.mlp.MLP
+    reveal_type(fit.page())  # reveals: adjoint.training.page.writing.TrainingPage
+    reveal_type(fit.page("run.html"))  # reveals: pathlib.Path
+    fit.model.nothing  # refuses: "MLP" has no attribute "nothing"
+    data = (w, w)
+    rate = optim.adam(1e-3)
+    ad.train(network, losses.squared, data, rate, callbacks=lambda f: f.model.no)  # refuses: "MLP" has no attribute

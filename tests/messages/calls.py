@@ -388,7 +388,7 @@ def _layers() -> dict[str, Call]:
                 "epochs": 1, "batch_size": 2, "seed": 0, "validation": (X, Y), "metrics": {}, "regularizer": None,
                 "freeze": (), "sample_weight": None, "class_weight": None, "shuffle": True, "drop_last": False,
                 "accumulate": 1, "clip_per_sample": None, "patience": None, "callbacks": (), "checkpoint": None,
-                "progress": False,
+                "step_callbacks": (), "step_every": None, "ema": None, "swa": None, "progress": False,
             },
         ),
     }  # fmt: skip
@@ -396,6 +396,7 @@ def _layers() -> dict[str, Call]:
 
 def _optimisers() -> dict[str, Call]:
     both = {"rate": 0.1, "beta1": 0.9, "beta2": 0.99}
+    counted, watching = optim.sgd(0.1).init(V), optim.sgd(optim.schedule.plateau(0.1))
     return {
         "optim.adagrad": Call(optim.adagrad, {"rate": 0.1, "eps": 1e-8}, then=stepped),
         "optim.adam": Call(optim.adam, {**both, "eps": 1e-8}, then=stepped),
@@ -443,6 +444,16 @@ def _optimisers() -> dict[str, Call]:
             {"peak": 0.1, "steps": 3, "rise": 0.3, "start": None, "final": None},
             then=at(1),
         ),
+        "optim.schedule.plateau": Call(
+            optim.schedule.plateau,
+            {"rate": 0.1, "factor": 0.5, "patience": 1, "cooldown": 0, "minimum": 0.0, "threshold": 1e-4},
+        ),
+        "optim.schedule.warm_restarts": Call(
+            optim.schedule.warm_restarts, {"rate": 0.1, "first": 3, "factor": 2, "final": 0.0}, then=at(1)
+        ),
+        "optim.for_steps": Call(optim.for_steps, {"optimizer": optim.sgd(0.1), "steps": 3, "state": counted}),
+        "optim.observe": Call(optim.observe, {"optimizer": watching, "state": watching.init(V), "value": 0.5}),
+        "optim.rates": Call(optim.rates, {"optimizer": optim.sgd(0.1), "state": counted}),
         "optim.schedule.step": Call(optim.schedule.step, {"rate": 0.1, "every": 3, "factor": 0.1}, then=at(1)),
         "optim.schedule.warmup": Call(optim.schedule.warmup, {"rate": 0.1, "steps": 3}, then=at(1)),
         "optim.stop.gradient": Call(optim.stop.gradient, {"eps": 0.1}),

@@ -19,6 +19,12 @@ SCHEDULES = {
     "one_cycle": optim.schedule.one_cycle(0.3, steps=40),
     "one_cycle that only falls": optim.schedule.one_cycle(0.3, steps=40, rise=0.0),
     "diminishing": optim.schedule.diminishing(0.3, power=0.7),
+    "warm_restarts": optim.schedule.warm_restarts(0.3, first=6, final=0.01),
+    "warm_restarts that grow": optim.schedule.warm_restarts(0.3, first=3, factor=2),
+    "plateau": optim.schedule.plateau(0.3),
+    "plateau of a schedule": optim.schedule.warmup(
+        optim.schedule.plateau(optim.schedule.cosine(0.3, steps=20)), steps=5
+    ),
 }
 
 

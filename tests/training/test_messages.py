@@ -339,7 +339,8 @@ def test_names_of_other_libraries():
         "'Fit' object has no attribute 'predict_proba': use  nn.softmax(fit.model(X))": lambda: fit.predict_proba(X),
         "'Fit' object has no attribute 'nothing'": lambda: fit.nothing,
         "'History' object has no attribute 'loss': use  history['loss']": lambda: fit.history.loss,
-        "\"'val_loss' was not measured; there are 'loss', 'gradient_norm', 'seconds'. Write  'validation_loss',  "
+        "\"'val_loss' was not measured; there are 'loss', 'rate', 'gradient_norm', 'seconds'. Write  "
+        "'validation_loss',  "
         'with  validation=  given to  ad.train"': lambda: fit.history["val_loss"],
     }
     for words, call in expected.items():

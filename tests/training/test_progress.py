@@ -15,7 +15,6 @@ import types
 
 import pytest
 
-from adjoint.training import notebook
 from adjoint.training import progress as module
 from adjoint.training.progress import progress
 
@@ -281,7 +280,7 @@ def test_notebooks(monkeypatch, widgets):
     shell = types.SimpleNamespace(kernel=object())
     monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
     monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: widgets or name != "ipywidgets" or None)
-    assert notebook.is_notebook()
+    assert module.is_notebook()
     assert module.has_bar(io.StringIO()) is widgets
 
 

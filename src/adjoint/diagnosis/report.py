@@ -5,10 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..core.notebooks import html_table
 from .sweep import Bad
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+HEADER = ("block", "value", "gradient", "rms", "ratio", "verdict")
+TEXTS = (0, 5)
+"""Columns of words."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +70,9 @@ class Row:
     verdict: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Health:
-    """The health of a gradient, as `ad.debug.health` found it; prints as a table.
+    """The health of a gradient, as `ad.debug.health` found it; prints as a table, also in notebooks.
 
     Attributes
     ----------
@@ -106,24 +112,39 @@ class Health:
         """Whether everything is finite and no block has lost or blown up its gradient."""
         return self.first_bad is None and not self.vanishing and not self.exploding
 
+    def __repr__(self) -> str:
+        """In a few lines, however many steps there are: `print` shows the table."""
+        counts: dict[str, list[Any]] = {"block": self.blocks, "parameter": self.parameters, "step": self.steps}
+        sizes = ", ".join([f"{len(x):,} {name}{'' if len(x) == 1 else 's'}" for name, x in counts.items()])
+        verdict = "healthy" if self.is_healthy else "not healthy"
+        first = f"<health: {verdict}; value {self.value:.4g}, gradient norm {self.gradient_norm:.4g}; {sizes}"
+        return "\n  ".join([first, *self._troubles()]) + ">"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the table of the blocks, and what is wrong."""
+        rows = [_cells(row) for row in self.blocks]
+        return html_table(HEADER, rows, texts=TEXTS, foot=self._troubles() or ["healthy"])
+
+    def _troubles(self) -> list[str]:
+        """What is wrong, in a line or two for each."""
+        lines = [
+            f"{what}: {_listed(names)}"
+            for names, what in ((self.vanishing, "vanishing"), (self.exploding, "exploding"))
+            if names
+        ]
+        return [*lines, *([] if self.first_bad is None else str(self.first_bad).splitlines())]
+
     def __str__(self) -> str:
         """A table of the blocks, and what is wrong."""
-        header = ("block", "value", "gradient", "rms", "ratio", "verdict")
-        rows = [header, *[_cells(row) for row in self.blocks]]
-        widths = [max([len(row[k]) for row in rows]) for k in range(len(header))]
+        rows = [HEADER, *[_cells(row) for row in self.blocks]]
+        widths = [max([len(row[k]) for row in rows]) for k in range(len(HEADER))]
         lines = [
             "  ".join(
-                [c.ljust(w) if k in (0, 5) else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))]
+                [c.ljust(w) if k in TEXTS else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))]
             )
             for row in rows
         ]
-        lines = [line.rstrip() for line in lines]
-        for names, what in ((self.vanishing, "vanishing"), (self.exploding, "exploding")):
-            if names:
-                lines.append(f"{what}: {_listed(names)}")
-        if self.first_bad is not None:
-            lines.append(str(self.first_bad))
-        return "\n".join(lines)
+        return "\n".join([*[line.rstrip() for line in lines], *self._troubles()])
 
     def plot(self, axes: Any = None, label: str | None = None) -> Figure:
         """Draw the gradient of each block, as root of the mean square, on a logarithmic scale.

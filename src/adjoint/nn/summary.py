@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +13,14 @@ import numpy as np
 import adjoint as ad
 
 from ..arguments import checked
+from ..notebooks import html_table, is_notebook
 from .layers.sequential import Activation
 from .parameters import parameters, statistics
 from .walking import children, joined
 
+HEADER = ["layer", "kind", "output", "parameters", "memory"]
+TEXTS = (0, 1, 2)
+"""Columns of words."""
 UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
@@ -33,8 +38,8 @@ class LayerRow(NamedTuple):
 def summary(model: Callable[..., Any], x: Any = None) -> None:
     """Print a table of the layers of a model: names, shapes of the outputs, numbers of parameters, memory.
 
-    The outputs are found without computing them, where that is possible. A layer counts the parameters that are not in
-    layers inside it; arrays that are shared count once.
+    A notebook shows it as a table of its own. The outputs are found without computing them, where that is possible. A
+    layer counts the parameters that are not in layers inside it; arrays that are shared count once.
 
     Parameters
     ----------
@@ -62,7 +67,34 @@ def summary(model: Callable[..., Any], x: Any = None) -> None:
             ad.eval_shape(watched, x)
         except ad.errors.InputError:  # shapes that depend on values have to be computed
             watched(x)
-    sys.stdout.write(_text(model, shapes) + "\n")
+    table = SummaryTable(_cells(model, shapes), _total(model, shapes))
+    if is_notebook():
+        from IPython.display import display
+
+        display(table)
+    else:
+        sys.stdout.write(f"{table}\n")
+
+
+@dataclass(frozen=True, repr=False)
+class SummaryTable:
+    """The table of `nn.summary`: as text, and as HTML."""
+
+    rows: list[list[str]]
+    """The cells, line by line."""
+    total: str
+    """What stands below."""
+
+    def __str__(self) -> str:
+        lines = [HEADER, *self.rows]
+        widths = [max([len(line[k]) for line in lines]) for k in range(len(HEADER))]
+        texts = ["  ".join([_aligned(k, text, widths[k]) for k, text in enumerate(line)]).rstrip() for line in lines]
+        return "\n".join([*texts, self.total])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(HEADER, self.rows, texts=TEXTS, foot=[self.total])
 
 
 class LayerOutput:
@@ -99,18 +131,14 @@ def _watched(node: Any, name: str, shapes: dict[str, Any]) -> Any:
     return WatchedLayer(node, name, shapes) if callable(node) and inner is not None else node
 
 
-def _text(model: Any, shapes: dict[str, Any]) -> str:
-    """The table and the line below it."""
+def _cells(model: Any, shapes: dict[str, Any]) -> list[list[str]]:
+    """The table, line by line."""
     rows = _rows(model, shapes)
-    cells = [["layer", "kind", "output", "parameters", "memory"]]
-    cells += [[r.name, r.kind, r.shape, f"{r.size:,}" if r.size else "", _size(r.memory)] for r in rows]
-    widths = [max([len(line[k]) for line in cells]) for k in range(5)]
-    lines = ["  ".join([_aligned(k, text, widths[k]) for k, text in enumerate(line)]).rstrip() for line in cells]
-    return "\n".join([*lines, _total(model, shapes)])
+    return [[r.name, r.kind, r.shape, f"{r.size:,}" if r.size else "", _size(r.memory)] for r in rows]
 
 
 def _aligned(column: int, text: str, width: int) -> str:
-    return text.rjust(width) if column > 2 else text.ljust(width)
+    return text.ljust(width) if column in TEXTS else text.rjust(width)
 
 
 def _rows(model: Any, shapes: dict[str, Any]) -> list[LayerRow]:

@@ -19,15 +19,16 @@ from .minimize import minimize
 from .natural import natural_gradient
 from .newton import newton
 from .objective import Objective
+from .rates import for_steps, observe, rates
 from .result import Result
 from .reuse import cached
 from .sgd import sgd, subgradient
 
 __all__ = [
     "Objective", "Optimizer", "Result", "adagrad", "adam", "adamw", "apply", "armijo", "cached", "chain", "clip",
-    "clip_by_norm", "exact", "gauss_newton", "groups", "is_descent", "lbfgs", "levenberg_marquardt", "lion", "minimize",
-    "natural_gradient", "needs_function", "newton", "rmsprop", "scale", "schedule", "sgd", "stop", "subgradient",
-    "weight_decay", "wolfe",
+    "clip_by_norm", "exact", "for_steps", "gauss_newton", "groups", "is_descent", "lbfgs", "levenberg_marquardt",
+    "lion", "minimize", "natural_gradient", "needs_function", "newton", "observe", "rates", "rmsprop", "scale",
+    "schedule", "sgd", "stop", "subgradient", "weight_decay", "wolfe",
 ]  # fmt: skip
 
 
@@ -44,7 +45,11 @@ ELSEWHERE = {
     "OneCycleLR": "optim.schedule.one_cycle(peak, steps=)",
     "LinearLR": "optim.schedule.warmup(rate, steps=)",
     "LambdaLR": "any function of the number of steps as the rate:  optim.adam(lambda count: ...)",
-    "ReduceLROnPlateau": "a schedule of optim.schedule; patience= of ad.train ends a run",
+    "CosineAnnealingWarmRestarts": "optim.schedule.warm_restarts(rate, first=)",
+    "ReduceLROnPlateau": "optim.schedule.plateau(rate)",
+    "AveragedModel": "ema= or swa= of ad.train",
+    "swa_utils": "ema= or swa= of ad.train",
+    "ema": "ema= of ad.train",
     "multi_transform": "optim.groups({pattern: optimizer, ...})",
     "param_groups": "optim.groups({pattern: optimizer, ...})",
     "apply_updates": "optim.apply(params, step)",

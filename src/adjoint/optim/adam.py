@@ -11,8 +11,9 @@ import adjoint as ad
 from ..arguments import Patterns
 from ..typing import Tree
 from .base import Optimizer, optimizer
-from .checks import Rate, at, foreign, like, number, rate_of
+from .checks import Rate, foreign, like, number, rate_of
 from .gradients import check_patterns, decayed, need
+from .rates import counted, rate_at, started
 from .sgd import zeros
 
 
@@ -130,22 +131,22 @@ def _adam(rate: Rate, beta1: float, beta2: float, eps: float, strength: Any, onl
     decays = not (type(strength) is float and strength == 0.0)
 
     def init(params: Tree) -> Any:
-        return {"count": np.int64(0), "mean": zeros(params), "square": zeros(params)}
+        return {**started(rate), "mean": zeros(params), "square": zeros(params)}
 
     def update(gradient: Tree, state: Tree, params: Tree | None = None, **context: Any) -> tuple[Any, Any]:
         count = state["count"] + 1
         mean = ad.tree.map(lambda m, g: beta1 * m + (1.0 - beta1) * g, state["mean"], gradient)
         square = ad.tree.map(lambda v, g: beta2 * v + (1.0 - beta2) * (g * g), state["square"], gradient)
-        eta = at(rate, state["count"])
+        eta = rate_at(rate, state)
         # one division for each number: the corrections are numbers, and go into the rate and beside the root
         by, root = eta / (1.0 - beta1**count), 1.0 / np.sqrt(1.0 - beta2**count)
         step = ad.tree.map(lambda m, v: -(like(by, m) * m) / (np.sqrt(v) * like(root, v) + eps), mean, square)
         if decays:
             need(params, name)
             step = decayed(step, params, -(eta * strength), only)
-        return step, {"count": count, "mean": mean, "square": square}
+        return step, {**counted(state), "mean": mean, "square": square}
 
-    return optimizer(init, update, name, takes_gradient=True, makes_step=True)
+    return optimizer(init, update, name, takes_gradient=True, makes_step=True, rate=rate)
 
 
 @foreign
@@ -197,16 +198,16 @@ def lion(
     decays = not (type(strength) is float and strength == 0.0)
 
     def init(params: Tree) -> Any:
-        return {"count": np.int64(0), "mean": zeros(params)}
+        return {**started(rate), "mean": zeros(params)}
 
     def update(gradient: Tree, state: Tree, params: Tree | None = None, **context: Any) -> tuple[Any, Any]:
-        eta = at(rate, state["count"])
+        eta = rate_at(rate, state)
         mixed = ad.tree.map(lambda m, g: beta1 * m + (1.0 - beta1) * g, state["mean"], gradient)
         step = ad.tree.map(lambda c: -(like(eta, c) * np.sign(c)), mixed)
         if decays:
             need(params, "lion")
             step = decayed(step, params, -(eta * strength), only)
         mean = ad.tree.map(lambda m, g: beta2 * m + (1.0 - beta2) * g, state["mean"], gradient)
-        return step, {"count": state["count"] + 1, "mean": mean}
+        return step, {**counted(state), "mean": mean}
 
-    return optimizer(init, update, "lion", takes_gradient=True, makes_step=True)
+    return optimizer(init, update, "lion", takes_gradient=True, makes_step=True, rate=rate)

@@ -10,7 +10,8 @@ import adjoint as ad
 
 from ..typing import Tree
 from .base import Optimizer, optimizer
-from .checks import Rate, at, foreign, like, number, rate_of
+from .checks import Rate, foreign, like, number, rate_of
+from .rates import counted, rate_at, started
 from .sgd import zeros
 
 
@@ -50,15 +51,15 @@ def adagrad(rate: Rate, *, eps: float = 1e-10) -> Optimizer:
     eps = number(eps, "adagrad", "eps")
 
     def init(params: Tree) -> Any:
-        return {"count": np.int64(0), "square": zeros(params)}
+        return {**started(rate), "square": zeros(params)}
 
     def update(gradient: Tree, state: Tree, params: Tree | None = None, **context: Any) -> tuple[Any, Any]:
-        eta = at(rate, state["count"])
+        eta = rate_at(rate, state)
         square = ad.tree.map(lambda v, g: v + g * g, state["square"], gradient)
         step = ad.tree.map(lambda g, v: -(like(eta, g) * g) / (np.sqrt(v) + eps), gradient, square)
-        return step, {"count": state["count"] + 1, "square": square}
+        return step, {**counted(state), "square": square}
 
-    return optimizer(init, update, "adagrad", takes_gradient=True, makes_step=True)
+    return optimizer(init, update, "adagrad", takes_gradient=True, makes_step=True, rate=rate)
 
 
 @foreign
@@ -112,11 +113,11 @@ def rmsprop(
 
     def init(params: Tree) -> Any:
         more = {"velocity": zeros(params)} if moving else {}
-        return {"count": np.int64(0), "square": zeros(params), **({"mean": zeros(params)} if centered else {}), **more}
+        return {**started(rate), "square": zeros(params), **({"mean": zeros(params)} if centered else {}), **more}
 
     def update(gradient: Tree, state: Tree, params: Tree | None = None, **context: Any) -> tuple[Any, Any]:
-        eta = at(rate, state["count"])
-        new = {"count": state["count"] + 1}
+        eta = rate_at(rate, state)
+        new = counted(state)
         new["square"] = ad.tree.map(lambda v, g: decay * v + (1.0 - decay) * (g * g), state["square"], gradient)
         spread = new["square"]
         if centered:
@@ -127,4 +128,4 @@ def rmsprop(
             step = new["velocity"] = ad.tree.map(lambda b, s: momentum * b + s, state["velocity"], step)
         return step, new
 
-    return optimizer(init, update, "rmsprop", takes_gradient=True, makes_step=True)
+    return optimizer(init, update, "rmsprop", takes_gradient=True, makes_step=True, rate=rate)

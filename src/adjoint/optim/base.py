@@ -78,12 +78,19 @@ class Optimizer(NamedTuple):
 
 
 def optimizer(
-    init: Callable[[Any], Any], update: Callable[..., tuple[Any, Any]], name: str, **facts: bool
+    init: Callable[[Any], Any],
+    update: Callable[..., tuple[Any, Any]],
+    name: str,
+    *,
+    rate: Any = None,
+    inner: Any = None,
+    **facts: bool,
 ) -> Optimizer:
     """A pair that checks what it is given, and knows its name and its facts.
 
     `takes_gradient`: it has to come before whatever turns the gradient into a step. `makes_step`: what comes out is a
     step. `vector`: it works on one vector, and trees are raveled around it. `residuals`: its function gives residuals.
+    `rate` is what its state counts steps for; `inner` are the optimisers that it consists of, whose states its own has.
     """
 
     def checked_init(params: Tree) -> Any:
@@ -96,7 +103,7 @@ def optimizer(
             check_same(params, gradient, name)
         return update(gradient, state, params, **context)
 
-    checked_update.name = name  # type: ignore[attr-defined]
+    checked_update.name, checked_update.rate, checked_update.inner = name, rate, inner  # type: ignore[attr-defined]
     checked_update.facts = frozenset([fact for fact, holds in facts.items() if holds])  # type: ignore[attr-defined]
     return Optimizer(checked_init, checked_update)
 
@@ -196,7 +203,8 @@ def chain(*optimizers: Optimizer) -> Optimizer:
 
     facts = ("takes_gradient", "makes_step", "vector", "residuals")
     name = f"chain({', '.join([name_of(o) for o in optimizers])})"
-    return optimizer(init, update, name, **{fact: any([has(o, fact) for o in optimizers]) for fact in facts})
+    held = {fact: any([has(o, fact) for o in optimizers]) for fact in facts}
+    return optimizer(init, update, name, inner=optimizers, **held)
 
 
 @remembered
@@ -258,7 +266,7 @@ def groups(optimizers: Mapping[str, Optimizer]) -> Optimizer:
         return ad.tree.map(lambda _: steps[next(paths)], gradient), new
 
     name = f"groups({', '.join([name_of(each) for each in optimizers.values()])})"
-    return optimizer(init, update, name, takes_gradient=True, makes_step=True)
+    return optimizer(init, update, name, inner=optimizers, takes_gradient=True, makes_step=True)
 
 
 @checked("params", "step")

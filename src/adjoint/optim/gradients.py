@@ -12,7 +12,8 @@ import adjoint as ad
 from ..arguments import Finite, Patterns, checked, fitting
 from ..typing import Tree
 from .base import Optimizer, optimizer
-from .checks import at, foreign, is_plain, like, number, refuse
+from .checks import foreign, is_plain, like, number, refuse
+from .rates import counted, rate_at, started
 from .recipes import remembered
 
 
@@ -147,10 +148,10 @@ def scale(factor: Finite | Callable[[Any], Any]) -> Optimizer:
     known = float(factor) if is_plain(factor) else factor  # type: ignore[arg-type]
 
     def update(gradient: Tree, state: Tree, params: Tree | None = None, **context: Any) -> tuple[Any, Any]:
-        by = at(known, state["count"])
-        return ad.tree.map(lambda g: g * like(by, g), gradient), {"count": state["count"] + 1}
+        by = rate_at(known, state)
+        return ad.tree.map(lambda g: g * like(by, g), gradient), counted(state)
 
-    return optimizer(lambda params: {"count": np.int64(0)}, update, "scale")
+    return optimizer(lambda params: started(known), update, "scale", rate=known)
 
 
 def decayed(gradient: Tree, params: Tree, strength: Any, only: Patterns = "*") -> Any:

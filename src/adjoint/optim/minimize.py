@@ -18,6 +18,7 @@ from .checks import check_trained, described, refuse, whole
 from .gradients import norm
 from .lbfgs import lbfgs
 from .objective import Objective
+from .rates import for_steps, is_watching, observe
 from .result import Result
 from .reuse import cached
 from .stop import Progress, Rule, check_rule, gradient
@@ -124,6 +125,7 @@ def minimize(
             "minimize takes further arguments as a tuple.", got=f"args = {described(args)}", fix="Write  args=(data,)."
         )
     max_steps = whole(max_steps, "minimize", "max_steps", 0)
+    optimizer = for_steps(optimizer, max(1, max_steps))
     check_trained(x0, "minimize")
     x0 = x0 if type(x0) is np.ndarray else ad.tree.map(lambda p: np.float64(p) if type(p) is float else p, x0)
     leaves = [x0] if type(x0) is np.ndarray else ad.tree.leaves(x0)
@@ -202,11 +204,11 @@ def _on_trees(f: Any, x0: Tree, optimizer: Optimizer, args: tuple[Any, ...], jit
         return apply(x, step), state, value, norm(g), norm(step)
 
     run = cached((_on_trees, f, optimizer), lambda: ad.jit(advance)) if jit else advance
-    x, state, last = x0, optimizer.init(x0), math.inf
+    x, state, last, watching = x0, optimizer.init(x0), math.inf, is_watching(optimizer)
     while True:
         new, after, value, gradient_norm, step_norm = run(x, state, *args)
         yield Point(partial(_same, x), float(value), float(gradient_norm), last, partial(_best, after, value))
-        x, state, last = new, after, float(step_norm)
+        x, state, last = new, observe(optimizer, after, value) if watching else after, float(step_norm)
 
 
 def _best(state: Tree, value: Array) -> Any:
@@ -223,12 +225,13 @@ def _on_vector(f: Any, x0: Tree, optimizer: Optimizer, args: tuple[Any, ...], ji
     objective = Objective(f, x0, args, jit)
     unravel, x = objective.unravel, objective.start
     residuals = has(optimizer, "residuals")
-    state, last = optimizer.init(x), math.inf
+    state, last, watching = optimizer.init(x), math.inf, is_watching(optimizer)
     evaluate = _half_square(objective) if residuals else _by_line(objective)
     value, g = evaluate(x)
     while True:
         yield Point(partial(unravel, x), float(value), math.sqrt(g.dot(g)), last, _nothing)
         step, state = optimizer.update(g, state, x, value=value, function=objective, donate=True)
+        state = observe(optimizer, state, value) if watching else state
         x = x + step
         last = math.sqrt(step.dot(step))
         known = state.get("known") if isinstance(state, dict) else None

@@ -11,7 +11,8 @@ import adjoint as ad
 
 from ..typing import Array, Tree
 from .base import Optimizer
-from .checks import Rate, at, described, foreign, like, number, rate_of, refuse
+from .checks import Rate, described, foreign, like, number, rate_of, refuse
+from .rates import counted, rate_at, started
 from .reuse import cached
 from .vectors import on_vectors
 
@@ -93,7 +94,7 @@ def natural_gradient(
         )
 
     def init(x: Array) -> Any:
-        return {"count": np.int64(0)}
+        return started(rate)
 
     def update(gradient: Tree, state: Tree, x: Array, *, unravel: Any, **_: Any) -> tuple[Any, Any]:
         matrix = metric(unravel(x)) if metric is not None else _fisher(model, unravel, x, likelihood)
@@ -103,9 +104,9 @@ def natural_gradient(
                 got=f"shape {np.shape(matrix)}",
             )
         solved = np.linalg.solve(matrix + damping * np.eye(x.size, dtype=x.dtype), gradient)
-        return -(like(at(rate, state["count"]), x) * solved), {"count": state["count"] + 1}
+        return -(like(rate_at(rate, state), x) * solved), counted(state)
 
-    return on_vectors(init, update, "natural_gradient", no_function=True)
+    return on_vectors(init, update, "natural_gradient", rate=rate, no_function=True)
 
 
 def _fisher(model: Any, unravel: Any, x: Array, likelihood: str) -> Any:

@@ -10,8 +10,9 @@ import adjoint as ad
 
 from ..typing import Array, Tree
 from .base import Optimizer, optimizer
-from .checks import Rate, at, foreign, like, number, rate_of, refuse
+from .checks import Rate, foreign, like, number, rate_of, refuse
 from .gradients import need, norm
+from .rates import counted, rate_at, started
 from .schedule import diminishing
 
 
@@ -72,19 +73,19 @@ def sgd(rate: Rate, momentum: float = 0.0, nesterov: bool = False) -> Optimizer:
     moving = not (type(momentum) is float and momentum == 0.0)
 
     def init(params: Tree) -> Any:
-        return {"count": np.int64(0), **({"velocity": zeros(params)} if moving else {})}
+        return {**started(rate), **({"velocity": zeros(params)} if moving else {})}
 
     def update(gradient: Tree, state: Tree, params: Tree | None = None, **context: Any) -> tuple[Any, Any]:
-        eta = at(rate, state["count"])
+        eta = rate_at(rate, state)
         step = ad.tree.map(lambda g: -(like(eta, g) * g), gradient)
-        new = {"count": state["count"] + 1}
+        new = counted(state)
         if moving:
             velocity = ad.tree.map(lambda v, s: momentum * v + s, state["velocity"], step)
             step = ad.tree.map(lambda v, s: momentum * v + s, velocity, step) if nesterov else velocity
             new["velocity"] = velocity
         return step, new
 
-    return optimizer(init, update, "sgd", takes_gradient=True, makes_step=True)
+    return optimizer(init, update, "sgd", takes_gradient=True, makes_step=True, rate=rate)
 
 
 @foreign
@@ -130,7 +131,7 @@ def subgradient(rate: Rate, *, normalize: bool = False) -> Optimizer:
 
     def init(params: Tree) -> Any:
         return {
-            "count": np.int64(0),
+            **started(rate),
             "best": ad.tree.map(lambda p: as_numpy(p), params),
             "best_value": np.float64(np.inf),
         }
@@ -146,18 +147,18 @@ def subgradient(rate: Rate, *, normalize: bool = False) -> Optimizer:
                 fix="Write  optimizer.update(gradient, state, params, value=f(params)).",
             )
         better = value < state["best_value"]
-        eta = at(rate, state["count"])
+        eta = rate_at(rate, state)
         if normalize:
             length = norm(gradient)
             eta = eta / np.where(length > 0.0, length, 1.0)
         new = {
-            "count": state["count"] + 1,
+            **counted(state),
             "best": ad.tree.map(lambda p, b: chosen(better, p, b), params, state["best"]),
             "best_value": chosen(better, value, state["best_value"]).astype(np.float64),
         }
         return ad.tree.map(lambda g: -(like(eta, g) * g), gradient), new
 
-    return optimizer(init, update, "subgradient", takes_gradient=True, makes_step=True)
+    return optimizer(init, update, "subgradient", takes_gradient=True, makes_step=True, rate=rate)
 
 
 def chosen(pred: Array, x: Array, y: Array) -> Any:

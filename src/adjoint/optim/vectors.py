@@ -16,7 +16,9 @@ from .gradients import need
 from .objective import Objective
 
 
-def on_vectors(init: Callable[..., Any], update: Callable[..., tuple[Any, Any]], name: str, **facts: bool) -> Optimizer:
+def on_vectors(
+    init: Callable[..., Any], update: Callable[..., tuple[Any, Any]], name: str, *, rate: Any = None, **facts: bool
+) -> Optimizer:
     """The optimiser of trees for one of vectors, whose `update` takes value and function by name."""
     looks, values = not facts.get("no_function"), not (facts.get("no_function") or facts.get("residuals"))
 
@@ -52,7 +54,8 @@ def on_vectors(init: Callable[..., Any], update: Callable[..., tuple[Any, Any]],
         step, state = update(slope, state, vector, value=value, function=flat, donate=donate, unravel=unravel)
         return unravel(step), state
 
-    return optimizer(tree_init, tree_update, name, takes_gradient=True, makes_step=True, vector=True, **facts)
+    facts |= {"takes_gradient": True, "makes_step": True, "vector": True}
+    return optimizer(tree_init, tree_update, name, rate=rate, **facts)
 
 
 def _is_vector(params: Tree) -> bool:

@@ -85,7 +85,7 @@ def check_optimizer_state(own: Any, given: Any) -> None:
         )
 
 
-RESERVED = ("loss", "validation_loss", "gradient_norm", "seconds")
+RESERVED = ("loss", "validation_loss", "gradient_norm", "rate", "seconds")
 """Names that the history has already."""
 
 
@@ -109,10 +109,46 @@ def check_options(clip_per_sample: Any, patience: Any, callbacks: Any, checkpoin
     if checkpoint is not None and not isinstance(checkpoint, (str, os.PathLike)):
         raise refused("checkpoint is the name of a file.", f"checkpoint={checkpoint!r}", 'Write  checkpoint="run.npz".')
     for name in metrics:
-        if name in RESERVED:
+        if name in RESERVED or str(name).startswith("rate["):
             raise refused(
                 "The history has a number of this name already.", f"metrics={{{name!r}: ...}}", "Choose another name."
             )
+
+
+def check_averages(ema: Any, swa: Any, epochs: int) -> None:
+    """Weights are averaged by step or by epoch, and there is something to average."""
+    if ema is not None and not (_is_number(ema) and 0.0 <= ema < 1.0):
+        raise refused(
+            "ema is how much of the average is kept at each step, a number from 0 to below 1.",
+            f"ema={ema!r}",
+            "Write  ema=0.999.",
+        )
+    if swa is None:
+        return
+    check_numbers(swa=swa)
+    if ema is not None:
+        raise refused(
+            "Weights are averaged by step or by epoch.", f"ema={ema!r} and swa={swa!r}", "Choose one of them."
+        )
+    if swa > epochs:
+        raise refused(
+            "swa is the epoch from which on weights are averaged, which the run does not reach.",
+            f"swa={swa} and epochs={epochs}",
+            f"Write  swa={max(1, epochs * 3 // 4)}.",
+        )
+
+
+def check_step_callbacks(callbacks: Any, every: Any) -> None:
+    """What is called after a step, and how often."""
+    several = list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
+    if not callable(callbacks) and not all([callable(f) for f in several]):
+        raise refused(
+            "step_callbacks are functions of the step taken.",
+            f"step_callbacks={callbacks!r}"[:80],
+            "Write  step_callbacks=lambda step: print(step.step, step.loss).",
+        )
+    if every is not None:
+        check_numbers(step_every=every)
 
 
 def _is_number(x: Any) -> bool:

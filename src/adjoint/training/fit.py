@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
@@ -19,16 +19,24 @@ from .history import History
 from .record import Boundary, Record
 from .task import Arrays, Batch, Task
 
+if TYPE_CHECKING:
+    from .page import TrainingPage
+
+M = TypeVar("M")
 GRID = 60
 """The boundary between classes is shown on a grid of so many places each way."""
 POINTS = 400
 """So many examples are shown in it."""
+ROWS = 10
+"""So many of the last epochs are in the table that a notebook shows."""
 
 INSTEAD = {
     "predict_proba": "nn.softmax(fit.model(X))",
     "evaluate": "losses.empirical_risk(fit.model, loss, X, y)",
     "score": "losses.empirical_risk(fit.model, loss, X, y)",
     "best_model": "fit.model, which is the best one where patience= was given",
+    "averaged": "fit.model, which is the averaged one where ema= or swa= was given",
+    "ema_model": "fit.model, which is the averaged one where ema= was given",
     "losses": 'fit.history["loss"]',
     "loss": 'fit.history["loss"]',
     "parameters": "nn.parameters(fit.model)",
@@ -45,14 +53,50 @@ def lost(outputs: Any, targets: Any) -> Any:
     raise NotImplementedError("the loss of a fit is not kept in a file")
 
 
+@dataclass(frozen=True)
+class TrainingStep:
+    """A step that was taken, as `step_callbacks` of `ad.train` get it.
+
+    Parameters
+    ----------
+    step, epoch : int
+        Their numbers, counted from 1.
+    loss, gradient_norm : float
+        Of the step's batch, before the step was taken.
+    rates : dict of str to float
+        The rate that it was taken with, `{"rate": 0.001}`; of groups of parameters one for each.
+    fit : callable
+        `step.fit()` is the `Fit` so far, with copies of the arrays.
+    """
+
+    step: int
+    epoch: int
+    loss: float
+    gradient_norm: float
+    rates: Mapping[str, float]
+    fit: Callable[[], Fit[Any]] = field(repr=False)
+
+    @classmethod
+    def of(cls, found: Mapping[str, float], fit: Callable[[], Fit[Any]]) -> TrainingStep:
+        """From the numbers of a step by name."""
+        numbers = (int(found["step"]), int(found["epoch"]), found["loss"], found["gradient_norm"])
+        return cls(*numbers, {name: x for name, x in found.items() if name.startswith("rate")}, fit)
+
+    @property
+    def rate(self) -> float:
+        """The rate that it was taken with; of groups that of the first, nan if the optimiser has none."""
+        return next(iter(self.rates.values()), float("nan"))
+
+
 @dataclass(frozen=True, repr=False)
-class Fit:
+class Fit(Generic[M]):
     """A trained model and how it came about; made by `ad.train`.
 
     Parameters
     ----------
     model : callable
-        The trained model: the best one where there was early stopping, else the last.
+        The trained model: the best one where there was early stopping, else the last; with averaged weights where
+        `ema=` or `swa=` averaged them.
     history : History
         Arrays by name, one number for each epoch: `history["loss"]`, `history["validation_loss"]`.
     stopped : str
@@ -71,6 +115,8 @@ class Fit:
         Some of the data, where they can be shown.
     batch_size : int
         Examples in a batch.
+    last_model : callable, optional
+        The model after the last step, to which `optimizer_state` belongs: neither averaged nor the best one.
 
     Examples
     --------
@@ -82,7 +128,7 @@ class Fit:
     (array([[2.]]), array([1.]), 'after 100 epochs')
     """
 
-    model: Any
+    model: M
     history: History
     stopped: str
     best_epoch: int
@@ -92,6 +138,11 @@ class Fit:
     task: Task | None = None
     examples: Batch | None = None
     batch_size: int = 32
+    last_model: M = None  # type: ignore[assignment]  # that is: the model
+
+    def __post_init__(self) -> None:
+        if self.last_model is None:
+            self.__dict__["last_model"] = self.model
 
     def predict(self, X: Any) -> Any:
         """The outputs of the model for many inputs, by machine code, in batches as large as those of the training.
@@ -144,6 +195,22 @@ class Fit:
         how_long = ", ".join([f"{count} {name}{'s' if count != 1 else ''}" for name, count in counts.items()])
         return f"<fit of {type(self.model).__name__}: {how_long}; {last}; {self.stopped}>"
 
+    def _repr_html_(self) -> str:
+        """For notebooks: a table of epochs, of many the last ones and the best, and how the run ended."""
+        from ..notebooks import html_table
+
+        history = self.history
+        first, best = max(0, history.epochs - ROWS), min(self.best_epoch, history.epochs)
+        epochs = sorted(
+            {*range(first, history.epochs), *([0] if history.epochs else []), *([best - 1] if best else [])}
+        )
+        cells = [[f"{k + 1:,}", *[f"{history[name][k]:.4g}" for name in history]] for k in epochs]
+        size = sum([a.size for a in nn.parameters(self.model).values()])
+        facts = f"{size:,} parameters, {history.epochs:,} epochs, {self.steps:,} steps; {self.stopped}"
+        weights = [f"weights of epoch {best:,}"] if best != history.epochs else []
+        header = ["epoch", *[name.replace("_", " ") for name in history]]
+        return html_table(header, cells, texts=(), title=type(self.model).__name__, foot=[facts, *weights])
+
     def plot(self, axes: Any = None) -> Any:
         """Learning curves and gradient norms, with matplotlib.
 
@@ -161,22 +228,28 @@ class Fit:
 
         return figure(self.record(), axes)
 
-    def page(self, path: str | os.PathLike[str]) -> Path:
+    @overload
+    def page(self) -> TrainingPage: ...
+
+    @overload
+    def page(self, path: str | os.PathLike[str]) -> Path: ...
+
+    def page(self, path: str | os.PathLike[str] | None = None) -> Path | TrainingPage:
         """Write a page that needs nothing but a browser: curves, gradient norms, weights, for two inputs the boundary.
 
         Parameters
         ----------
-        path : str or path
-            The file to write.
+        path : str or path, optional
+            The file to write. Without it nothing is written, and a notebook shows the page inline.
 
         Returns
         -------
-        pathlib.Path
-            The file.
+        pathlib.Path or TrainingPage
+            The file; or the page, which `save(path)` writes and `show()` opens in a browser.
         """
-        from .page import write
+        from .page import TrainingPage, write
 
-        return write(self.record(), path)
+        return TrainingPage(self.record()) if path is None else write(self.record(), path)
 
     def record(self) -> Record:
         """What `plot` and `page` show.
@@ -191,6 +264,7 @@ class Fit:
         matrices = [name for name, a in first.items() if a.ndim == 2]
         parameters = nn.parameters(self.model)
         curves = {name: values for name, values in self.history.items() if name not in ("seconds", "gradient_norm")}
+        curves = {name: x for name, x in curves.items() if not name.startswith("rate") or np.ptp(x) > 0.0}
         norms = self.history.gradient_norms
         return Record(
             title=type(self.model).__name__,

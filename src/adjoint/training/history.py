@@ -11,6 +11,8 @@ MEANT = {
     "val_loss": "Write  'validation_loss',  with  validation=  given to  ad.train",
     "validation_loss": "It is measured with  validation=(X, y)  or  validation=0.2  given to  ad.train",
     "train_loss": "Write  'loss'",
+    "lr": "Write  'rate'",
+    "learning_rate": "Write  'rate'",
     "training_loss": "Write  'loss'",
     "accuracy": "It is measured with  metrics={'accuracy': ...}  given to  ad.train",
     "val_accuracy": "It is measured with  metrics={'accuracy': ...}  given to  ad.train",
@@ -23,12 +25,15 @@ class History(Mapping[str, np.ndarray]):
 
     `history["gradient_norm"]` is that of the whole gradient; `history.gradient_norms` has a column for each parameter
     array, in the order of `history.names`. Each is the root of the mean square over the steps of the epoch.
+    `history["rate"]` is the optimiser's rate at the first step of the epoch; of groups there is one for each, as
+    `history["rate[head.*]"]`. `history.steps` has numbers step by step, where these were asked for.
     """
 
     def __init__(self, names: list[str]) -> None:
         self.names = names
         self._rows: list[dict[str, float]] = []
         self._norms: list[np.ndarray] = []
+        self._steps: list[dict[str, float]] = []
 
     __eq__ = object.__eq__
     __hash__ = object.__hash__
@@ -42,6 +47,20 @@ class History(Mapping[str, np.ndarray]):
         whole = float(np.sqrt(np.sum(norms.astype(float) ** 2)))
         self._rows.append({**found, "gradient_norm": whole, "seconds": seconds})
         self._norms.append(norms)
+
+    def append_step(self, found: dict[str, float]) -> None:
+        """Add a step."""
+        self._steps.append(found)
+
+    @property
+    def steps(self) -> dict[str, np.ndarray]:
+        """Numbers step by step, by name: "step" and "epoch", counted from 1, "loss", "gradient_norm", "rate".
+
+        Loss and gradient are those of the step's batch, before the step is taken. Empty without `step_every=`.
+        """
+        names = self._steps[0] if self._steps else ()
+        whole = ("step", "epoch")
+        return {name: np.array([row[name] for row in self._steps], int if name in whole else float) for name in names}
 
     @property
     def gradient_norms(self) -> np.ndarray:
@@ -82,10 +101,13 @@ class History(Mapping[str, np.ndarray]):
 
     def saved(self) -> dict[str, Any]:
         """As arrays, for a file."""
+        steps = self.steps
         return {
             "names": np.array(list(self), dtype=str),
-            "values": np.array([[row[name] for name in self] for row in self._rows], dtype=float),
+            "values": np.array([[row.get(name, np.nan) for name in self] for row in self._rows], dtype=float),
             "norms": self.gradient_norms,
+            **({"step_names": np.array(list(steps), dtype=str)} if steps else {}),
+            **({"step_values": np.array(list(steps.values()), dtype=float).T} if steps else {}),
         }
 
     @classmethod
@@ -102,4 +124,15 @@ class History(Mapping[str, np.ndarray]):
         history = cls(names)
         history._rows = [dict(zip(measured.tolist(), row, strict=True)) for row in values.tolist()]
         history._norms = list(norms)
+        if "step_names" in saved:
+            history._steps = _loaded_steps(saved["step_names"], saved["step_values"])
         return history
+
+
+def _loaded_steps(names: np.ndarray, values: np.ndarray) -> list[dict[str, float]]:
+    """Steps from what was saved of them."""
+    if names.dtype.kind != "U" or values.dtype != np.float64 or values.shape != (len(values), names.size):
+        raise ValueError("the steps of the history have not a number for each name")
+    if len({*names.tolist()}) != names.size or not {"step", "epoch", "loss", "gradient_norm"} <= {*names.tolist()}:
+        raise ValueError("the names of the steps of the history are not those of a run")
+    return [dict(zip(names.tolist(), row, strict=True)) for row in values.tolist()]

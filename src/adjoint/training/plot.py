@@ -10,7 +10,7 @@ import numpy as np
 
 import adjoint as ad
 
-from .notebook import is_notebook
+from ..notebooks import is_notebook
 from .record import Boundary, Record
 
 if TYPE_CHECKING:

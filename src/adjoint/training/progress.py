@@ -1,4 +1,4 @@
-"""How far training has come: a bar in a terminal, a few lines of text elsewhere.
+"""How far training has come: a bar in a terminal, a line that changes in a notebook, a few lines elsewhere.
 
 An update that is not shown costs less than a microsecond: it notes its numbers and looks at the clock. The bar is made
 after the first half second only, so a short run neither imports rich nor flickers.
@@ -15,7 +15,7 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any, Protocol, TextIO
 
-from .notebook import is_notebook
+from ..notebooks import is_notebook
 
 __all__ = ["Progress", "progress"]
 
@@ -24,6 +24,9 @@ DELAY = 0.5
 
 PERIOD = 0.1
 """The least time between two pictures of the bar."""
+
+CELL_PERIOD = 0.25
+"""The least time between two texts of a notebook's line."""
 
 EARLY = 10.0
 """Seconds after which a run that prints lines says something, however long it will take."""
@@ -45,8 +48,8 @@ class Progress(AbstractContextManager["Progress"]):
         How many epochs there will be.
     enabled : bool, optional
         False shows nothing. By default, a run that takes longer than half a second has a bar, in a terminal and in a
-        notebook if rich is installed, and else a few lines, of which the last one stays; with True it has that line
-        however short it is.
+        notebook with widgets if rich is installed, in other notebooks one line that changes, and else a few lines, of
+        which the last one stays; with True it has that line however short it is.
     steps_per_epoch : int, optional
         How many steps an epoch has, to be shown where an epoch takes long.
     stream : file, optional
@@ -78,6 +81,7 @@ class Progress(AbstractContextManager["Progress"]):
         self.enabled, self.always = enabled is not False, enabled is True
         self._stream = stream
         self._display: Display | None = None
+        self._cell = Cell()
         self._next = float("inf")
         self._latest: tuple[int, float, Any, Any] | None = None
         self._validation: Any = None
@@ -139,7 +143,11 @@ class Progress(AbstractContextManager["Progress"]):
         taken = perf_counter() - self._began
         if self._latest is not None and (self.always or (self.enabled and taken > DELAY)):
             end = f"in {taken:.2g} s" if taken < 9.9 else f"in {duration(taken)}"
-            print(", ".join([*self._texts(), end]), file=self._out(), flush=True)
+            text = ", ".join([*self._texts(), end])
+            if self._stream is None and is_notebook():  # which shows what goes to stderr as an error
+                self._cell.write(text, None)
+            else:
+                print(text, file=self._out(), flush=True)
 
     def _out(self) -> TextIO:
         return self._stream or sys.stderr
@@ -147,9 +155,16 @@ class Progress(AbstractContextManager["Progress"]):
     def _show(self, now: float) -> None:
         """Show what is known now, and note when to show something again."""
         if self._display is None:
-            self._display = Bar(self._out()) if has_bar(self._out()) else Lines(self._out())
+            self._display = self._chosen()
         texts = (self._texts(), self._texts(compact=True))
         self._next = now + self._display.show(self._done(), texts, now - self._began, self._left(now))
+
+    def _chosen(self) -> Display:
+        """What shows the numbers here."""
+        out = self._out()
+        if has_bar(out):
+            return Bar(out)
+        return self._cell if self._stream is None and is_notebook() else Lines(out)
 
     def _left(self, now: float) -> float | None:
         """The seconds that are left: as fast as since the first update, before which things were compiled."""
@@ -235,6 +250,35 @@ class Lines:
 
     def close(self) -> None:
         """Lines stay."""
+
+
+class Cell:
+    """One line below the cell of a notebook, which is written over."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+
+    def show(self, done: float, texts: Texts, seconds: float, left: float | None) -> float:
+        """Write the line again."""
+        rest = [] if left is None else [f"{duration(left)} left"]
+        self.write(", ".join([*texts[0], *rest]), done)
+        return CELL_PERIOD
+
+    def write(self, text: str, done: float | None) -> None:
+        """Show a text, with a bar if something is left to be done."""
+        from html import escape
+
+        from IPython.display import display
+
+        bar = "" if done is None else f'<progress value="{done:.3f}" style="width:12em"></progress> '
+        data = {"text/plain": text, "text/html": f"<div>{bar}<code>{escape(text)}</code></div>"}
+        if self._handle is None:
+            self._handle = display(data, raw=True, display_id=True)
+        else:
+            self._handle.update(data, raw=True)
+
+    def close(self) -> None:
+        """The line stays, and says at last how it ended."""
 
 
 class Bar:

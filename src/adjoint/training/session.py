@@ -14,6 +14,8 @@ import adjoint as ad
 from adjoint import data as loading
 from adjoint import optim
 
+from .averages.moving import started
+from .averages.stochastic import added, renewed
 from .history import History
 from .interrupts import waiting
 from .naming import named
@@ -54,6 +56,8 @@ class Taken:
     """For each parameter array, the sum of the squared norms of its gradients."""
     failed: Examples | None = None
     """The examples of the step whose loss or gradient was not finite, which was not taken."""
+    ended: bool = False
+    """Whether a callback has ended the run."""
 
 
 @dataclass
@@ -71,11 +75,21 @@ class Session:
     evaluate: Callable[[Arrays, Arrays], dict[str, float]] | None
     on_piece: Callable[[float, float], Any] = lambda fraction, speed: None
     """Called now and then with the fraction of the epoch that is done, and examples per second."""
+    decay: float | None = None
+    """That of weights averaged in each step, if they are."""
+    mean_from: int | None = None
+    """The epoch, counted from 1, from which on weights are averaged by epoch, if they are."""
+    every: int = 0
+    """Every how many steps there are numbers of a step; 0: never."""
+    on_step: Callable[[dict[str, float]], bool] = lambda found: False
+    """Called with these; true if the run is to end."""
     stopped: str = ""
     """Why it has to end, if it has to."""
     failed: bool = False
     """Whether it ended because of numbers that are not finite."""
     steps_taken: int = 0
+    mean: tuple[Arrays, Arrays] | None = None
+    """The weights averaged by epoch so far, and statistics that belong to them."""
     speed: float = 0.0
     """Examples per second in the last epoch."""
     step: Any = field(init=False)
@@ -85,8 +99,9 @@ class Session:
     structure: Any = field(init=False)
 
     def __post_init__(self, start: State) -> None:
-        self.state = start
-        given = (self.task, self.optimizer, self.structure)
+        averages = () if self.decay is None else started(start.parameters, start.statistics)
+        self.state = start._replace(averages=averages)
+        given = (self.task, self.optimizer, self.structure, self.decay)
         self.step = optim.cached((step_of, *given), lambda: step_of(*given))
         self.key = ad.random.key(self.schedule.seed)
 
@@ -101,20 +116,27 @@ class Session:
         leaves, self.structure = ad.tree.flatten(state)
         self.leaves = tuple([x[()] if isinstance(x, np.ndarray) and not x.ndim else x for x in leaves])
 
+    @property
+    def used(self) -> tuple[Arrays, Arrays]:
+        """Parameters and statistics of the model as it is used: the averages, where there are some."""
+        state = self.state
+        return self.mean or state.averages or (state.parameters, state.statistics)
+
     def take_epoch(self, epoch: int) -> None:
         """All steps of one epoch, and what is to be known after it."""
-        began = time.perf_counter()
+        began, rates = time.perf_counter(), optim.rates(self.optimizer, self.state.optimizer)
         dtype = np.result_type(*self.state.parameters.values())
         taken = Taken([], [], np.zeros(len(self.history.names), dtype))
         for part in map(Part.counting, self._parts(epoch)):
             with _quiet(), waiting() as act:
                 try:
-                    self._take(part, taken, began, act)
+                    self._take(part, taken, began, act, epoch)
                 except IndexError:  # machine code does not say more, as of a label that is too large
                     self._tell_where(part)
                     raise
                 if taken.failed is not None:
                     self._give_up(part.data, taken.failed, epoch)
+                if taken.failed is not None or taken.ended:
                     return
         losses, sizes = taken.losses, taken.sizes
         if not sizes:
@@ -127,24 +149,55 @@ class Session:
             )
         self.speed = sum(sizes) / max(time.perf_counter() - began, 1e-9)
         found = {"loss": float(np.average(losses, weights=sizes))}
+        if self.mean_from is not None and epoch + 1 >= self.mean_from:
+            self._add_to_mean(epoch)
         if self.evaluate is not None:
-            found |= self.evaluate(self.state.parameters, self.state.statistics)
+            found |= self.evaluate(*self.used)
+        self._observe(found.get("validation_loss", found["loss"]))
+        found |= rates
         self.history.append(found, np.sqrt(taken.squares / len(losses)), time.perf_counter() - began)
 
-    def _take(self, part: Part, taken: Taken, began: float, act: Callable[[], None]) -> None:
-        """The steps of a part of an epoch, until one of them is not finite.
+    def _add_to_mean(self, epoch: int) -> None:
+        """Count the weights after this epoch in, and go through its examples once more for their statistics."""
+        state, start = self.state, self.mean_from or 1
+        mean = added(None if self.mean is None else self.mean[0], state.parameters, epoch + 2 - start)
+        statistics = state.statistics
+        if statistics:
+            key = self.task.key_of_step(self.key, self.steps_taken)
+            with _quiet():
+                statistics = renewed(self.task, mean, statistics, self._batches(epoch), key)
+        self.mean = mean, statistics
+
+    def _batches(self, epoch: int) -> Iterator[Batch]:
+        """The batches of an epoch once more."""
+        for part in map(Part.counting, self._parts(epoch)):
+            for examples in part.examples:
+                for chosen in examples.chosen:
+                    yield self.task.rows(part.data, chosen)
+
+    def _observe(self, value: float) -> None:
+        """Tell the optimiser what was measured, for rates that go by it."""
+        state = self.state
+        told = optim.observe(self.optimizer, state.optimizer, value)
+        if told is not state.optimizer:
+            self.state = state._replace(optimizer=told)
+
+    def _take(self, part: Part, taken: Taken, began: float, act: Callable[[], None], epoch: int) -> None:
+        """The steps of a part of an epoch, until one of them is not finite, or a callback has seen enough.
 
         A step writes over the arrays of the last one: `leaves` is not kept beyond it, nor would that be overwritten.
         """
         step, (inputs, targets, weights), heard = self.step, part.data, began
         recordings, total = step.recordings, len(part.examples)
         for k, examples in enumerate(part.examples):
-            number = np.int64(self.steps_taken)
+            number, rates = np.int64(self.steps_taken), None
+            if self.every and (self.steps_taken + 1) % self.every == 0:
+                rates = optim.rates(self.optimizer, self.state.optimizer)
             given = (taken.squares, inputs, targets, weights, examples.chosen, examples.weights, self.key, number)
-            leaves, loss, squares, health = step(self.leaves, *given)
+            leaves, loss, squares, whole, health = step(self.leaves, *given)
             while step.recordings != recordings and not self._is_over(leaves):
                 recordings, leaves = step.recordings, ()  # what NumPy computed meanwhile may differ in the last bit
-                leaves, loss, squares, health = step(self.leaves, *given)
+                leaves, loss, squares, whole, health = step(self.leaves, *given)
             if not math.isfinite(health):
                 taken.failed = examples
                 return
@@ -152,11 +205,23 @@ class Session:
             self.steps_taken += 1
             act()
             taken.losses.append(loss)
+            if rates is not None and self._note(epoch, float(loss), math.sqrt(whole), rates):
+                taken.ended = True
+                return
             now = time.perf_counter()
             if now - heard > OFTEN:
                 heard = now
                 self.on_piece((k + 1) / total, (k + 1) * examples.chosen.size / (now - began))
         taken.sizes += part.sizes
+
+    def _note(self, epoch: int, loss: float, norm: float, rates: dict[str, float]) -> bool:
+        """Keep the numbers of a step; whether the run is to end there."""
+        found = {"step": self.steps_taken, "epoch": epoch + 1, "loss": loss, "gradient_norm": norm, **rates}
+        self.history.append_step(found)
+        if self.on_step(found):
+            self.stopped = f"by a callback in step {self.steps_taken} (epoch {epoch + 1})"
+            return True
+        return False
 
     def _is_over(self, leaves: tuple[Any, ...]) -> bool:
         """Whether these were written over those of the last step: then the step was not recorded here but elsewhere."""

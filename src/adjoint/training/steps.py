@@ -9,6 +9,7 @@ import numpy as np
 import adjoint as ad
 from adjoint import optim
 
+from .averages.moving import moved
 from .task import Array, Arrays, Batch, Task
 
 
@@ -18,6 +19,8 @@ class State(NamedTuple):
     parameters: Arrays
     statistics: Arrays
     optimizer: Any
+    averages: Any = ()
+    """Averaged parameters and statistics, where they are averaged in each step."""
 
 
 class Examples(NamedTuple):
@@ -36,31 +39,33 @@ class Examples(NamedTuple):
         return Examples(self.chosen[counts], None if self.weights is None else self.weights[counts])
 
 
-def step_of(task: Task, optimizer: optim.Optimizer, structure: Any) -> Any:
+def step_of(task: Task, optimizer: optim.Optimizer, structure: Any, decay: float | None) -> Any:
     """The step, of the leaves of a state with this structure: one jitted function if the optimiser lets it be one.
 
     Arrays go in and come out as a flat tuple, which machine code takes apart by itself. With the new ones come the
-    loss, the sums of squared norms of gradients so far, and a number that is finite if loss and gradient are; if not,
-    no step is taken. The new arrays take the memory of the old ones where nobody else holds these.
+    loss, the sums of squared norms of gradients so far, the squared norm of this one, and a number that is finite if
+    loss and gradient are; if not, no step is taken. The new arrays take the memory of the old ones where nobody else
+    holds these. `decay` is that of the averages, if there are any.
     """
     if optim.needs_function(optimizer):
-        return StepInParts(task, optimizer, structure)
+        return StepInParts(task, optimizer, structure, decay)
 
     def step(
         leaves: tuple[Any, ...], squares: Array, inputs: Any, targets: Any, weights: Any,
         chosen: Array, own: Any, key: Array, number: Any,
-    ) -> tuple[tuple[Any, ...], Any, Array, Any]:  # fmt: skip
+    ) -> tuple[tuple[Any, ...], Any, Array, Any, Any]:  # fmt: skip
         state = ad.tree.unflatten(structure, leaves)
         data, examples = Batch(inputs, targets, weights), Examples(chosen, own)
         value, slopes, statistics = _gradient(task, state, data, examples, task.key_of_step(key, number))
         added = _squares(slopes)
-        health = value + np.sum(added)
+        whole = np.sum(added)
+        health = value + whole
         if not np.isfinite(health):
-            return (), value, squares, health
+            return (), value, squares, whole, health
         move, memory = optimizer.update(slopes, state.optimizer, state.parameters, value=value)
         del slopes  # which would take memory while the step is recorded
-        new = State(optim.apply(state.parameters, move), statistics, memory)
-        return tuple(ad.tree.leaves(new)), value, squares + added, health
+        new = _after(state, optim.apply(state.parameters, move), statistics, memory, number, decay)
+        return tuple(ad.tree.leaves(new)), value, squares + added, whole, health
 
     step.told_as = f"training of {task.name}"  # type: ignore[attr-defined]
     return ad.jit(step, donate_argnums=0)
@@ -69,8 +74,8 @@ def step_of(task: Task, optimizer: optim.Optimizer, structure: Any) -> Any:
 class StepInParts:
     """A step of an optimiser that looks at the function and decides by what it sees: the loss alone is jitted."""
 
-    def __init__(self, task: Task, optimizer: optim.Optimizer, structure: Any) -> None:
-        self.task, self.optimizer, self.structure = task, optimizer, structure
+    def __init__(self, task: Task, optimizer: optim.Optimizer, structure: Any, decay: float | None) -> None:
+        self.task, self.optimizer, self.structure, self.decay = task, optimizer, structure, decay
         self.evaluated = ad.jit(
             lambda state, data, examples, key: _gradient(task, State(*state), Batch(*data), Examples(*examples), key)
         )
@@ -88,7 +93,7 @@ class StepInParts:
     def __call__(
         self, leaves: tuple[Any, ...], squares: Array, inputs: Any, targets: Any, weights: Any,
         chosen: Array, own: Any, key: Array, number: Any,
-    ) -> tuple[tuple[Any, ...], Any, Array, Any]:  # fmt: skip
+    ) -> tuple[tuple[Any, ...], Any, Array, Any, Any]:  # fmt: skip
         """As the jitted step."""
         state = ad.tree.unflatten(self.structure, leaves)
         key_of_step = self.task.key_of_step(key, number)
@@ -98,9 +103,18 @@ class StepInParts:
             slopes, state.optimizer, state.parameters, value=value,
             function=lambda parameters: self.objective(parameters, state.statistics, *batch),
         )  # fmt: skip
-        new = State(optim.apply(state.parameters, move), statistics, memory)
+        new = _after(state, optim.apply(state.parameters, move), statistics, memory, number, self.decay)
         added = _squares(slopes)
-        return tuple(ad.tree.leaves(new)), value, squares + added, value + np.sum(added)
+        whole = np.sum(added)
+        return tuple(ad.tree.leaves(new)), value, squares + added, whole, value + whole
+
+
+def _after(
+    state: State, parameters: Arrays, statistics: Arrays, memory: Any, number: Any, decay: float | None
+) -> State:
+    """The state with new weights, and with averages that have moved, if there are any."""
+    averages = state.averages if decay is None else moved(state.averages, (parameters, statistics), number, decay)
+    return State(parameters, statistics, memory, averages)
 
 
 def _squares(gradient: Arrays) -> Array:

@@ -6,26 +6,25 @@ import functools
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 import adjoint as ad
-from adjoint import data as loading
 from adjoint import nn, optim
 
 from ..arguments import Count, Seed, Size, checked
 from .checkpoints.facts import run_facts
 from .checks import (
     check_all_targets,
+    check_averages,
     check_callables,
-    check_classes,
-    check_indexes,
     check_numbers,
     check_optimizer_state,
     check_options,
     check_rows,
     check_schedule,
+    check_step_callbacks,
     check_stream,
     check_weights,
     described,
@@ -34,7 +33,8 @@ from .checks import (
 )
 from .doubts import doubt_gradient, doubt_rates
 from .evaluation import evaluation
-from .fit import Fit
+from .fit import Fit, TrainingStep
+from .given import as_batch, filled, for_run, split_off
 from .history import History
 from .naming import called
 from .padding import may_be_padded
@@ -43,7 +43,9 @@ from .run import Patience, Run
 from .schedule import Schedule
 from .session import Session
 from .steps import State
-from .task import Batch, Task, copies, has_sparse, is_sparse, rows_in
+from .task import Batch, Task, copies, has_sparse, rows_in
+
+M = TypeVar("M")
 
 
 @checked(
@@ -55,6 +57,10 @@ from .task import Batch, Task, copies, has_sparse, is_sparse, rows_in
     "regularizer",
     "freeze",
     "callbacks",
+    "step_callbacks",
+    "step_every",
+    "ema",
+    "swa",
     "checkpoint",
     "optimizer_state",
     "class_weight",
@@ -75,6 +81,10 @@ from .task import Batch, Task, copies, has_sparse, is_sparse, rows_in
     random_state="seed=",
     key="seed=",
     callback="callbacks=",
+    log_every="step_every=",
+    log_every_n_steps="step_every=",
+    ema_decay="ema=",
+    swa_start="swa=",
     clip="optim.chain(optim.clip_by_norm(1.0), optim.adam(1e-3))",
     max_norm="optim.chain(optim.clip_by_norm(1.0), optim.adam(1e-3))",
     weight_decay="optim.adamw(1e-3, weight_decay=), or regularizer=losses.l2(strength)",
@@ -83,7 +93,7 @@ from .task import Batch, Task, copies, has_sparse, is_sparse, rows_in
     device="nothing: all is computed on this machine",
 )
 def train(
-    model: Any,
+    model: M,
     loss: Callable[..., Any],
     data: Any,
     optimizer: optim.Optimizer,
@@ -102,11 +112,15 @@ def train(
     accumulate: Count = 1,
     clip_per_sample: float | None = None,
     patience: int | None = None,
-    callbacks: Callable[[Fit], Any] | Sequence[Callable[[Fit], Any]] = (),
+    callbacks: Callable[[Fit[M]], Any] | Sequence[Callable[[Fit[M]], Any]] = (),
+    step_callbacks: Callable[[TrainingStep], Any] | Sequence[Callable[[TrainingStep], Any]] = (),
+    step_every: int | None = None,
+    ema: float | None = None,
+    swa: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     optimizer_state: Any = None,
     progress: bool | None = None,
-) -> Fit:
+) -> Fit[M]:
     """Train a model: make the mean of a loss over data small by steps on batches.
 
     A step is one function of machine code, and writes over the state before it. Given the same arguments, the numbers
@@ -154,10 +168,23 @@ def train(
         return the model of the best epoch.
     callbacks : callable or sequence of callable, optional
         Called after each epoch with the `Fit` so far; one that returns something true ends the run.
+    step_callbacks : callable or sequence of callable, optional
+        Called after every `step_every`-th step with a `TrainingStep`: its `step`, `epoch`, `loss`, `rate`,
+        `gradient_norm`, and `fit()`, the `Fit` so far; one that returns something true ends the run.
+    step_every : int, optional
+        Every how many steps their numbers are kept in `fit.history.steps`; by default 1 with `step_callbacks`, else
+        never.
+    ema : float, optional
+        How much of a moving average of the weights is kept at each step, 0.999: it is what is validated, and becomes
+        `fit.model`. Weights from before the first step have no share in it.
+    swa : int, optional
+        The epoch, counted from 1, from which on the weights after each epoch are averaged: the mean is what is
+        validated, and becomes `fit.model`; the statistics of batch normalisation are measured anew for it.
     checkpoint : str or path, optional
         A file that is written after each epoch. If it exists, the run goes on from there.
     optimizer_state : any containers, optional
-        The state to start with, as `fit.optimizer_state` of an earlier run has it: moments and step numbers go on.
+        The state to start with, as `fit.optimizer_state` of an earlier run has it: moments and step numbers go on. It
+        belongs to `fit.last_model`.
     progress : bool, optional
         Whether to show how far the run has come: a bar on a terminal, a few lines elsewhere. By default it is shown
         if the run takes longer than half a second.
@@ -193,12 +220,16 @@ def train(
     check_callables(model, loss, optimizer, metrics, regularizer)
     check_numbers(epochs=epochs, batch_size=batch_size, accumulate=accumulate)
     check_options(clip_per_sample, patience, callbacks, checkpoint, metrics)
-    given, held_out = _split(_as_batch(data, sample_weight, class_weight), validation, seed)
+    check_step_callbacks(step_callbacks, step_every)
+    check_averages(ema, swa, epochs)
+    given, held_out = split_off(as_batch(data, sample_weight, class_weight), validation, seed)
     task, state = _task(model, loss, optimizer, regularizer, freeze, clip_per_sample)
     if optimizer_state is not None:
         check_optimizer_state(state.optimizer, optimizer_state)
         state = state._replace(optimizer=optimizer_state)
     schedule = Schedule(batch_size, seed, shuffle, drop_last, accumulate)
+    asked = optimizer
+    optimizer = for_run(asked, optimizer_state, given, schedule, epochs)
     tried = state._replace(**{name: copies(getattr(state, name)) for name in ("parameters", "statistics")})
     if isinstance(given, Batch):
         check_rows(given, "data")
@@ -213,15 +244,15 @@ def train(
         check_rows(held_out, "validation")
         check_all_targets(task, tried, held_out)
     facts = {} if checkpoint is None else run_facts(
-        model=model, loss=loss, regularizer=regularizer, optimizer=optimizer, data=given, validation=held_out,
+        model=model, loss=loss, regularizer=regularizer, optimizer=asked, data=given, validation=held_out,
         metrics=dict(metrics), freeze=[name for name in nn.parameters(model) if name not in state.parameters],
         batch_size=batch_size, seed=seed, shuffle=shuffle, drop_last=drop_last, accumulate=accumulate,
         clip_per_sample=clip_per_sample, patience=patience,
-        **({} if optimizer_state is None else {"optimizer_state": optimizer_state}),
+        **_given(optimizer_state=optimizer_state, ema=ema, swa=swa),
     )  # fmt: skip
     evaluate = _evaluation(task, given, held_out, metrics, batch_size)
     if isinstance(given, Batch) and has_sparse(given):
-        given = _filled(given, schedule)
+        given = filled(given, schedule)
     session = Session(
         task,
         optimizer,
@@ -231,13 +262,17 @@ def train(
         start=state,
         history=History(list(state.parameters)),
         evaluate=evaluate,
+        decay=ema,
+        mean_from=swa,
+        every=step_every or int(callable(step_callbacks) or bool(step_callbacks)),
     )
     del state, tried  # which would keep their arrays for the whole run
     run = Run(
         session,
         epochs,
         Patience(patience, "loss" if held_out is None else "validation_loss"),
-        [callbacks] if callable(callbacks) else list(callbacks),
+        _several(callbacks),
+        _several(step_callbacks),
         checkpoint,
         facts=facts,
     )
@@ -247,6 +282,15 @@ def train(
         warnings.warn(f"Training ended early: {session.stopped}.", RuntimeWarning, stacklevel=3)
     doubt_gradient(fit.history)
     return fit
+
+
+def _several(callbacks: Any) -> list[Any]:
+    return [callbacks] if callable(callbacks) else list(callbacks)
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    """Those that were given: a file that was written before there were others says nothing of them."""
+    return {name: x for name, x in options.items() if x is not None}
 
 
 def _task(
@@ -274,89 +318,6 @@ def _task(
 def _blank(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
     """The same array each time, in the place of statistics: models that differ in these alone share machine code."""
     return np.zeros(shape, dtype)
-
-
-def _as_batch(data: Any, sample_weight: Any, class_weight: Any, name: str = "data") -> Any:
-    """Arrays in memory as a batch of all examples; anything else stays what it is, and is iterated over."""
-    if (
-        isinstance(data, Iterable)
-        and not isinstance(data, (tuple, list, dict, str, np.ndarray))
-        and not _is_frame(data)
-    ):
-        for given, weight in (("sample_weight", sample_weight), ("class_weight", class_weight)):
-            if weight is not None:
-                raise refused(
-                    f"{given} needs data in memory.", described(data), "Pass  (X, y),  or weight examples in the loss."
-                )
-        return data
-    pairs = isinstance(data, list) and all([isinstance(part, tuple) for part in data])
-    if not isinstance(data, (tuple, list)) or len(data) != 2 or pairs:
-        raise refused(
-            f"{name} is a pair of inputs and targets, or an iterable of such pairs.",
-            described(data),
-            _meant(data, pairs),
-        )
-    check_indexes({f"the inputs of {name}": data[0], f"the targets of {name}": data[1], "sample_weight": sample_weight})
-    inputs, targets = [loading.as_arrays(part, name) for part, name in zip(data, "Xy", strict=True)]
-    inputs = ad.tree.map(lambda part: part.tocsr() if is_sparse(part) else part, inputs)
-    weights = None if sample_weight is None else np.asarray(sample_weight)
-    if class_weight is not None:
-        check_classes(class_weight, targets)
-        of_classes = loading.class_weights(targets) if isinstance(class_weight, str) else np.asarray(class_weight)
-        weights = of_classes[targets] if weights is None else weights * of_classes[targets]
-    return Batch(inputs, targets, weights)
-
-
-def _is_frame(data: Any) -> bool:
-    return hasattr(data, "columns") and hasattr(data, "shape")
-
-
-def _meant(data: Any, pairs: bool) -> str:
-    """What to write in place of data that are no pair."""
-    if pairs:
-        return "For a list of batches write  data.batches(lambda: iter(batches), batch_size=32)."
-    if callable(data):
-        return "For a function that returns an iterator of batches write  data.batches(f, batch_size=32)."
-    if _is_frame(data):
-        return 'Write  (frame[["a", "b"]], frame["y"]).'
-    return "Write  (X, y)."
-
-
-def _split(given: Any, validation: Any, seed: int) -> tuple[Any, Batch | None]:
-    """The data to train with, and those to validate with."""
-    if validation is None:
-        return given, None
-    if not isinstance(validation, (int, float)):
-        held_out = _as_batch(validation, None, None, "validation")
-        if not isinstance(held_out, Batch):
-            raise refused("validation needs data in memory.", described(validation), "Write  validation=(X, y).")
-        return given, held_out
-    if not isinstance(given, Batch) or not 0 < validation < 1:
-        raise refused(
-            "validation is a pair of inputs and targets, or the fraction of data in memory to set aside.",
-            f"validation={validation!r}",
-            "Write  validation=(X, y)  or  validation=0.2.",
-        )
-    rows = loading.order(rows_in(given), seed, 0)
-    count = max(1, round(validation * len(rows)))
-    return _taken(given, rows[count:]), _taken(given, rows[:count])
-
-
-def _filled(data: Batch, schedule: Schedule) -> Any:
-    """Batches of sparse rows that are filled up one batch after the other, in the order of all others."""
-    if data.weights is not None or schedule.accumulate > 1:
-        raise refused(
-            "Weights and accumulate= need arrays.",
-            "a sparse matrix",
-            "Leave them out, or pass  X.toarray()  if it fits into memory.",
-        )
-    return loading.batches(
-        data.inputs, data.targets, schedule.size, schedule.shuffle, schedule.seed, schedule.drop_last, checked=False
-    )
-
-
-def _taken(data: Batch, rows: np.ndarray) -> Batch:
-    return Batch(*[ad.tree.map(lambda a: a[rows], part) for part in data])
 
 
 def _evaluation(

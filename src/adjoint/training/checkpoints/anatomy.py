@@ -154,8 +154,10 @@ def _optimizer(x: optim.Optimizer) -> Anatomy:
         return Anatomy("an optimiser of your own", (("init", x.init), ("update", x.update)))
     call = inspect.signature(recipe.make).bind(*recipe.args, **recipe.options)
     call.apply_defaults()
-    said = tuple([(name, value) for name, value in call.arguments.items() if name not in FREE])
-    return Anatomy(f"optim.{recipe.make.__name__}", said)
+    said = [(name, value) for name, value in call.arguments.items() if name not in FREE]
+    if any([hasattr(call.arguments.get(name), "watches") for name in FREE]):  # a part of the state belongs to it
+        said.append(("rate", "a plateau"))
+    return Anatomy(f"optim.{recipe.make.__name__}", tuple(said))
 
 
 @anatomy.register

@@ -19,6 +19,8 @@ from .files import damaged, load, save
 LARGEST = 2**62
 """More steps than any run takes."""
 HISTORY = ("names", "values", "norms")
+STEPS = ("step_names", "step_values")
+"""Parts of a history that not every run has."""
 
 
 class Saved(NamedTuple):
@@ -29,6 +31,8 @@ class Saved(NamedTuple):
     history: History
     snapshots: dict[int, Arrays]
     steps: int
+    mean: tuple[Arrays, Arrays] | None = None
+    """Weights averaged by epoch, and their statistics."""
 
 
 def write(path: str | os.PathLike[str], saved: Saved, facts: Mapping[str, str]) -> None:
@@ -38,6 +42,8 @@ def write(path: str | os.PathLike[str], saved: Saved, facts: Mapping[str, str]) 
         **_packed("parameters", state.parameters),
         **_packed("statistics", state.statistics),
         **_packed("optimizer", state.optimizer),
+        **_packed("averages", state.averages),
+        **({} if saved.mean is None else _packed("mean", saved.mean)),
         **({} if saved.best is None else _packed("best", saved.best)),
         **{f"history.{name}": a for name, a in saved.history.saved().items()},
     }
@@ -47,6 +53,7 @@ def write(path: str | os.PathLike[str], saved: Saved, facts: Mapping[str, str]) 
         "steps": saved.steps,
         "snapshots": list(saved.snapshots),
         "has_best": saved.best is not None,
+        **({} if saved.mean is None else {"has_mean": True}),
         "not_finite": [name for name, a in arrays.items() if not _is_finite(a)],
     }
     save(path, arrays, {**more, "run": dict(facts)})
@@ -98,10 +105,17 @@ def _restored(start: Saved, watched: str, arrays: dict[str, np.ndarray], facts: 
     return Saved(
         State(*[_unpacked(name, tree, arrays) for name, tree in began._asdict().items()]),
         _unpacked("best", (began.parameters, began.statistics), arrays) if facts["has_best"] else None,
-        History.loaded(start.history.names, {name: arrays[f"history.{name}"] for name in HISTORY}, watched),
+        History.loaded(start.history.names, _of_history(arrays), watched),
         {k: _unpacked(f"snapshot.{k}", began.parameters, arrays) for k in epochs},
         steps,
+        _unpacked("mean", (began.parameters, began.statistics), arrays) if facts.get("has_mean") else None,
     )
+
+
+def _of_history(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays of the history, by their names in it."""
+    needed = HISTORY + (STEPS if f"history.{STEPS[0]}" in arrays else ())
+    return {name: arrays[f"history.{name}"] for name in needed}
 
 
 def _packed(prefix: str, tree: Any) -> dict[str, np.ndarray]:

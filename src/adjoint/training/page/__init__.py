@@ -1,5 +1,5 @@
 """The page that shows a training run."""
 
-from .writing import html, show, write
+from .writing import TrainingPage, html, show, write
 
-__all__ = ["html", "show", "write"]
+__all__ = ["TrainingPage", "html", "show", "write"]

@@ -13,6 +13,7 @@ import re
 import shutil
 import tempfile
 import webbrowser
+from dataclasses import dataclass, field
 from html import escape
 from importlib import resources
 from os import PathLike
@@ -20,14 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from ...core.files.replacing import write_text
-from ..notebook import is_notebook
+from ...notebooks import framed, is_notebook
 from ..record import Record
 from .content import content
 
 SCRIPTS = ("basics.js", "chart.js", "panels.js", "painting.js", "weights.js", "boundary.js", "page.js")
-
-INLINE = 820
-"""The height of a page inside a notebook."""
 
 
 def html(record: Record) -> str:
@@ -66,6 +64,30 @@ def html(record: Record) -> str:
     }
     # All at once: a name that looks like a place to fill is left alone.
     return re.sub(r"@@([A-Z]+)@@", lambda found: parts[found[1]], _asset("page.html"))
+
+
+@dataclass(frozen=True)
+class TrainingPage:
+    """The page of a training run, which notebooks show inline; `save(path)` writes it."""
+
+    record: Record = field(repr=False)
+
+    @property
+    def html(self) -> str:
+        """The page, as one text."""
+        return html(self.record)
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the page, in one move: a reader sees the old file or the new one. The path."""
+        return write(self.record, path)
+
+    def show(self) -> Any:
+        """Open it in a browser, where no notebook runs."""
+        return show(self.record)
+
+    def _repr_html_(self) -> str:
+        """As a frame that loads nothing."""
+        return framed(self.html)
 
 
 def write(record: Record, path: str | PathLike[str]) -> Path:
@@ -114,9 +136,9 @@ def show(record: Record) -> Any:
         return file
     from IPython.display import HTML
 
-    inside = escape(file.read_text(encoding="utf-8"), quote=True)
+    page = file.read_text(encoding="utf-8")
     shutil.rmtree(folder, ignore_errors=True)
-    return HTML(f'<iframe srcdoc="{inside}" width="100%" height="{INLINE}" style="border: 0"></iframe>')
+    return HTML(framed(page))
 
 
 def _asset(name: str) -> str:

@@ -1,14 +1,4 @@
-"""Schedules: step sizes as functions of the number of steps taken, 0 at the first; a rate may be one of them.
-
-They are plain NumPy code, so they run under `ad.jit`, and on an array of counts for a plot.
-
->>> import numpy as np
->>> from adjoint import optim
->>> rate = optim.schedule.warmup(optim.schedule.cosine(0.1, steps=100), steps=3)
->>> rate(np.array([0, 1, 2, 3, 53, 103])).round(4)
-array([0.025, 0.05 , 0.075, 0.1  , 0.05 , 0.   ])
->>> optimizer = optim.adam(rate)
-"""
+"""Schedules that go by the number of steps alone."""
 
 from __future__ import annotations
 
@@ -18,33 +8,12 @@ from typing import Any
 
 import numpy as np
 
-import adjoint as ad
-
-from .checks import Rate, at, foreign, number, rate_of, whole
+from ..checks import Rate, at, foreign, number, rate_of, whole
+from .length import Length, as_inner, length, of_length
 
 Schedule = Callable[[Any], Any]
-
-__all__ = ["constant", "cosine", "diminishing", "one_cycle", "step", "warmup"]
-
-ELSEWHERE = {
-    "exponential": "schedule.step(rate, every=1, factor=)",
-    "exponential_decay": "schedule.step(rate, every=, factor=)",
-    "StepLR": "schedule.step(rate, every=, factor=)",
-    "piecewise_constant": "any function of the number of steps:  lambda count: np.where(count < 100, 0.1, 0.01)",
-    "linear": "any function of the number of steps:  lambda count: 0.1 * np.maximum(0.0, 1.0 - count / 1000)",
-    "CosineAnnealingLR": "schedule.cosine(rate, steps=)",
-    "cosine_decay": "schedule.cosine(rate, steps=)",
-    "warmup_cosine": "schedule.warmup(schedule.cosine(rate, steps=900), steps=100)",
-    "warmup_cosine_decay": "schedule.warmup(schedule.cosine(rate, steps=900), steps=100)",
-    "OneCycleLR": "schedule.one_cycle(peak, steps=)",
-}
-"""Names that people know from elsewhere, to what does the same here."""
-
-__getattr__ = ad.errors.missing("adjoint.optim.schedule", __all__, ELSEWHERE)
-
-
-def __dir__() -> list[str]:
-    return __all__
+LAST = 2**53
+"""More steps than any run takes."""
 
 
 @foreign
@@ -103,7 +72,7 @@ def step(rate: float, *, every: int, factor: float = 0.1) -> Schedule:
 
 
 @foreign
-def cosine(rate: float, *, steps: int, final: float = 0.0) -> Schedule:
+def cosine(rate: float, *, steps: Length, final: float = 0.0) -> Schedule:
     """Half a period of a cosine, from the rate to `final`, which stays:
 
         final + (rate - final) * (1 + cos(pi * min(count, steps) / steps)) / 2
@@ -112,8 +81,8 @@ def cosine(rate: float, *, steps: int, final: float = 0.0) -> Schedule:
     ----------
     rate : float
         The rate at the start.
-    steps : int
-        How many steps it takes to the end.
+    steps : int or "run"
+        How many steps it takes to the end; `"run"`: as many as the run has.
     final : float, optional
         The rate at the end.
 
@@ -134,9 +103,73 @@ def cosine(rate: float, *, steps: int, final: float = 0.0) -> Schedule:
     array([0.1 , 0.05, 0.  , 0.  ])
     """
     rate = number(rate, "schedule.cosine", "rate")
-    steps = whole(steps, "schedule.cosine", "steps")
+    steps = length(steps, "schedule.cosine")
     final = number(final, "schedule.cosine", "final")
-    return lambda count: final + (rate - final) * (1.0 + np.cos(math.pi * np.minimum(count, steps) / steps)) / 2.0
+    return of_length(
+        steps, lambda n: lambda count: final + (rate - final) * (1.0 + np.cos(math.pi * np.minimum(count, n) / n)) / 2.0
+    )
+
+
+@foreign
+def warm_restarts(rate: float, *, first: int, factor: int = 1, final: float = 0.0) -> Schedule:
+    """One half cosine after the other, each from the rate to `final`, each `factor` times as long as the one before.
+
+    In a cycle of T steps, of which t are taken,
+
+        final + (rate - final) * (1 + cos(pi * t / T)) / 2
+
+    As PyTorch's `CosineAnnealingWarmRestarts`.
+
+    Parameters
+    ----------
+    rate : float
+        The rate at the start of each cycle.
+    first : int
+        How many steps the first cycle has.
+    factor : int, optional
+        How much longer each cycle is than the one before.
+    final : float, optional
+        The rate that each cycle goes to.
+
+    Returns
+    -------
+    callable
+        `count -> rate`.
+
+    References
+    ----------
+    Loshchilov and Hutter, SGDR: Stochastic Gradient Descent with Warm Restarts, 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adjoint import optim
+    >>> optim.schedule.warm_restarts(0.1, first=10, factor=2)(np.array([0, 5, 9, 10, 20, 30])).round(4)
+    array([0.1   , 0.05  , 0.0024, 0.1   , 0.05  , 0.1   ])
+    """
+    rate = number(rate, "schedule.warm_restarts", "rate")
+    first = whole(first, "schedule.warm_restarts", "first")
+    factor = whole(factor, "schedule.warm_restarts", "factor")
+    final = number(final, "schedule.warm_restarts", "final")
+    starts = _starts(first, factor)
+
+    def scheduled(count: Any) -> Any:
+        # by comparisons, not by a logarithm, which is a last bit too small at some of the starts
+        cycle = sum([1.0 * (count >= start) for start in starts[1:]], 0.0)
+        size = first * float(factor) ** cycle
+        taken = count % first if factor == 1 else count - (size - first) / (factor - 1.0)
+        return final + (rate - final) * (1.0 + np.cos(math.pi * taken / size)) / 2.0
+
+    return scheduled
+
+
+def _starts(first: int, factor: int) -> list[int]:
+    """The steps at which cycles start, if these become longer."""
+    starts, size = [0], first
+    while factor > 1 and starts[-1] + size < LAST:
+        starts.append(starts[-1] + size)
+        size *= factor
+    return starts
 
 
 @foreign
@@ -174,12 +207,12 @@ def warmup(rate: Rate, *, steps: int) -> Schedule:
     def scheduled(count: Any) -> Any:
         return np.minimum((count + 1.0) / (steps + 1.0), 1.0) * at(rate, np.maximum(count - steps, 0))
 
-    return scheduled
+    return as_inner(scheduled, rate)
 
 
 @foreign
 def one_cycle(
-    peak: float, *, steps: int, rise: float = 0.3, start: float | None = None, final: float | None = None
+    peak: float, *, steps: Length, rise: float = 0.3, start: float | None = None, final: float | None = None
 ) -> Schedule:
     """Up to the peak and down to almost nothing, in one cycle of half cosines; as PyTorch's `OneCycleLR`.
 
@@ -189,8 +222,8 @@ def one_cycle(
     ----------
     peak : float
         The largest rate.
-    steps : int
-        How many steps the cycle has.
+    steps : int or "run"
+        How many steps the cycle has; `"run"`: as many as the run.
     rise : float, optional
         The share of the steps that go up.
     start : float, optional
@@ -215,22 +248,26 @@ def one_cycle(
     array([0.04, 1.  , 0.5 , 0.  ])
     """
     peak = number(peak, "schedule.one_cycle", "peak", open=True)
-    steps = whole(steps, "schedule.one_cycle", "steps", 2)
+    steps = length(steps, "schedule.one_cycle", 2)
     rise = number(rise, "schedule.one_cycle", "rise", 0.0, 1.0)
     first = peak / 25.0 if start is None else number(start, "schedule.one_cycle", "start")
     last = first / 1e4 if final is None else number(final, "schedule.one_cycle", "final")
-    top = rise * steps - 1.0
 
-    def scheduled(count: Any) -> Any:
-        up = np.clip(count / top, 0.0, 1.0) if top > 0 else np.ones_like(count, float)
-        down = (
-            np.clip((count - top) / (steps - 1.0 - top), 0.0, 1.0) if steps - 1.0 > top else np.zeros_like(count, float)
-        )
-        rising = peak + (first - peak) * (1.0 + np.cos(math.pi * up)) / 2.0
-        falling = last + (peak - last) * (1.0 + np.cos(math.pi * down)) / 2.0
-        return np.where(count <= top, rising, falling)
+    def cycle(steps: int) -> Schedule:
+        top = rise * steps - 1.0
 
-    return scheduled
+        def scheduled(count: Any) -> Any:
+            up = np.clip(count / top, 0.0, 1.0) if top > 0 else np.ones_like(count, float)
+            down = np.zeros_like(count, float)
+            if steps - 1.0 > top:
+                down = np.clip((count - top) / (steps - 1.0 - top), 0.0, 1.0)
+            rising = peak + (first - peak) * (1.0 + np.cos(math.pi * up)) / 2.0
+            falling = last + (peak - last) * (1.0 + np.cos(math.pi * down)) / 2.0
+            return np.where(count <= top, rising, falling)
+
+        return scheduled
+
+    return of_length(steps, cycle)
 
 
 @foreign
