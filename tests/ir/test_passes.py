@@ -125,7 +125,7 @@ def test_a_pass_that_changes_bits_is_noticed():
                 for s in program.steps
                 if s is not step
             ]
-            return program.with_steps(others)
+            return program.having(steps=others)
 
         return made
 

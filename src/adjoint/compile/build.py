@@ -240,7 +240,7 @@ def _unturned(program: Program) -> tuple[Program, set[int]]:
             continue
         outputs[k] = source
         turned.add(k)
-    return without_dead(program.with_steps(program.steps, outputs)) if turned else program, turned
+    return without_dead(program.having(outputs=outputs)) if turned else program, turned
 
 
 def _output(t: Type, turned: bool = False) -> Output:

@@ -19,7 +19,7 @@ from ..core.primitive import Primitive
 from ..core.traced import ARRAY, PYTHON, Traced
 from .failures import may_fail
 from .loops import LoopPrimitive
-from .program import Program, Step, Type
+from .program import Readable, Step, Type
 from .requirements import together
 
 LARGE = 10_000
@@ -31,7 +31,7 @@ class Deferred:
 
     __slots__ = ("_known", "_makers", "_program", "_stand_ins", "guessed")
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Readable) -> None:
         self._program = program
         self._makers: dict[int, Step] = {}
         """The step that has not been taken, for each value that it would give."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .program import GUARD, Program, Step, inner_programs
+from .program import GUARD, Readable, Step, inner_programs
 
 
-def may_fail(program: Program, step: Step) -> bool:
+def may_fail(program: Readable, step: Step) -> bool:
     """Whether a step may raise, or give a result of another length, for other values of the same types."""
     if step.primitive is GUARD:
         return True
@@ -17,6 +17,6 @@ def may_fail(program: Program, step: Step) -> bool:
     return any([may_fail(q, s) for q in inner_programs(step) for s in q.steps])
 
 
-def _is_open(program: Program, number: int) -> bool:
+def _is_open(program: Readable, number: int) -> bool:
     """Whether a constant may hold other numbers at another run."""
     return program.types[number].shape != () and number not in program.frozen

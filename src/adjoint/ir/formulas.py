@@ -14,9 +14,10 @@ import numpy as np
 from ..core.primitive import Primitive
 from ..core.traced import Traced
 from ..core.types import Params
+from .builder import Builder
 from .capture import CaptureTrace, GuardRefusedError
 from .keys import key_of
-from .program import Program, Step, Type, type_of
+from .program import Program, Step, Type
 
 Found = TypeVar("Found")
 
@@ -89,8 +90,7 @@ def _written_down(function: Callable[..., Any], examples: list[Any], params: dic
     outs = found if isinstance(found, tuple) else (found,)
     if not all([isinstance(out, Traced) for out in outs]):
         return None
-    program.outputs = [out.node for out in outs]
-    return program
+    return program.build([out.node for out in outs])
 
 
 def applied(program: Program, args: Sequence[Found], constant: Callable[[Any], Found], apply: Any) -> Found:
@@ -106,7 +106,7 @@ def applied(program: Program, args: Sequence[Found], constant: Callable[[Any], F
     return found[program.outputs[0]]
 
 
-def written_out(work: Program, step: Step, put: Callable[[Program, Step], int]) -> int | None:
+def written_out(work: Builder, step: Step, put: Callable[[Builder, Step], int]) -> int | None:
     """Put the steps of an operation's formula into a program; the number of the result, None if it has no formula.
 
     `put` adds a step to a program and gives the number of its result.
@@ -116,15 +116,10 @@ def written_out(work: Program, step: Step, put: Callable[[Program, Step], int]) 
     if program is None or program.types[program.outputs[0]].dtype != types[step.outs[0]].dtype:
         return None
 
-    def constant(value: object) -> int:
-        number = work.new(type_of(value))
-        work.constants[number] = value
-        return number
-
     def apply(inner: Step, args: list[int]) -> int:
         have = program.types[inner.outs[0]]
         shape = np.broadcast_shapes(*[types[a].shape for a in args])
         out = work.new(Type(have.dtype, shape, have.weak and not shape))
         return put(work, inner._replace(args=tuple(args), outs=(out,)))
 
-    return applied(program, step.args, constant, apply)
+    return applied(program, step.args, work.constant, apply)

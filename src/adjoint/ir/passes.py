@@ -63,7 +63,7 @@ def without_repeated(program: Program) -> Program:
                 continue
         first[key] = step.outs
         steps.append(step if args == step.args else step._replace(args=args))
-    return program.with_steps(steps, [same.get(o, o) for o in program.outputs])
+    return program.having(steps=steps, outputs=[same.get(o, o) for o in program.outputs])
 
 
 def _unchanged(program: Program, step: Step, args: tuple[int, ...]) -> int | None:
@@ -104,7 +104,7 @@ def without_dead(program: Program) -> Program:
             kept.append(step)
             if places is not None:
                 bounds.add(places)
-    return program.with_steps(kept[::-1])
+    return program.having(steps=kept[::-1])
 
 
 def _places(program: Program, step: Step) -> Any:

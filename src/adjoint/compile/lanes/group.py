@@ -98,7 +98,7 @@ class LaneGroup:
         made = {o for s in self.steps for o in s.outs}
         args = sorted({a for s in self.steps for a in s.args} - made)
         whole = Step(EXAMPLES, tuple(args), {"examples": found}, (*found.stored, *found.totals))
-        return self.program.with_steps([*before, whole, *after], self.program.outputs)
+        return self.program.having(steps=[*before, whole, *after])
 
     def _is_inline(self, v: int) -> bool:
         """Whether a value would have no place in memory, if it were not made here."""

@@ -24,7 +24,7 @@ def without_idle(program: Program) -> Program:
             step = _narrowed(step, record, needed)
         needed.update(step.args)
         kept.append(step)
-    return program.with_steps(kept[::-1])
+    return program.having(steps=kept[::-1])
 
 
 def _record(step: Step) -> Any:
@@ -76,7 +76,7 @@ def _without(step: Step, operands: Any, live: list[int], rest: list[int]) -> Ste
     for part in operands.parts:
         program: Program = params[part.param]
         outputs = [program.outputs[k] for k in (*live, *rest) if k < len(program.outputs)]
-        outputs = outputs if part.carries else program.outputs
+        outputs = outputs if part.carries else list(program.outputs)
         read = _reads(program, outputs)
         inputs = []
         for name, numbers in operands.inner(part, program).items():
@@ -84,8 +84,7 @@ def _without(step: Step, operands: Any, live: list[int], rest: list[int]) -> Ste
             groups[name] = [getattr(operands, name)[k] for k in kept]
             inputs += [numbers[k] for k in kept]
         if len(inputs) < len(program.inputs) or len(outputs) < len(program.outputs):
-            smaller = Program(program.types, inputs, program.constants, program.steps, outputs, program.frozen)
-            params[part.param] = without_dead(smaller)
+            params[part.param] = without_dead(program.having(inputs=inputs, outputs=outputs))
     found = operands.having(**groups)
     if found.sizes == operands.sizes and len(live) == count and len(live) + len(rest) == len(step.outs):
         return step

@@ -229,6 +229,11 @@ class Flow:
                     return node._replace(args=inner.args)
         return node
 
+    def evaluate(self, node: FlowStep) -> None:
+        """Take the results of a step for constants."""
+        for out in node.outs:
+            self.constants[out] = self.notebook.value(out)
+
     def _alias(self, node: FlowStep, place: int) -> int | None:
         """The number that a step only repeats."""
         (out,), args = node.outs, node.args
@@ -239,7 +244,7 @@ class Flow:
             and all(a in self.constants and self.types[a].shape == () for a in args)
             and self.types[out].shape == ()
         ):
-            self.constants[out] = self.notebook.value(out)
+            self.evaluate(node)
             return out
         facts = node.primitive.facts
         if isinstance(facts.moves, Same) and not node.params and self.types[args[0]].dtype.kind in facts.moves.of:

@@ -277,11 +277,9 @@ def _at_rest(x: Any, trace: Recorder) -> Any:
 
 def _say_where(notebook: Notebook, start: int, note: Note) -> None:
     """Decisions that were taken while writing out a step are those of its line."""
-    steps, place = notebook.program.steps, note.place
+    program, place = notebook.program, note.place
     line = "" if place is None else f"{place} in {place.function}():  {place.source}"
-    for k in range(start, len(steps)):
-        if steps[k].primitive is GUARD:
-            steps[k] = steps[k]._replace(line=line)
+    program.rewrite([s._replace(line=line) if s.primitive is GUARD else s for s in program.steps[start:]], start)
 
 
 def _variables(whole: Recorded) -> dict[int, str]:

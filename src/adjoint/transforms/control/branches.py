@@ -267,12 +267,13 @@ class _Call:
             raise NoWayError
         capture.settle()
         made = [h.node for h in end.handles]
-        last = Cut(len(capture.program.steps), end, made, made)
+        recorded = capture.program.build()
+        last = Cut(len(recorded.steps), end, made, made)
         if sorted(first.given) != sorted(given):
             raise NoWayError
-        program, self.lines = merged(branches.ways.noted(capture.program, [first, *self.marks, last]))
-        program.inputs = [program.inputs[first.given.index(n)] for n in given]
-        types = capture.program.types
+        program, self.lines = merged(branches.ways.noted(recorded, [first, *self.marks, last]))
+        program = program.having(inputs=[program.inputs[first.given.index(n)] for n in given])
+        types = recorded.types
         places = {n: _Result(k, types[n]) for k, n in enumerate(made)}
         return program, [places[x.node] if _is_handle(x) else x for x in outputs], restore
 

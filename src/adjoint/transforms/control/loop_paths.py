@@ -75,15 +75,12 @@ def way_of(under_way: Round, x: Traced) -> Way | None:
     outcomes = [bool(step.params["expected"]) for step in guards]
     asked = [Traced(step.params["expected"], capture, step.args[0]) for step in guards]
     truths = [_as_truth(a if a.value else np.logical_not(a)) for a in asked]
-    capture.program.steps = [step for step in capture.program.steps if step.primitive is not GUARD]
-    body = finished(capture, [*ends, x])
+    steps = [step for step in capture.program.steps if step.primitive is not GUARD]
+    body = finished(capture, [*ends, x], steps)
     types = [body.program.types[n] for n in body.program.inputs[len(body.hoisted) :]]
     if types != [body.program.types[o] for o in body.program.outputs]:
         return None
-    steps, guards_of = capture.program.steps, []
-    for truth in truths:
-        capture.program.steps = _needed(steps, truth.node)
-        guards_of.append(finished(capture, [truth]))
+    guards_of = [finished(capture, [truth], _needed(steps, truth.node)) for truth in truths]
     return Way(body, guards_of, outcomes, ranges)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core.entry.moves import Same
 from ...core.values import Value
+from ...ir.builder import Builder
 from ...ir.loops import LoopPrimitive, PullOperands, WhileOperands
 from ...ir.program import Program, Step, Type, type_of
 from ...ops.selection import where
@@ -137,7 +138,7 @@ DEEPER = 4
 
 
 class _Taken(threading.local):
-    steps = 0
+    count = 0
     depth = 0
 
 
@@ -153,7 +154,7 @@ class Pace:
 
     def __init__(self, body: Program) -> None:
         self._before: list[int] = derived(body, "steps by python", lambda: [0])
-        self._start = _taken.steps
+        self._start = _taken.count
         self._most = LONG * DEEPER**_taken.depth
 
     def __enter__(self) -> Self:
@@ -162,15 +163,15 @@ class Pace:
 
     def __exit__(self, *error: object) -> None:
         _taken.depth -= 1
-        self._before[0] += _taken.steps - self._start
+        self._before[0] += _taken.count - self._start
 
     def add(self, steps: int) -> None:
         """So many steps were taken, or are about to be."""
-        _taken.steps += steps
+        _taken.count += steps
 
     def is_long(self, more: int = 0) -> bool:
         """Whether Python has done enough, with so many steps more."""
-        return self._before[0] + _taken.steps - self._start + more >= self._most
+        return self._before[0] + _taken.count - self._start + more >= self._most
 
 
 def by_machine(primitive: LoopPrimitive, args: Sequence[Value], params: dict[str, Any]) -> tuple[Value, ...] | None:
@@ -191,11 +192,11 @@ def _compiled(primitive: LoopPrimitive, types: Sequence[Type], results: Sequence
     """The loop as a program of one step, in machine code; None if a step of its body has none."""
     from ...compile.build import Native, build
 
-    program = Program(list(types))
-    program.inputs = list(range(len(types)))
-    program.outputs = [program.new(t) for t in results]
-    program.steps = [Step(primitive, tuple(program.inputs), params, tuple(program.outputs))]
-    made = build(program)
+    work = Builder()
+    inputs = tuple([work.input(t) for t in types])
+    outputs = tuple([work.new(t) for t in results])
+    work.append(Step(primitive, inputs, params, outputs))
+    made = build(work.build(outputs))
     return made.finish() if isinstance(made, Native) else None
 
 

@@ -201,4 +201,4 @@ def _checking(program: Program, places: Sequence[int], call: DerivativeCall) -> 
 
 def _short(program: Program, places: Sequence[int]) -> Program:
     """Only what the decisions and the places of a program need."""
-    return without_dead(program.with_steps(program.steps, list(places)))
+    return without_dead(program.having(outputs=places))
