@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.primitive import Primitive
 from ..core.traced import ARRAY, PYTHON, Traced
-from .failures import may_fail
+from .fold import may_fail
 from .loops import LoopPrimitive
 from .program import Readable, Step, Type
 from .requirements import together

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -16,10 +16,9 @@ from ..core.traced import Traced
 from ..core.types import Params
 from .builder import Builder
 from .capture import CaptureTrace, GuardRefusedError
+from .fold import fold
 from .keys import key_of
 from .program import Program, Step, Type
-
-Found = TypeVar("Found")
 
 EXAMPLE = 0.5
 """The number that formulas are written down with: inside of the domain of most functions."""
@@ -93,19 +92,6 @@ def _written_down(function: Callable[..., Any], examples: list[Any], params: dic
     return program.build([out.node for out in outs])
 
 
-def applied(program: Program, args: Sequence[Found], constant: Callable[[Any], Found], apply: Any) -> Found:
-    """The result of a formula where values are something else: texts, expressions, numbers of another program.
-
-    `constant` says what stands for a number, `apply(step, args)` what a step makes of what its arguments are.
-    """
-    found = dict(zip(program.inputs, args, strict=True))
-    for number, value in program.constants.items():
-        found[number] = constant(value)
-    for step in program.steps:
-        found[step.outs[0]] = apply(step, [found[a] for a in step.args])
-    return found[program.outputs[0]]
-
-
 def written_out(work: Builder, step: Step, put: Callable[[Builder, Step], int]) -> int | None:
     """Put the steps of an operation's formula into a program; the number of the result, None if it has no formula.
 
@@ -115,11 +101,20 @@ def written_out(work: Builder, step: Step, put: Callable[[Builder, Step], int]) 
     program = formula_of(step.primitive, [types[a] for a in step.args], step.params)
     if program is None or program.types[program.outputs[0]].dtype != types[step.outs[0]].dtype:
         return None
+    return fold(program, _WrittenOut(work, program, put), step.args)[0]
 
-    def apply(inner: Step, args: list[int]) -> int:
-        have = program.types[inner.outs[0]]
-        shape = np.broadcast_shapes(*[types[a].shape for a in args])
-        out = work.new(Type(have.dtype, shape, have.weak and not shape))
-        return put(work, inner._replace(args=tuple(args), outs=(out,)))
 
-    return applied(program, step.args, work.constant, apply)
+class _WrittenOut:
+    """Numbers of the program that a formula is put into: what it does to one element is done to all."""
+
+    def __init__(self, work: Builder, program: Program, put: Callable[[Builder, Step], int]) -> None:
+        self.work, self.program, self.put = work, program, put
+
+    def constant(self, number: int, value: object) -> int:
+        return self.work.constant(value)
+
+    def step(self, step: Step, args: list[int]) -> tuple[int]:
+        have = self.program.types[step.outs[0]]
+        shape = np.broadcast_shapes(*[self.work.types[a].shape for a in args])
+        out = self.work.new(Type(have.dtype, shape, have.weak and not shape))
+        return (self.put(self.work, step._replace(args=tuple(args), outs=(out,))),)

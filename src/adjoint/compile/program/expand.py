@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ...core.entry.moves import Pad
 from ...core.primitive import Primitive
 from ...ir.builder import Builder
-from ...ir.failures import may_fail
+from ...ir.fold import made_by, may_fail, read_by, values_of
 from ...ir.formulas import composition_of, steps_of, written_out
 from ...ir.passes import program_pass, without_dead
 from ...ir.program import GUARD, Program, Step, Type
@@ -58,7 +59,7 @@ def expanded(program: Program) -> Program:
         work.rewrite(without_dead(work.build(outputs)).steps)
     with_factors(work)
     work.rewrite(_accumulated(work, outputs))
-    made = {o for s in work.steps for o in s.outs}
+    made = made_by(work.steps)
     for o in outputs:
         t = work.types[o]
         if (o not in made or o in work.outputs) and is_known(t.dtype):
@@ -127,14 +128,21 @@ def _by_composition(work: Builder, step: Step) -> int | None:
 
 def _put_in(work: Builder, parts: Program, args: Sequence[int]) -> dict[int, int]:
     """Add the steps of a program, given the numbers of its inputs; the numbers of all its values."""
-    found = dict(zip(parts.inputs, args, strict=True))
-    for n, value in parts.constants.items():
-        found[n] = work.constant(value, parts.types[n])
-    for part in parts.steps:
-        outs = tuple([work.new(parts.types[o]) for o in part.outs])
-        number = _put(work, part._replace(args=tuple([found[a] for a in part.args]), outs=outs))
-        found.update(zip(part.outs, (number, *outs[1:]), strict=True))
-    return found
+    return values_of(parts, _Put(work, parts), args)
+
+
+class _Put(NamedTuple):
+    """Numbers of the program that another one is put into."""
+
+    work: Builder
+    parts: Program
+
+    def constant(self, number: int, value: object) -> int:
+        return self.work.constant(value, self.parts.types[number])
+
+    def step(self, step: Step, args: list[int]) -> tuple[int, ...]:
+        outs = tuple([self.work.new(self.parts.types[o]) for o in step.outs])
+        return _put(self.work, step._replace(args=tuple(args), outs=outs)), *outs[1:]
 
 
 def _by_formula(work: Builder, step: Step) -> int | None:
@@ -206,7 +214,7 @@ def _accumulated(work: Builder, outputs: list[int]) -> list[Step]:
         pad = pads[y]
         steps.append(Step(ACCUMULATE, (x, pad.args[0]), pad.params, s.outs))
         sums.add(s.outs[0])
-    used = {a for s in steps for a in s.args} | set(outputs)
+    used = read_by(steps, outputs)
     return [s for s in steps if not s.outs or s.outs[0] not in pads or s.outs[0] in used]
 
 

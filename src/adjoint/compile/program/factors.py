@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core.primitive import Marker, Primitive
 from ...ir.builder import Builder
+from ...ir.fold import makers
 from ...ir.program import Step, Type
 from ...ops.linalg.matrix_functions import triangular_solve
 from ...ops.linalg.solving import cholesky, det, inv, slogdet, solve
@@ -67,7 +68,7 @@ def _in_double(work: Builder) -> list[Step]:
     single, double = np.dtype(np.float32), np.dtype(np.float64)
     steps: list[Step] = []
     wide: dict[int, int] = {}
-    maker = {o: s for s in work.steps for o in s.outs}
+    maker = makers(work.steps)
 
     def widened(n: int) -> int:
         if n not in wide:
@@ -99,7 +100,7 @@ class _Factors:
         self.work = work
         self.types = work.types
         self.made: list[Step] = []
-        self.maker = {o: s for s in work.steps for o in s.outs}
+        self.maker = makers(work.steps)
         self.factors: dict[int, tuple[int, int]] = {}
         """Factors and pivots, by matrix."""
         self.triangles: dict[int | None, int] = {}

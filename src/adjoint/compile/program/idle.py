@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...ir.failures import may_fail
+from ...ir.fold import leading_to, may_fail
 from ...ir.loops import LoopPrimitive, Operands, Part, ScanOperands, WhileOperands
 from ...ir.passes import program_pass, without_dead
 from ...ir.program import Program, Step
@@ -62,11 +62,7 @@ def _carried(operands: Operands, part: Part, program: Program) -> list[int]:
 
 def _reads(program: Program, outputs: Sequence[int]) -> set[int]:
     """What some of its outputs depend on, and what may raise."""
-    needed = set(outputs)
-    for step in reversed(program.steps):
-        if not needed.isdisjoint(step.outs) or may_fail(program, step):
-            needed.update(step.args)
-    return needed
+    return leading_to(program.steps, outputs, lambda step: may_fail(program, step))[1]
 
 
 def _without(step: Step, operands: Any, live: list[int], rest: list[int]) -> Step:

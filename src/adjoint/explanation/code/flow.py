@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.entry.moves import READS, Same, is_same
 from ...core.traced import Traced
+from ...ir.fold import reached
 from ...ir.program import GUARD, Step
 from ...numpy.dispatch.opaque_calls import OpaqueCall
 from ...ops.arithmetic import float_power, multiply, negative, power
@@ -166,11 +167,7 @@ class Flow:
 
     def _varying(self) -> set[int]:
         """The numbers that depend on the inputs."""
-        found = set(self.program.inputs)
-        for step in self.program.steps:
-            if not found.isdisjoint(step.args):
-                found.update(step.outs)
-        return found
+        return reached(self.program.steps, self.program.inputs)
 
     def _reached(self, numbers: Iterable[int], args: dict[int, tuple[int, ...]]) -> set[int]:
         """The steps that numbers depend on."""

@@ -9,9 +9,10 @@ from typing import Any
 
 from ...core.entry.algebra import Labels
 from ...core.entry.moves import ADDS
+from ...ir.fold import every_step
 from ...ir.formulas import formula_of
 from ...ir.loops import CondOperands, LoopPrimitive, Operands, PullOperands, ScanOperands, WhileOperands
-from ...ir.program import GUARD, Readable, Step, Type, inner_programs
+from ...ir.program import GUARD, Readable, Step, Type
 from ...rules.elementwise import Elementwise
 from ...transforms.loops.schedule import advances
 from ..record.recorder import NAMED, is_elementwise
@@ -59,12 +60,8 @@ def functions(counted: Counter[str], primitives: Iterable[Any]) -> dict[str, int
 
 def primitives_of(program: Readable, steps: Iterable[Step] | None = None) -> list[Any]:
     """The primitives of the steps, and of the programs inside them."""
-    found: dict[int, Any] = {}
-    for step in program.steps if steps is None else steps:
-        found[id(step.primitive)] = step.primitive
-        for inner in inner_programs(step):
-            found.update({id(p): p for p in primitives_of(inner)})
-    return list(found.values())
+    found = [step.primitive for step in every_step(program.steps if steps is None else steps)]
+    return list({id(p): p for p in found}.values())
 
 
 def is_estimated(primitive: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...ir.builder import Builder
-from ...ir.failures import may_fail
+from ...ir.fold import may_fail, read_by
 from ...ir.keys import key_of
 from ...ir.passes import program_pass, without_dead
 from ...ir.program import GUARD, Program, Step
@@ -293,7 +293,7 @@ def _trimmed_choice(step: Step, needed: set[int]) -> Step:
     kept = [k for k, o in enumerate(step.outs) if o in needed] or [0]
     branches = [b.having(outputs=[b.outputs[k] for k in kept]) for b in step.params["branches"]]
     branches = [trimmed(b) for b in branches]
-    read = [{*b.outputs, *[a for s in b.steps for a in s.args]} for b in branches]
+    read = [read_by(b.steps, b.outputs) for b in branches]
     given = step.args[1:]
     places = [k for k in range(len(given)) if any([b.inputs[k] in r for b, r in zip(branches, read, strict=True)])]
     branches = [b.having(inputs=[b.inputs[k] for k in places]) for b in branches]

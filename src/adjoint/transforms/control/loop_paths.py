@@ -16,11 +16,11 @@ from ...ir.capture import example
 from ...ir.conditions import Checked
 from ...ir.counts import TRUTH, Count, Number, Range
 from ...ir.effects import effects_so_far
-from ...ir.failures import may_fail
+from ...ir.fold import leading_to, may_fail
 from ...ir.interpret import replay
 from ...ir.keys import key_of
 from ...ir.loops import WhileOperands
-from ...ir.program import GUARD, Step, Type, type_of
+from ...ir.program import GUARD, Type, type_of
 from ...numpy.numbers.counts import made, range_of
 from ...numpy.numbers.python_numbers import made_by_python
 from ...ops.shape import constant_astype, item
@@ -80,7 +80,7 @@ def way_of(under_way: Round, x: Traced) -> Way | None:
     types = [body.program.types[n] for n in body.program.inputs[len(body.hoisted) :]]
     if types != [body.program.types[o] for o in body.program.outputs]:
         return None
-    guards_of = [finished(capture, [truth], _needed(steps, truth.node)) for truth in truths]
+    guards_of = [finished(capture, [truth], leading_to(steps, [truth.node])[0]) for truth in truths]
     return Way(body, guards_of, outcomes, ranges)
 
 
@@ -240,13 +240,3 @@ def _as_slot(x: Traced) -> Slot:
 def _as_truth(x: Value) -> Any:
     """One of Python's truth values as NumPy's."""
     return constant_astype(x.current() if isinstance(x, Number) else x, dtype=np.dtype(bool))
-
-
-def _needed(steps: list[Step], number: int) -> list[Step]:
-    """The steps that lead to a value."""
-    needed, found = {number}, []
-    for step in reversed(steps):
-        if not needed.isdisjoint(step.outs):
-            needed.update(step.args)
-            found.append(step)
-    return found[::-1]

@@ -17,7 +17,7 @@ from ...host.forking import Lock, held_at_fork
 from ...ir.builder import Builder
 from ...ir.capture import CaptureTrace, GuardRefusedError, example
 from ...ir.effects import is_made_up, noted
-from ...ir.failures import may_fail
+from ...ir.fold import fold, may_fail, read_by
 from ...ir.keys import key_of
 from ...ir.passes import program_pass, simplified
 from ...ir.program import Program, Step, Type
@@ -83,7 +83,7 @@ def finished(capture: CaptureTrace, leaves: Iterable[Value], steps: Sequence[Ste
     program = simplified(program)
     if is_ragged(program):
         raise GuardRefusedError
-    used = {a for step in program.steps for a in step.args} | set(program.outputs)
+    used = read_by(program.steps, program.outputs)
     outside = [(n, v) for n, v in outside if n in used]
     program = program.having(inputs=[*[n for n, _ in outside], *own])
     return Body(interned(renumbered(program, used)), tuple([v for _, v in outside]), bool(hopes))
@@ -132,21 +132,24 @@ def captured_with(fun: Callable[..., tuple[list[Value], T]], examples: Sequence[
 def renumbered(program: Program, used: set[int]) -> Program:
     """The same program with values numbered in order, and nothing that is not used."""
     new = Builder()
-    numbers: dict[int, int] = {}
+    inputs = [new.input(program.types[n]) for n in program.inputs]
+    return new.build(fold(program, _Renumbered(new, program, used), inputs))
 
-    def renumber(n: int) -> int:
-        if n not in numbers:
-            numbers[n] = new.new(program.types[n])
-        return numbers[n]
 
-    new.take([renumber(n) for n in program.inputs])
-    for n, c in program.constants.items():
-        if n in used and n not in numbers:
-            numbers[n] = new.constant(c, program.types[n])
-    for step in program.steps:
-        args = tuple([renumber(a) for a in step.args])
-        new.append(step._replace(args=args, outs=tuple([renumber(o) for o in step.outs])))
-    return new.build([renumber(o) for o in program.outputs])
+class _Renumbered(NamedTuple):
+    """Numbers of a new program."""
+
+    new: Builder
+    program: Program
+    used: set[int]
+
+    def constant(self, number: int, value: Any) -> int:
+        return self.new.constant(value, self.program.types[number]) if number in self.used else -1
+
+    def step(self, step: Step, args: list[int]) -> tuple[int, ...]:
+        outs = tuple([self.new.new(self.program.types[o]) for o in step.outs])
+        self.new.append(step._replace(args=tuple(args), outs=outs))
+        return outs
 
 
 def taking(program: Program, inputs: Sequence[int | Type]) -> Program:
