@@ -8,6 +8,9 @@ from adjoint.ir.builder import Builder
 from adjoint.ir.fold import (
     every_step,
     fold,
+    guards_in,
+    has_kind,
+    last_reads,
     leading_to,
     made_by,
     makers,
@@ -15,10 +18,13 @@ from adjoint.ir.fold import (
     reached,
     read_by,
     rewritten,
+    rewritten_back,
+    uses_of,
     values_of,
     values_wanted,
 )
 from adjoint.ir.interpret import Interpreter, replay
+from adjoint.ir.loops import LoopPrimitive
 from adjoint.ir.program import GUARD, Step, Type
 from adjoint.ops.arithmetic import add, multiply, negative
 from adjoint.transforms.loops.scan import scan
@@ -110,6 +116,19 @@ def test_a_pass_rewrites_steps():
     assert rewritten(example(), lambda s: s).steps == example().steps
 
 
+def test_a_pass_from_the_end():
+    """A step may become another one by what those after it read."""
+    seen = []
+
+    def change(step, needed):
+        seen.append((step.primitive, set(needed)))
+        return step._replace(args=(0, 0)) if step.primitive is add else step
+
+    found = rewritten_back(example(), change)
+    assert seen == [(add, {5}), (negative, {5, 0}), (multiply, {5, 0, 1})]
+    assert [s.args for s in found.steps] == [(0, 2), (1,), (0, 0)]
+
+
 def test_questions():
     """What is made, read, depended on, by whom."""
     steps = example().steps
@@ -118,6 +137,12 @@ def test_questions():
     assert reached(steps, [0]) == {0, 3, 5}
     assert reached(steps, [0], lambda step: ()) == {0}
     assert [s.outs for s in leading_to(steps, [5])[0]] == [(3,), (5,)]
+    assert uses_of(steps, [5, 1]) == {0: 1, 1: 3, 2: 1, 3: 1, 5: 1}
+    assert last_reads(steps) == {0: 0, 2: 0, 1: 2, 3: 2}
+    guard = Step(GUARD, (0,), {"expected": True}, ())
+    assert guards_in([*steps, guard]) == [guard]
+    assert has_kind(steps, type(add))
+    assert not has_kind(steps, LoopPrimitive)
     assert leading_to(steps, [3], lambda step: step.primitive is negative)[1] == {0, 1, 2, 3}
 
 

@@ -12,6 +12,7 @@ fold(program, Texts(), ["x", "y"])  # ["sin(multiply(x, 2.0))"]
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
@@ -84,18 +85,37 @@ def rewritten(program: Program, change: Callable[[Step], Step | Sequence[int]]) 
 
     A step comes with the arguments that it has after what was said of those before it.
     """
-    same: dict[int, int] = {}
     steps: list[Step] = []
+    outputs = written(program, change, steps.append)
+    return program.having(steps=steps, outputs=outputs)
+
+
+def written(
+    program: Program, change: Callable[[Step], Step | Sequence[int]], append: Callable[[Step], None]
+) -> list[int]:
+    """As `rewritten`, where the steps go to a program in the making; the outputs there."""
+    same: dict[int, int] = {}
     for step in program.steps:
         if same:
             args = tuple([same.get(a, a) for a in step.args])
             step = step if args == step.args else step._replace(args=args)
         new = change(step)
         if isinstance(new, Step):
-            steps.append(new)
+            append(new)
         else:
             same.update(zip(step.outs, new, strict=True))
-    return program.having(steps=steps, outputs=[same.get(o, o) for o in program.outputs])
+    return [same.get(o, o) for o in program.outputs]
+
+
+def rewritten_back(program: Program, change: Callable[[Step, set[int]], Step]) -> Program:
+    """The program with another step in the place of each, which may depend on what those after it read."""
+    needed = set(program.outputs)
+    steps: list[Step] = []
+    for step in reversed(program.steps):
+        new = change(step, needed)
+        needed.update(new.args)
+        steps.append(new)
+    return program.having(steps=steps[::-1])
 
 
 # Questions
@@ -122,6 +142,28 @@ def made_by(steps: Iterable[Step]) -> set[int]:
 def read_by(steps: Iterable[Step], outputs: Iterable[int] = ()) -> set[int]:
     """The values that steps read, and these."""
     return {a for step in steps for a in step.args}.union(outputs)
+
+
+def uses_of(steps: Iterable[Step], outputs: Iterable[int] = ()) -> Counter[int]:
+    """How often each value is read; an output once more."""
+    found = Counter([a for step in steps for a in step.args])
+    found.update(outputs)
+    return found
+
+
+def last_reads(steps: Iterable[Step]) -> dict[int, int]:
+    """For each value that is read, the place of the last step that does."""
+    return {a: k for k, step in enumerate(steps) for a in step.args}
+
+
+def guards_in(steps: Iterable[Step]) -> list[Step]:
+    """The guards among steps."""
+    return [step for step in steps if step.primitive is GUARD]
+
+
+def has_kind(steps: Iterable[Step], *kinds: type) -> bool:
+    """Whether the primitive of a step is an object of one of these classes."""
+    return any([isinstance(step.primitive, kinds) for step in steps])
 
 
 def reached(

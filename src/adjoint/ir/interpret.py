@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.values import LARGE, unshared
-from .fold import fold, results
+from .fold import fold, last_reads, results
 from .program import GUARD, Failure, Program, Step, inner_programs, type_of
 
 
@@ -126,10 +126,7 @@ def _as_recorded(program: Program, step: Step, values: list[Any]) -> bool:
 
 def _planned(program: Program) -> list[tuple[Step, Any, int | None, list[int]]]:
     """For each step: the universal function that can write to given memory, whose memory that is, who dies after it."""
-    last: dict[int, int] = {}
-    for k, step in enumerate(program.steps):
-        for a in step.args:
-            last[a] = k
+    last = last_reads(program.steps)
     kept = {*program.outputs, *program.inputs, *program.constants}
     ufuncs = [_ufunc(program, step) for step in program.steps]
     viewed = {a for step, u in zip(program.steps, ufuncs, strict=True) if u is None for a in step.args}

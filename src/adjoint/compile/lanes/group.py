@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...core.entry.moves import Index, Pieces
-from ...ir.fold import made_by, read_by
+from ...ir.fold import has_kind, made_by, read_by
 from ...ir.loops import LoopPrimitive
 from ...ir.program import Program, Step
 from ..program.classify import Sort
@@ -141,7 +141,7 @@ class LaneGroup:
 
     def _is_worth_it(self) -> bool:
         """Whether blocks are put together or taken apart: what is elementwise throughout is a loop as it is."""
-        if any([isinstance(s.primitive, LoopPrimitive) for s in self.program.steps]):
+        if has_kind(self.program.steps, LoopPrimitive):
             return False
         return any([self._mixes(s) for s in self.steps]) and sum([self._size(s) for s in self.steps]) <= RAW
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -12,7 +11,7 @@ import numpy as np
 from ...core.entry.moves import Pad
 from ...core.primitive import Primitive
 from ...ir.builder import Builder
-from ...ir.fold import made_by, may_fail, read_by, values_of
+from ...ir.fold import made_by, may_fail, read_by, uses_of, values_of, written
 from ...ir.formulas import composition_of, steps_of, written_out
 from ...ir.passes import program_pass, without_dead
 from ...ir.program import GUARD, Program, Step, Type
@@ -33,29 +32,24 @@ def expanded(program: Program) -> Program:
     """The program in the words of the compiler; every output is the result of a step, and of one output alone."""
     program = paired(without_idle(program))
     work = Builder.of(program)
-    same: dict[int, int] = {}
     uniform = _uniform(work, program.frozen)
     identities = identities_of(program)
-    has_parts = False
-    for step in program.steps:
-        if same:
-            step = step._replace(args=tuple([same.get(a, a) for a in step.args]))
+
+    def change(step: Step) -> Step | Sequence[int]:
         if uniform and step.primitive.facts.kernel is not None:
             kept = _chosen(work, step, uniform)
             if kept is not None:
-                same[step.outs[0]] = kept
-                continue
+                return (kept,)
             if any([a not in uniform for a in step.args]):
                 step = step._replace(args=tuple([uniform.get(a, a) for a in step.args]))
-        has_parts = has_parts or bool(identities) or step.primitive.facts.composition is not None
         number = _by_identity(work, step, identities)
         number = _in_other_words(work, step) if number is None else number
-        if number is None:
-            work.append(step)
-        else:
-            same[step.outs[0]] = number
-    outputs = [same.get(o, o) for o in program.outputs]
-    if has_parts:  # of a result that nobody uses there may be left only that it did not raise
+        return step if number is None else (number,)
+
+    outputs = written(program, change, work.append)
+    if identities or any(
+        [s.primitive.facts.composition is not None for s in program.steps]
+    ):  # of a result that nobody uses there may be left only that it did not raise
         work.rewrite(without_dead(work.build(outputs)).steps)
     with_factors(work)
     work.rewrite(_accumulated(work, outputs))
@@ -184,7 +178,7 @@ def _accumulated(work: Builder, outputs: list[int]) -> list[Step]:
     `(pad(a) + pad(b)) + pad(c)` starts from zeros and adds a, b and c where they belong: the same sums, as 0.0 + a is
     what a sum of pads has there.
     """
-    uses = Counter([a for s in work.steps for a in s.args] + outputs)
+    uses = uses_of(work.steps, outputs)
     sums: set[int] = set()
     pads: dict[int, Step] = {}
     for s in work.steps:

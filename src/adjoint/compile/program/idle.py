@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...ir.fold import leading_to, may_fail
+from ...ir.fold import leading_to, may_fail, rewritten_back
 from ...ir.loops import LoopPrimitive, Operands, Part, ScanOperands, WhileOperands
 from ...ir.passes import program_pass, without_dead
 from ...ir.program import Program, Step
@@ -16,15 +16,12 @@ def without_idle(program: Program) -> Program:
     """The program with narrower loops: a key that is handed on from step to step, and never drawn from, is left out."""
     if not any([_record(step) for step in program.steps]):
         return program
-    needed = set(program.outputs)
-    kept: list[Step] = []
-    for step in reversed(program.steps):
+
+    def change(step: Step, needed: set[int]) -> Step:
         record = _record(step)
-        if record is not None and not needed.isdisjoint(step.outs):
-            step = _narrowed(step, record, needed)
-        needed.update(step.args)
-        kept.append(step)
-    return program.having(steps=kept[::-1])
+        return step if record is None or needed.isdisjoint(step.outs) else _narrowed(step, record, needed)
+
+    return rewritten_back(program, change)
 
 
 def _record(step: Step) -> Any:

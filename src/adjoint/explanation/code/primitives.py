@@ -6,7 +6,6 @@ import ast
 import inspect
 import re
 import textwrap
-from collections import Counter
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ import numpy as np
 from ...core.entry.algebra import subscripts
 from ...core.entry.facts import COMPARE, EITHER, EMBEDDED, HOLDS
 from ...core.entry.moves import ADDS, READS, WRITES, Same, View, identity
-from ...ir.fold import fold
+from ...ir.fold import fold, uses_of
 from ...ir.formulas import formula_of
 from ...ir.program import Program, Step, Type, type_of
 from ...rules.partials import NAMES
@@ -176,7 +175,7 @@ class _FormulaSource:
 
     def __init__(self, program: Program, needs: Needs) -> None:
         self.types, self.needs = program.types, needs
-        self.uses = Counter([a for step in program.steps for a in step.args])
+        self.uses = uses_of(program.steps)
         self.lines: list[str] = []
 
     def constant(self, number: int, value: Any) -> Operand:

@@ -11,9 +11,9 @@ from ...core.calls.float_warnings import quiet
 from ...core.errors import OutputError, UnsupportedError, message
 from ...core.traced import Traced
 from ...core.values import describe, dtype_of, shape_of
-from ...ir.fold import fold, values_wanted
+from ...ir.fold import fold, guards_in, values_wanted
 from ...ir.formulas import formula_of
-from ...ir.program import GUARD, Program, Step, Type, type_of
+from ...ir.program import Program, Step, Type, type_of
 from ...ops.selection import where
 from ..record.recorder import NAMED
 from ..record.sweeps import pulled_through
@@ -49,7 +49,7 @@ def symbolic(view: TraceView) -> Symbolic:
     slopes = _slopes(view)
     notebook = recorded.notebook
     last = max((notebook.producers[h.node] for h in view.backward.adjoints.values()), key=lambda s: s.outs[0])
-    guards = [s for s in _until(notebook.program.steps, last) if s.primitive is GUARD]
+    guards = guards_in(_until(notebook.program.steps, last))
     outputs = [_number(view, o) for o in recorded.outputs]
     wanted = [n for n in (*outputs, *slopes) if n is not None] + [g.args[0] for g in guards]
     expressions = _Expressions(view)

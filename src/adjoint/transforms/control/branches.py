@@ -39,6 +39,7 @@ from ...ir.capture import CaptureTrace, Tests, example
 from ...ir.conditions import Checked
 from ...ir.counts import Number
 from ...ir.effects import noted
+from ...ir.fold import has_kind
 from ...ir.program import GUARD, Program, Type
 from ...numpy.numbers.python_numbers import made_by_python
 from ...ops.shape import item
@@ -286,7 +287,7 @@ class _Call:
         capture = self.capture
         if capture.unguarded or capture.refused or capture.has_truth_as_index or capture.foreign:
             return True
-        return any([isinstance(step.primitive, (Checked, Pythons)) for step in capture.program.steps])
+        return has_kind(capture.program.steps, Checked, Pythons)
 
     def before_test(self, frame: FrameType, x: Traced) -> Traced:
         """Take note of how Python goes on from a test, and let each variable have a value of its own."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...ir.builder import Builder
-from ...ir.fold import may_fail, read_by
+from ...ir.fold import may_fail, read_by, rewritten_back
 from ...ir.keys import key_of
 from ...ir.passes import program_pass, without_dead
 from ...ir.program import GUARD, Program, Step
@@ -279,17 +279,12 @@ class _Join:
 @program_pass
 def trimmed(program: Program) -> Program:
     """Branches without results that nobody reads, and without operands for these."""
-    needed = set(program.outputs)
-    steps: list[Step] = []
-    for step in reversed(without_dead(program).steps):
-        if step.primitive is cond:
-            step = _trimmed_choice(step, needed)
-        needed.update(step.args)
-        steps.append(step)
-    return without_dead(program.having(steps=steps[::-1]))
+    return without_dead(rewritten_back(without_dead(program), _trimmed_choice))
 
 
 def _trimmed_choice(step: Step, needed: set[int]) -> Step:
+    if step.primitive is not cond:
+        return step
     kept = [k for k, o in enumerate(step.outs) if o in needed] or [0]
     branches = [b.having(outputs=[b.outputs[k] for k in kept]) for b in step.params["branches"]]
     branches = [trimmed(b) for b in branches]

@@ -16,7 +16,7 @@ from ...ir.capture import example
 from ...ir.conditions import Checked
 from ...ir.counts import TRUTH, Count, Number, Range
 from ...ir.effects import effects_so_far
-from ...ir.fold import leading_to, may_fail
+from ...ir.fold import guards_in, has_kind, leading_to, may_fail
 from ...ir.interpret import replay
 from ...ir.keys import key_of
 from ...ir.loops import WhileOperands
@@ -63,10 +63,10 @@ def way_of(under_way: Round, x: Traced) -> Way | None:
     if now is None or not _comes_back(under_way, now) or capture.refused or dtype_of(x).kind != "b":
         return None
     steps = capture.program.steps
-    guards = [step for step in steps if step.primitive is GUARD]
+    guards = guards_in(steps)
     if not all([isinstance(step.params["expected"], (bool, np.bool_)) for step in guards]):
         return None
-    if any([isinstance(step.primitive, (Checked, Pythons)) for step in steps]) or not _is_harmless(under_way):
+    if has_kind(steps, Checked, Pythons) or not _is_harmless(under_way):
         return None
     ends = [now.slots[k].x for k in carried]
     ranges = [range_of(end) if type(end) is Count else None for end in ends]

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ...capture.recording.continuation import Continuation, Variable, is_handle, is_same, number_in
 from ...ir.builder import Builder
+from ...ir.fold import guards_in
 from ...ir.keys import key_of
 from ...ir.program import FLOAT, GUARD, Failure, Program, Step, Type
 from ..loops.capture import is_ragged
@@ -91,7 +92,7 @@ class PathTree:
         visits = []
         for k, (a, b) in enumerate(itertools.pairwise(marks)):
             steps = program.steps[a.at + 1 : b.at]
-            guards = [s.params["expected"] for s in steps if s.primitive is GUARD]
+            guards = [s.params["expected"] for s in guards_in(steps)]
             if any([isinstance(expected, Failure) for expected in guards]):
                 raise NoWayError
             way = Segment(_piece(program, steps, a.given, b.made), made[k + 1])

@@ -9,7 +9,7 @@ from typing import Any
 from ...capture.environment.captured_inputs import Variable
 from ...capture.recording.record import record
 from ...capture.recording.recording import NOT_YET, Given, Recording, is_dynamic
-from ...ir.fold import every_step
+from ...ir.fold import every_step, has_kind
 from ...ir.loops import LoopPrimitive
 from ...ir.program import Program
 from ...ir.progress_line import look
@@ -140,7 +140,7 @@ def recorded(
     recording, result = record(caller, fun, call.leaves, call.rebuild, *_watched(call), **inputs, defers=defers)
     if loops is not None:
         recording.branches = loops.lines
-        if any([isinstance(step.primitive, LoopPrimitive) for step in recording.program.steps]):
+        if has_kind(recording.program.steps, LoopPrimitive):
             recording.loops = loops.loop_lines
     return recording, result
 
