@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.values import LARGE, unshared
-from .fold import fold, last_reads, results
+from .fold import fold, last_reads, made_by, read_by, results
 from .program import GUARD, Failure, Program, Step, inner_programs, type_of
 
 
@@ -129,10 +129,11 @@ def _planned(program: Program) -> list[tuple[Step, Any, int | None, list[int]]]:
     last = last_reads(program.steps)
     kept = {*program.outputs, *program.inputs, *program.constants}
     ufuncs = [_ufunc(program, step) for step in program.steps]
-    viewed = {a for step, u in zip(program.steps, ufuncs, strict=True) if u is None for a in step.args}
-    fresh = {step.outs[0] for step, u in zip(program.steps, ufuncs, strict=True) if u is not None}
+    rows = list(zip(program.steps, ufuncs, strict=True))
+    viewed = read_by([step for step, ufunc in rows if ufunc is None])
+    fresh = made_by([step for step, ufunc in rows if ufunc is not None])
     plan: list[tuple[Step, Any, int | None, list[int]]] = []
-    for k, (step, ufunc) in enumerate(zip(program.steps, ufuncs, strict=True)):
+    for k, (step, ufunc) in enumerate(rows):
         dying = [a for a in dict.fromkeys(step.args) if last[a] == k and a not in kept]
         reuse = None
         if ufunc is not None:

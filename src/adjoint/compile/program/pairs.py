@@ -15,6 +15,7 @@ import numpy as np
 from ...core.entry.moves import Overwrite, Pad, Pieces, View
 from ...core.primitive import Primitive
 from ...ir.builder import Builder
+from ...ir.fold import made_by, read_by
 from ...ir.loops import LoopPrimitive
 from ...ir.program import GUARD, Program, Step, Type, inner_programs
 from ...ops import UFUNCS
@@ -36,8 +37,8 @@ class NoPairsError(Exception):
 
 def has_complex(program: Program) -> bool:
     """Whether there are complex numbers in a program, the bodies of its loops included."""
-    used = [n for s in program.steps for n in (*s.args, *s.outs)]
-    if any([program.types[n].dtype.kind == "c" for n in (*used, *program.inputs, *program.outputs)]):
+    used = read_by(program.steps, (*program.inputs, *program.outputs)) | made_by(program.steps)
+    if any([program.types[n].dtype.kind == "c" for n in used]):
         return True
     return any([has_complex(inner) for s in program.steps for inner in inner_programs(s)])
 
