@@ -73,7 +73,7 @@ def programs(
         return None
     lowered = fun.lower(*args, **kwargs)
     writer = _Writer(lowered.program, names, arrays, ascii=ascii)
-    left = made_by(lowered.optimised.steps)
+    left = made_by(lowered.optimized.steps)
     before = []
     for step in lowered.program.steps:
         is_gone = step.primitive is not GUARD and not left.intersection(step.outs)
@@ -81,7 +81,7 @@ def programs(
     return Programs(
         tuple(before),
         tuple([(_how(k), tuple([writer.text(step, k.program) for step in k.steps])) for k in lowered.kernels]),
-        len(lowered.optimised.steps),
+        len(lowered.optimized.steps),
         lowered,
     )
 
