@@ -13,6 +13,8 @@ from adjoint.ops.arithmetic import add, multiply
 
 SOURCE = pathlib.Path(ad.__file__).parent
 PARTS = ("types", "inputs", "constants", "steps", "outputs", "frozen")
+WATCHED = (*PARTS, "params")
+"""What nobody writes to: the parts of a program, and the parameters of its steps."""
 VECTOR = Type(np.dtype(float), (3,), False)
 
 
@@ -44,7 +46,7 @@ def test_a_program_cannot_be_changed(name):
 def test_a_recorded_program_cannot_be_changed():
     """What a user reads of a jitted function is as frozen as any other."""
     lowered = ad.jit(lambda x: np.sum(np.sin(x) * 2.0)).lower(np.ones(3))
-    for program in (lowered.program, lowered.optimised):
+    for program in (lowered.program, lowered.optimized):
         with pytest.raises(AttributeError, match="its steps"):
             program.steps = ()
         with pytest.raises(TypeError):
@@ -120,7 +122,7 @@ def _aliases(scope):
 
 def _is_part(node):
     is_own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-    return isinstance(node, ast.Attribute) and node.attr in PARTS and not is_own
+    return isinstance(node, ast.Attribute) and node.attr in WATCHED and not is_own
 
 
 def _writes(scope, aliases):
@@ -145,6 +147,7 @@ def test_writes_are_noticed():
     for text in (
         "program.steps.append(s)", "a.program.outputs += x", "p.constants[n] = c", "p.inputs = []", "del p.steps[2:]",
         "p.types: list = []", "a.frozen.add(n)", "p.inputs, q = x, y", "self.program.types[0] = t",
+        "step.params[k] = 1",
         "def f(p):\n    steps, k = p.steps, 1\n    steps[k] = s", "def f(p):\n    found = p.steps\n    found += [s]",
         "class A:\n    def f(self, p):\n        self.types = p.types\n    def g(self):\n        self.types[1] = t",
     ):  # fmt: skip
