@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.ir.fold import rewritten
 from adjoint.ir.interpret import replay
 from adjoint.ir.passes import program_pass, simplified, without_dead, without_repeated
 from adjoint.ir.program import Program, Step
@@ -125,7 +126,7 @@ def test_a_pass_that_changes_bits_is_noticed():
                 for s in program.steps
                 if s is not step
             ]
-            return program.with_steps(others)
+            return program.having(steps=others)
 
         return made
 
@@ -142,6 +143,7 @@ def test_the_pass_of_the_guide_is_one():
     guide = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
     source = re.search(r"^    @program_pass\n(?:    .*\n|\n)+", guide, re.MULTILINE)
     names = {"program_pass": program_pass, "Program": Program, "Step": Step, "negative": negative}
+    names["rewritten"] = rewritten
     exec(textwrap.dedent(source.group()), names)
     make = names["without_double_negation"]
 

@@ -46,17 +46,16 @@ def test_many_axes():
 
 def with_step(place, **parts):
     """The program with another step at a place."""
-    program = sound()
-    program.steps[place] = program.steps[place]._replace(**parts)
-    return program
+    steps = list(sound().steps)
+    steps[place] = steps[place]._replace(**parts)
+    return sound().having(steps=steps)
 
 
 def with_part(**parts):
     """The program with another part."""
     program = sound()
-    for name, part in parts.items():
-        setattr(program, name, part)
-    return program
+    names = ("types", "inputs", "constants", "steps", "outputs", "frozen")
+    return Program(**{name: parts.get(name, getattr(program, name)) for name in names})
 
 
 BROKEN = {
@@ -153,7 +152,9 @@ BROKEN |= {
 def test_what_is_broken_is_found(name):
     """Each requirement of the table is broken once, and named in the error."""
     program, sentence = BROKEN[name]
-    program.types = [*program.types, NUMBER]
+    program = Program(
+        [*program.types, NUMBER], program.inputs, program.constants, program.steps, program.outputs, program.frozen
+    )
     with pytest.raises(MalformedProgramError) as caught:
         verify(program, "a pass")
     assert str(caught.value).startswith(f"a pass: {sentence}")
@@ -161,8 +162,7 @@ def test_what_is_broken_is_found(name):
 
 def test_bodies_are_looked_at():
     """A program inside a step is a program too."""
-    outer = sound()
-    outer.steps[1] = outer.steps[1]._replace(params={**outer.steps[1].params, "body": BROKEN["two results"][0]})
+    outer = with_step(1, params={**sound().steps[1].params, "body": BROKEN["two results"][0]})
     with pytest.raises(MalformedProgramError):
         verify(outer)
 
@@ -172,7 +172,7 @@ def test_every_pass_is_watched():
 
     @program_pass
     def careless(program):
-        return program.with_steps([Step(conjugate, (9,), {}, (0,))])
+        return program.having(steps=[Step(conjugate, (9,), {}, (0,))])
 
     with pytest.raises(MalformedProgramError, match="careless: every number"):
         careless(sound())

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.entry.moves import identity
 from ..core.values import unshared
+from ..ir.fold import made_by, read_by
 from ..ir.interpret import Interpreter
 from ..ir.passes import without_dead
 from ..ir.program import GUARD, Program, Step, Type, decides, inner_programs
@@ -240,7 +241,7 @@ def _unturned(program: Program) -> tuple[Program, set[int]]:
             continue
         outputs[k] = source
         turned.add(k)
-    return without_dead(program.with_steps(program.steps, outputs)) if turned else program, turned
+    return without_dead(program.having(outputs=outputs)) if turned else program, turned
 
 
 def _output(t: Type, turned: bool = False) -> Output:
@@ -313,8 +314,7 @@ def _hosted(step: Step) -> list[str]:
 
 
 def _part(program: Program, steps: list[Step], needed: set[int]) -> tuple[Any, list[int], list[int]]:
-    made = {o for s in steps for o in s.outs}
-    used = {a for s in steps for a in s.args}
+    made, used = made_by(steps), read_by(steps)
     constants = {n: program.constants[n] for n in used if n in program.constants}
     takes = sorted(used - made - set(constants))
     gives = sorted(made & needed)
@@ -347,7 +347,7 @@ def _segments(program: Program, sorts: list[Sort | None]) -> list[tuple[list[Ste
     found = []
     turns = sorted(runs)
     for k, turn in enumerate(turns):
-        later = {a for t in turns[k + 1 :] for s in runs[t] for a in s.args} | set(program.outputs)
+        later = read_by([s for t in turns[k + 1 :] for s in runs[t]], program.outputs)
         found.append((runs[turn], later))
     return found
 

@@ -15,11 +15,12 @@ from ..core.trace import Trace, new_level
 from ..core.traced import AXISLESS, LOCAL, Ended, Traced, settled, snapshot
 from .arithmetic import Pythons, is_spoken_of
 from .bits import frozen, same_bits
+from .builder import Builder
 from .conditions import Checked, Conditions, Surroundings
 from .counts import Count
 from .deferring import Deferred
 from .loops import LoopPrimitive
-from .program import GUARD, PYTHON_NUMBERS, Failure, Program, Step, type_of, wording
+from .program import GUARD, PYTHON_NUMBERS, Failure, Step, type_of, wording
 from .progress_line import OFTEN, look
 
 NUMBERS = (bool, int, float, complex, np.generic)
@@ -78,7 +79,7 @@ class CaptureTrace(Trace):
         """Whether Python's truth values are plain at once, with a guard: an array takes them for masks."""
         self.has_truth_as_index = False
         """Whether a handle of such a truth value has been an index: a list takes it for 0 or 1, an array does not."""
-        self.program = Program()
+        self.program = Builder()
         self.deferred = Deferred(self.program) if defers else None
         """What has not been computed; without it, every step is taken at once."""
         self.guards_allowed = guards
@@ -115,9 +116,7 @@ class CaptureTrace(Trace):
 
     def input(self, value: Any) -> Traced:
         """A fresh argument of the program."""
-        number = self.program.new(type_of(value))
-        self.program.inputs.append(number)
-        return Traced(value, self, number)
+        return Traced(value, self, self.program.input(type_of(value)))
 
     def count(self, value: object) -> Count:
         """A fresh argument that is one of Python's integers or truth values."""
@@ -239,8 +238,8 @@ class CaptureTrace(Trace):
         """Append a step with one result, as most are."""
         program = self.program
         place = len(program.types)
-        program.types.append(type_of(out))
-        program.steps.append(_step(Step, (primitive, tuple(numbers), params, (place,), "")))
+        program.declare(type_of(out))
+        program.append(_step(Step, (primitive, tuple(numbers), params, (place,), "")))
         if place % OFTEN == 0:
             look(len(program.steps), recording=True)
         made = Traced(out, self, place)
@@ -255,7 +254,7 @@ class CaptureTrace(Trace):
             self.unguarded = True
             return
         expected = Failure(primitive, params, type(error), wording(error))
-        self.program.steps.append(Step(GUARD, tuple(numbers), {"expected": expected}, (), user_line()))
+        self.program.append(Step(GUARD, tuple(numbers), {"expected": expected}, (), user_line()))
 
     def unary(self, primitive: Primitive, x: Traced) -> Any:
         """`process`, under the name the operators use."""
@@ -267,7 +266,7 @@ class CaptureTrace(Trace):
         """Append a step; its results as handles."""
         program = self.program
         places = tuple([program.new(type_of(o)) for o in outs])
-        program.steps.append(Step(primitive, tuple(numbers), params, places))
+        program.append(Step(primitive, tuple(numbers), params, places))
         return tuple([Traced(o, self, place) for o, place in zip(outs, places, strict=True)])
 
     def number_of(self, a: object) -> tuple[int, Any]:
@@ -280,9 +279,7 @@ class CaptureTrace(Trace):
 
     def captured(self, array: np.ndarray) -> Traced:
         """The handle of an array that the function captures: a constant that is read at every run."""
-        number = self.program.new(type_of(array))
-        self.program.constants[number] = array
-        self.lifted.append(Traced(array, self, number))
+        self.lifted.append(Traced(array, self, self.program.constant(array)))
         return self.lifted[-1]
 
     def constant(self, a: object) -> int:
@@ -292,31 +289,27 @@ class CaptureTrace(Trace):
             known = self.arrays.get(id(a))
             if known is not None and same_bits(known[1], a):
                 return known[2]
-            number = program.new(type_of(a))
-            program.constants[number] = np.ndarray.view(a, np.ndarray) if type(a) is not np.ndarray else a
-            program.frozen.add(number)  # made by the function, or watched: what it holds is compared before each run
+            plain = np.ndarray.view(a, np.ndarray) if type(a) is not np.ndarray else a
+            # made by the function, or watched: what it holds is compared before each run
+            number = program.constant(plain, type_of(a), frozen=True)
             self.arrays[id(a)] = (a, a.copy(), number)
             if known is not None:  # changed after its first use: what was used then is kept as it was
-                program.constants[known[2]] = known[1]
+                program.set_constant(known[2], known[1])
             return number
         if not isinstance(a, NUMBERS):
-            a = np.asarray(a)
-            number = program.new(type_of(a))
-            program.constants[number] = a
-            return number
+            return program.constant(np.asarray(a))
         key: Any = a
         if type(a) is not float or not a or a != a:  # 0.0 and -0.0 are equal but not the same, as are 1.0 and True
             key = (type(a), a.tobytes() if isinstance(a, np.generic) else repr(a))
         if key not in self.numbers:
-            number = self.numbers[key] = program.new(type_of(a))
-            program.constants[number] = a
+            self.numbers[key] = program.constant(a)
         return self.numbers[key]
 
     def settle(self) -> None:
         """At the end of the recording: arrays that were written to since their last use are kept as they were."""
         for array, copy, number in self.arrays.values():
             if not same_bits(copy, array):
-                self.program.constants[number] = copy
+                self.program.set_constant(number, copy)
 
     def _foreign(self, a: Traced) -> tuple[int, Any]:
         if not self.lift:
@@ -360,7 +353,7 @@ class CaptureTrace(Trace):
             self.ranges[number] = (int(value), int(value))
             self.pinned |= self.origins[number]
         line = why or user_line()
-        self.program.steps.append(Step(GUARD, (number,), {"expected": frozen(value)}, (), line))
+        self.program.append(Step(GUARD, (number,), {"expected": frozen(value)}, (), line))
         return value
 
     def suppose(self) -> None:
@@ -375,7 +368,7 @@ class CaptureTrace(Trace):
         if self.deferred is not None and not self.is_made_up:
             self.deferred.settle(self._as_used)
         self.__class__ = EndedCapture
-        self.program, self.foreign, self.arrays, self.numbers, self.lifted = Program(), [], {}, {}, []
+        self.program, self.foreign, self.arrays, self.numbers, self.lifted = Builder(), [], {}, {}, []
         self.deferred = None
 
 

@@ -18,9 +18,9 @@ import numpy as np
 
 from ..core.primitive import Primitive
 from ..core.traced import ARRAY, PYTHON, Traced
-from .failures import may_fail
+from .fold import may_fail, results, values_wanted
 from .loops import LoopPrimitive
-from .program import Program, Step, Type
+from .program import Readable, Step, Type
 from .requirements import together
 
 LARGE = 10_000
@@ -32,7 +32,7 @@ class Deferred:
 
     __slots__ = ("_known", "_makers", "_program", "_stand_ins", "_truths", "guessed")
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Readable) -> None:
         self._program = program
         self._makers: dict[int, Step] = {}
         """The step that has not been taken, for each value that it would give."""
@@ -129,20 +129,34 @@ class Deferred:
         return truths | {number: out for number, array in arrays.items() if (out := array()) is not None}
 
     def _compute(self, wanted: int, frozen: Callable[[int], Any]) -> None:
-        steps: dict[int, Step] = {}
-        open_numbers = [wanted]
-        while open_numbers:
-            step = self._makers.get(open_numbers.pop())
-            if step is not None and step.outs[0] not in steps:
-                steps[step.outs[0]] = step
-                open_numbers += step.args
-        for _, step in sorted(steps.items()):
-            args = [frozen(a) if a in self._program.frozen else self._known[a] for a in step.args]
-            with np.errstate(all="ignore"):
-                found = step.primitive.evaluate(*args, **step.params)
-            for number, out in zip(step.outs, found if step.primitive.multiple else (found,), strict=True):
-                del self._makers[number]
-                self._known[number] = _filled(self._stand_ins.get(number), out)
+        values_wanted([wanted], self._makers.get, _Late(self, frozen), self._known)
+
+    def taken(self, step: Step, args: list[Any]) -> list[Any]:
+        """The results of a step that was put off, in the memory that stood for them."""
+        with np.errstate(all="ignore"):
+            found = list(results(step, step.primitive.evaluate(*args, **step.params)))
+        for number in step.outs:
+            del self._makers[number]
+        return [_filled(self._stand_ins.get(n), out) for n, out in zip(step.outs, found, strict=True)]
+
+    def is_frozen(self, number: int) -> bool:
+        """Whether a value is an array that the recording relies on as it was when it was used."""
+        return number in self._program.frozen
+
+
+class _Late:
+    """Values that are computed after all."""
+
+    def __init__(self, deferred: Deferred, frozen: Callable[[int], Any]) -> None:
+        self.deferred, self.frozen = deferred, frozen
+
+    def constant(self, number: int, value: object) -> Any:
+        raise KeyError(number)  # the operands of a step that is put off are known
+
+    def step(self, step: Step, args: list[Any]) -> list[Any]:
+        is_frozen = self.deferred.is_frozen
+        rows = zip(step.args, args, strict=True)
+        return self.deferred.taken(step, [self.frozen(a) if is_frozen(a) else x for a, x in rows])
 
 
 def _popped(table: dict[int, Any], number: int) -> tuple[Any, int]:

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, TypeVar
 from ..core.errors import InputError, message
 from ..core.traced import Traced
 from .bits import frozen
+from .builder import Builder
 from .capture import CaptureTrace, GuardRefusedError
-from .program import Program
 from .restore import values_in
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -144,12 +144,10 @@ class Performance:
 
     __slots__ = ("calls",)
 
-    def __init__(self, program: Program, effects: Sequence[Effect]) -> None:
+    def __init__(self, program: Builder, effects: Sequence[Effect]) -> None:
         self.calls: list[tuple[Callable[[Sequence[Any]], None], range]] = []
         for effect in effects:
-            start = len(program.outputs)
-            program.outputs += effect.numbers
-            self.calls.append((effect.call, range(start, len(program.outputs))))
+            self.calls.append((effect.call, program.give(effect.numbers)))
 
     def __bool__(self) -> bool:
         return bool(self.calls)

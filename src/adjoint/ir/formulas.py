@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from ..core.primitive import Primitive
 from ..core.traced import Traced
 from ..core.types import Params
+from .builder import Builder
 from .capture import CaptureTrace, GuardRefusedError
+from .fold import fold
 from .keys import key_of
-from .program import Program, Step, Type, type_of
-
-Found = TypeVar("Found")
+from .program import Program, Step, Type
 
 EXAMPLE = 0.5
 """The number that formulas are written down with: inside of the domain of most functions."""
@@ -89,24 +89,10 @@ def _written_down(function: Callable[..., Any], examples: list[Any], params: dic
     outs = found if isinstance(found, tuple) else (found,)
     if not all([isinstance(out, Traced) for out in outs]):
         return None
-    program.outputs = [out.node for out in outs]
-    return program
+    return program.build([out.node for out in outs])
 
 
-def applied(program: Program, args: Sequence[Found], constant: Callable[[Any], Found], apply: Any) -> Found:
-    """The result of a formula where values are something else: texts, expressions, numbers of another program.
-
-    `constant` says what stands for a number, `apply(step, args)` what a step makes of what its arguments are.
-    """
-    found = dict(zip(program.inputs, args, strict=True))
-    for number, value in program.constants.items():
-        found[number] = constant(value)
-    for step in program.steps:
-        found[step.outs[0]] = apply(step, [found[a] for a in step.args])
-    return found[program.outputs[0]]
-
-
-def written_out(work: Program, step: Step, put: Callable[[Program, Step], int]) -> int | None:
+def written_out(work: Builder, step: Step, put: Callable[[Builder, Step], int]) -> int | None:
     """Put the steps of an operation's formula into a program; the number of the result, None if it has no formula.
 
     `put` adds a step to a program and gives the number of its result.
@@ -115,16 +101,20 @@ def written_out(work: Program, step: Step, put: Callable[[Program, Step], int]) 
     program = formula_of(step.primitive, [types[a] for a in step.args], step.params)
     if program is None or program.types[program.outputs[0]].dtype != types[step.outs[0]].dtype:
         return None
+    return fold(program, _WrittenOut(work, program, put), step.args)[0]
 
-    def constant(value: object) -> int:
-        number = work.new(type_of(value))
-        work.constants[number] = value
-        return number
 
-    def apply(inner: Step, args: list[int]) -> int:
-        have = program.types[inner.outs[0]]
-        shape = np.broadcast_shapes(*[types[a].shape for a in args])
-        out = work.new(Type(have.dtype, shape, have.weak and not shape))
-        return put(work, inner._replace(args=tuple(args), outs=(out,)))
+class _WrittenOut:
+    """Numbers of the program that a formula is put into: what it does to one element is done to all."""
 
-    return applied(program, step.args, constant, apply)
+    def __init__(self, work: Builder, program: Program, put: Callable[[Builder, Step], int]) -> None:
+        self.work, self.program, self.put = work, program, put
+
+    def constant(self, number: int, value: object) -> int:
+        return self.work.constant(value)
+
+    def step(self, step: Step, args: list[int]) -> tuple[int]:
+        have = self.program.types[step.outs[0]]
+        shape = np.broadcast_shapes(*[self.work.types[a].shape for a in args])
+        out = self.work.new(Type(have.dtype, shape, have.weak and not shape))
+        return (self.put(self.work, step._replace(args=tuple(args), outs=(out,))),)

@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core.values import LARGE, unshared
+from .fold import fold, last_reads, made_by, read_by, results
 from .program import GUARD, Failure, Program, Step, inner_programs, type_of
 
 
 def replay(program: Program, inputs: Sequence[object]) -> list[Any]:
     """Take every step again through its primitive, so that traced inputs are differentiated, batched or captured."""
-    values: dict[int, Any] = dict(program.constants)
-    values.update(zip(program.inputs, inputs, strict=True))
-    for step in program.steps:
-        out = step.primitive(*[values[a] for a in step.args], **step.params)
-        for number, o in zip(step.outs, out if step.primitive.multiple else (out,), strict=True):
-            values[number] = o
-    return [values[o] for o in program.outputs]
+    return fold(program, Replayed(program), inputs)
+
+
+class Replayed:
+    """Values that primitives take: numbers, arrays and handles of any trace.
+
+    Whoever asks which step of a program is taken again reads the frame of `step`: see `host/frames/asking.py`.
+    """
+
+    __slots__ = ("program",)
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    def constant(self, number: int, value: Any) -> Any:
+        """It is what it is."""
+        return value
+
+    def step(self, step: Step, args: list[Any]) -> Iterable[Any]:
+        """Take the step, through the traces of its arguments."""
+        return results(step, step.primitive(*args, **step.params))
 
 
 class GuardFailedError(Exception):
@@ -111,16 +126,14 @@ def _as_recorded(program: Program, step: Step, values: list[Any]) -> bool:
 
 def _planned(program: Program) -> list[tuple[Step, Any, int | None, list[int]]]:
     """For each step: the universal function that can write to given memory, whose memory that is, who dies after it."""
-    last: dict[int, int] = {}
-    for k, step in enumerate(program.steps):
-        for a in step.args:
-            last[a] = k
+    last = last_reads(program.steps)
     kept = {*program.outputs, *program.inputs, *program.constants}
     ufuncs = [_ufunc(program, step) for step in program.steps]
-    viewed = {a for step, u in zip(program.steps, ufuncs, strict=True) if u is None for a in step.args}
-    fresh = {step.outs[0] for step, u in zip(program.steps, ufuncs, strict=True) if u is not None}
+    rows = list(zip(program.steps, ufuncs, strict=True))
+    viewed = read_by([step for step, ufunc in rows if ufunc is None])
+    fresh = made_by([step for step, ufunc in rows if ufunc is not None])
     plan: list[tuple[Step, Any, int | None, list[int]]] = []
-    for k, (step, ufunc) in enumerate(zip(program.steps, ufuncs, strict=True)):
+    for k, (step, ufunc) in enumerate(rows):
         dying = [a for a in dict.fromkeys(step.args) if last[a] == k and a not in kept]
         reuse = None
         if ufunc is not None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec
 
 import numpy as np
 
 from ..core.entry.moves import is_same
-from .failures import may_fail
+from .fold import may_fail, rewritten
 from .keys import key_of
 from .program import Program, Step
 
@@ -45,30 +45,27 @@ def simplified(program: Program) -> Program:
 def without_repeated(program: Program) -> Program:
     """Steps with the same primitive, arguments and parameters are taken once."""
     first: dict[Any, tuple[int, ...]] = {}
-    same: dict[int, int] = {}
-    steps: list[Step] = []
-    for step in program.steps:
-        args = tuple([same.get(a, a) for a in step.args])
+
+    def change(step: Step) -> Step | Sequence[int]:
         facts = step.primitive.facts
-        order = sorted(args) if facts.commutative else args
+        order = sorted(step.args) if facts.commutative else step.args
         key = (id(step.primitive), tuple(order), key_of(step.params))
         known = first.get(key)
         if known is not None:
-            same.update(zip(step.outs, known, strict=True))
-            continue
+            return known
         if facts.moves is not None or type(facts.neutral) is float:
-            kept = _unchanged(program, step, args)
+            kept = _unchanged(program, step)
             if kept is not None:
-                same[step.outs[0]] = kept
-                continue
+                return (kept,)
         first[key] = step.outs
-        steps.append(step if args == step.args else step._replace(args=args))
-    return program.with_steps(steps, [same.get(o, o) for o in program.outputs])
+        return step
+
+    return rewritten(program, change)
 
 
-def _unchanged(program: Program, step: Step, args: tuple[int, ...]) -> int | None:
+def _unchanged(program: Program, step: Step) -> int | None:
     """The argument that is the result already. Signed zeros and nan stay: x + 0.0 is not neutral, x * 1.0 is."""
-    out, facts = program.types[step.outs[0]], step.primitive.facts
+    out, facts, args = program.types[step.outs[0]], step.primitive.facts, step.args
     if facts.neutral is None:
         if len(args) != 1 or program.types[args[0]] != out:
             return None
@@ -104,7 +101,7 @@ def without_dead(program: Program) -> Program:
             kept.append(step)
             if places is not None:
                 bounds.add(places)
-    return program.with_steps(kept[::-1])
+    return program.having(steps=kept[::-1])
 
 
 def _places(program: Program, step: Step) -> Any:

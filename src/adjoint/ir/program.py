@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence, Set
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
@@ -139,39 +140,88 @@ def inner_programs(step: Step) -> list[Program]:
 
 
 class Program:
-    """Steps over numbered values. `constants` are numbers, and arrays by reference: they are read at every run."""
+    """Steps over numbered values, which nobody changes: a `Builder` writes them.
+
+    `constants` are numbers, and arrays by reference: they are read at every run.
+    """
 
     __slots__ = ("constants", "frozen", "inputs", "outputs", "steps", "types")
 
+    types: tuple[Type, ...]
+    inputs: tuple[int, ...]
+    constants: Mapping[int, Any]
+    steps: tuple[Step, ...]
+    outputs: tuple[int, ...]
+    frozen: frozenset[int]
+    """Arrays among the constants that stay as they are: what they hold may be relied on."""
+
     def __init__(
         self,
-        types: list[Type] | None = None,
-        inputs: list[int] | None = None,
-        constants: dict[int, Any] | None = None,
-        steps: list[Step] | None = None,
-        outputs: list[int] | None = None,
-        frozen: set[int] | None = None,
+        types: Iterable[Type] = (),
+        inputs: Iterable[int] = (),
+        constants: Mapping[int, Any] | None = None,
+        steps: Iterable[Step] = (),
+        outputs: Iterable[int] = (),
+        frozen: Iterable[int] = (),
     ) -> None:
-        self.types: list[Type] = [] if types is None else types
-        self.inputs: list[int] = [] if inputs is None else inputs
-        self.constants: dict[int, Any] = {} if constants is None else constants
-        self.steps: list[Step] = [] if steps is None else steps
-        self.outputs: list[int] = [] if outputs is None else outputs
-        self.frozen: set[int] = set() if frozen is None else frozen
-        """Arrays among the constants that stay as they are: what they hold may be relied on."""
+        given = {} if constants is None else constants
+        put = object.__setattr__
+        put(self, "types", tuple(types))
+        put(self, "inputs", tuple(inputs))
+        put(self, "constants", given if type(given) is MappingProxyType else MappingProxyType(dict(given)))
+        put(self, "steps", tuple(steps))
+        put(self, "outputs", tuple(outputs))
+        put(self, "frozen", frozenset(frozen))
 
-    def new(self, type_: Type) -> int:
-        """The number of a new value."""
-        self.types.append(type_)
-        return len(self.types) - 1
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a program is never changed: its {name} are written by a Builder, or are another's")
 
-    def with_steps(self, steps: list[Step], outputs: list[int] | None = None) -> Program:
-        """The same values, other steps."""
-        outputs = list(self.outputs) if outputs is None else outputs
-        return Program(self.types, self.inputs, self.constants, steps, outputs, self.frozen)
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a program is never changed: its {name} stay")
+
+    def having(
+        self,
+        *,
+        inputs: Iterable[int] | None = None,
+        steps: Iterable[Step] | None = None,
+        outputs: Iterable[int] | None = None,
+    ) -> Program:
+        """The same values, with other inputs, steps or outputs."""
+        return Program(
+            self.types,
+            self.inputs if inputs is None else inputs,
+            self.constants,
+            self.steps if steps is None else steps,
+            self.outputs if outputs is None else outputs,
+            self.frozen,
+        )
 
     def __str__(self) -> str:
         return show(self)
+
+
+class Readable(Protocol):
+    """What can be read of a program, and of one in the making."""
+
+    @property
+    def types(self) -> Sequence[Type]:
+        """What is known of each value."""
+
+    @property
+    def inputs(self) -> Sequence[int]:
+        """Values that are given."""
+
+    @property
+    def constants(self) -> Mapping[int, Any]:
+        """Values that are known."""
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """What is computed, in order."""
+
+    @property
+    def frozen(self) -> Set[int]:
+        """Arrays among the constants that stay as they are."""
 
 
 # As text

@@ -29,12 +29,12 @@ class Waiting(GcPaused):
     def __init__(self, fun: Any) -> None:
         self.fun = fun
         self.has_spoken = False
-        self.steps = 0
-        """The most that were seen: as recorded, before the passes."""
+        self.longest = 0
+        """The most steps that were seen: as recorded, before the passes."""
 
     def __enter__(self) -> None:
         super().__enter__()
-        self.steps = 0
+        self.longest = 0
         _stack().append((self, time.monotonic()))
 
     def __exit__(
@@ -51,9 +51,9 @@ class Waiting(GcPaused):
         import logging
 
         hint = ""
-        if self.steps >= MANY:
+        if self.longest >= MANY:
             hint = " A loop of Python's is recorded round by round; ad.scan or ad.fori_loop would record one round."
-        count = f"{self.steps:,} step{'' if self.steps == 1 else 's'}"
+        count = f"{self.longest:,} step{'' if self.longest == 1 else 's'}"
         logging.getLogger("adjoint").warning(
             "adjoint: still compiling after %.0f s: %s; %s.%s", seconds, home(self.fun), count, hint
         )
@@ -68,7 +68,7 @@ def look(steps: int, *, recording: bool = False, expected: float = 0.0) -> None:
     if not stack or (recording and steps < MANY):
         return
     waiting, start = stack[-1]
-    waiting.steps = max(waiting.steps, steps)
+    waiting.longest = max(waiting.longest, steps)
     seconds = time.monotonic() - start
     if seconds + expected > LONG:
         waiting.speak(seconds)

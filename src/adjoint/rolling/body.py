@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..ir.builder import Builder
 from ..ir.loops import ScanOperands
 from ..ir.program import Program, Step, Type
 from ..ops.arithmetic import float_power, power
@@ -26,12 +27,12 @@ class RolledLoop:
 
     def __init__(self, writer: Writer, loop: LoopCandidate) -> None:
         self.writer, self.loop, self.facts = writer, loop, writer.facts
-        self.types: list[Type] = writer.old.types
-        self.steps: list[Step] = writer.old.steps[loop.start : loop.start + loop.period]
+        self.types: Sequence[Type] = writer.old.types
+        self.steps: Sequence[Step] = writer.old.steps[loop.start : loop.start + loop.period]
         self.columns = np.cumsum([0, *[len(s.args) for s in self.steps]]).tolist()
         self.rows = np.cumsum([0, *[len(s.outs) for s in self.steps]])
         self.pieces: dict[Values, list[RowPiece]] = {}
-        self.program = Program()
+        self.program = Builder()
         self.consts: dict[int, int] = {}
         """Values of the new program that are the same each time, and their numbers in the body."""
         self.turns: dict[Values, int] = {}
@@ -95,7 +96,7 @@ class RolledLoop:
         """Write what is fixed, then the loop."""
         loop, writer = self.loop, self.writer
         for q in sorted(loop.fixed):
-            writer.new.steps.append(self.steps[q]._replace(args=tuple([writer.value(a) for a in self.steps[q].args])))
+            writer.new.append(self.steps[q]._replace(args=tuple([writer.value(a) for a in self.steps[q].args])))
         if len(loop.fixed) + len(loop.taken) == loop.period:
             return True
         for q, step in enumerate(self.steps):
@@ -104,7 +105,7 @@ class RolledLoop:
             args = [self._operand(c) for c in range(self.columns[q], self.columns[q + 1])]
             outs = [self.program.new(self.types[o]) for o in step.outs]
             self.local.update(zip(range(self.rows[q], self.rows[q + 1]), outs, strict=True))
-            self.program.steps.append(step._replace(args=tuple(args), outs=tuple(outs)))
+            self.program.append(step._replace(args=tuple(args), outs=tuple(outs)))
         self._finish(self._wanted(), smaller)
         return True
 
@@ -136,9 +137,8 @@ class RolledLoop:
         value = self.writer.old.constants.get(old)
         number = self.writer.value(old)
         if number not in self.consts:
-            self.consts[number] = self.program.new(self.types[old])
-            if is_number(value):
-                self.program.constants[self.consts[number]] = value
+            t = self.types[old]
+            self.consts[number] = self.program.constant(value, t) if is_number(value) else self.program.new(t)
         return self.consts[number]
 
     def _turn(self, values: Values) -> int:
@@ -197,11 +197,10 @@ class RolledLoop:
                 writer.is_row(self._old(row, k), stacked, k)
         consts = {new: number for new, number in self.consts.items() if number not in body.constants}
         stacks = [writer.stacks.made(values, self.pieces[values]) for values in self.turns]
-        body.inputs = [*consts.values(), *slots, *self.turns.values()]
-        body.outputs = ends
+        body.take([*consts.values(), *slots, *self.turns.values()])
         operands = ScanOperands(tuple(consts), tuple(starts), tuple(stacks))
-        params = {"body": smaller(body), "sizes": operands.sizes, "length": loop.count}
-        writer.new.steps.append(Step(rolled, tuple(operands.flat()), params, tuple(outs)))
+        params = {"body": smaller(body.build(ends)), "sizes": operands.sizes, "length": loop.count}
+        writer.new.append(Step(rolled, tuple(operands.flat()), params, tuple(outs)))
 
     def _zero(self, t: Type) -> int:
         """A value to begin with that nobody reads."""

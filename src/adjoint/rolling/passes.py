@@ -39,7 +39,7 @@ def with_equal_constants(program: Program) -> Program:
     steps = [
         s if are_others(s.args) else s._replace(args=tuple([same.get(a, a) for a in s.args])) for s in program.steps
     ]
-    return program.with_steps(steps)
+    return program.having(steps=steps)
 
 
 @program_pass

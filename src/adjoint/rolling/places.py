@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ir.builder import Builder
 from ..ir.passes import program_pass
 from ..ir.program import Program, Step, Type
 from ..ops.arithmetic import add
@@ -202,7 +203,7 @@ class _Rewriting:
         self.old = program
         self.versions = {n: v for n, v in versions.items() if v[0].is_worth_it}
         self.pads = pads
-        self.new = Program(list(program.types), program.inputs, dict(program.constants), [], [], set(program.frozen))
+        self.new = Builder.of(program)
         self._now: dict[int, int] = {}
         self._constants: dict[Any, int] = {}
         self._bases: dict[Any, int] = {}
@@ -222,27 +223,22 @@ class _Rewriting:
             else:
                 if any([a in self._now for a in step.args]):
                     step = step._replace(args=tuple([self._value(a) for a in step.args]))
-                self.new.steps.append(step)
-        self.new.outputs = [self._value(o) for o in self.old.outputs]
-        return self.new
+                self.new.append(step)
+        return self.new.build([self._value(o) for o in self.old.outputs])
 
     def _value(self, n: int) -> int:
         return self._now.get(n, n)
 
     def _add(self, primitive: Any, args: tuple[int, ...], type_: Type, **params: Any) -> int:
-        out = self.new.new(type_)
-        self.new.steps.append(Step(primitive, args, params, (out,)))
-        return out
+        return self.new.add(primitive, args, type_, **params)
 
     def _constant(self, value: Any, type_: Type) -> int:
         """A constant that stays as it is; one for each value."""
         key = (repr(value), type_)
         if key not in self._constants:
-            number = self._constants[key] = self.new.new(type_)
             whole = np.full(type_.shape, value, type_.dtype)
-            self.new.constants[number] = value if type_.weak else whole if type_.shape else whole[()]
-            if type_.shape:
-                self.new.frozen.add(number)
+            made = value if type_.weak else whole if type_.shape else whole[()]
+            self._constants[key] = self.new.constant(made, type_, frozen=bool(type_.shape))
         return self._constants[key]
 
     def _zero(self) -> int:

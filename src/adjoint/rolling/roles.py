@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -230,7 +231,7 @@ def _sorted_out(facts: OperandColumns, loop: LoopCandidate) -> bool:
     return True
 
 
-def _is_same_key(steps: list[Step], loop: LoopCandidate, q: int) -> bool:
+def _is_same_key(steps: Sequence[Step], loop: LoopCandidate, q: int) -> bool:
     """Whether a step reads the same place in each period."""
     key = steps[loop.start + q].params["template"]
     return all([steps[k].params["template"] == key for k in range(loop.start + q, loop.end, loop.period)])

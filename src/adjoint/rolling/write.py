@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ir.builder import Builder
 from ..ir.program import Program, Step, Type
 from ..ops.indexing import index
 from ..ops.shape import concatenate, item, stack
@@ -24,9 +25,7 @@ class Writer:
     def __init__(self, facts: OperandColumns, smaller: Callable[[Program], Program]) -> None:
         self.facts = facts
         self.old = facts.program
-        self.new = Program(
-            list(self.old.types), self.old.inputs, dict(self.old.constants), [], [], set(self.old.frozen)
-        )
+        self.new = Builder.of(self.old)
         self._smaller = smaller
         self._now: dict[int, int] = {}
         """Values of the old program that have another number now."""
@@ -45,22 +44,15 @@ class Writer:
                 self._steps(loop.start, loop.end)
             at = loop.end
         self._steps(at, len(self.old.steps))
-        self.new.outputs = [self.value(o) for o in self.old.outputs]
-        return self.new
+        return self.new.build([self.value(o) for o in self.old.outputs])
 
     def add(self, primitive: Any, args: Sequence[int], type_: Type, **params: Any) -> int:
         """One more step; the number of its result."""
-        out = self.new.new(type_)
-        self.new.steps.append(Step(primitive, tuple(args), params, (out,)))
-        return out
+        return self.new.add(primitive, args, type_, **params)
 
     def constant(self, value: Any, type_: Type) -> int:
         """One more constant, which stays as it is."""
-        number = self.new.new(type_)
-        self.new.constants[number] = value
-        if isinstance(value, np.ndarray):
-            self.new.frozen.add(number)
-        return number
+        return self.new.constant(value, type_, frozen=isinstance(value, np.ndarray))
 
     def value(self, n: int) -> int:
         """The number that a value of the old program has in the new one."""
@@ -107,7 +99,7 @@ class Writer:
                 if joined is not None:
                     self._now[step.outs[0]] = joined
                     continue
-            self.new.steps.append(step._replace(args=tuple([self.value(a) for a in step.args])))
+            self.new.append(step._replace(args=tuple([self.value(a) for a in step.args])))
 
     def _loop(self, loop: LoopCandidate) -> bool:
         """Write a loop; False if that would need too many copies."""

@@ -281,15 +281,17 @@ def _finished(stage: Stage, watch: Watch, result: object, effects: list[Effect])
         leaf = snapshot(leaf)
         if isinstance(leaf, Traced) or is_dynamic(leaf):
             number, value = capture.number_of(leaf)
-            places.append(Computed(len(capture.program.outputs), type(value) is np.ndarray and value.ndim == 0))
-            capture.program.outputs.append(number)
+            (place,) = capture.program.give([number])
+            places.append(Computed(place, type(value) is np.ndarray and value.ndim == 0))
             values.append(value)
         else:
             places.append(_fixed(leaf, watch, stage.request.leaves))
     capture.settle()
-    observe("recording", capture.program)
     values += [v for effect in effects for v in effect.values]
-    recording = Recording(capture.program, watch, places, restore, Performance(capture.program, effects))
+    performance = Performance(capture.program, effects)
+    program = capture.program.build()
+    observe("recording", program)
+    recording = Recording(program, watch, places, restore, performance)
     recording.counts = counts.leaves
     recording.pinned = frozenset([k for k in counts.leaves if stage.handles[k].node in capture.pinned])
     recording.variables = tuple([
@@ -297,9 +299,9 @@ def _finished(stage: Stage, watch: Watch, result: object, effects: list[Effect])
     ])  # fmt: skip
     recording.is_for_once = capture.unguarded
     deferred = capture.deferred
-    if deferred is not None and (deferred.guessed or any(map(deferred.is_waiting, capture.program.outputs))):
+    if deferred is not None and (deferred.guessed or any(map(deferred.is_waiting, program.outputs))):
         return recording, None
-    return recording, [capture.computed(n, v) for n, v in zip(capture.program.outputs, values, strict=True)]
+    return recording, [capture.computed(n, v) for n, v in zip(program.outputs, values, strict=True)]
 
 
 ANYTHING = (str, bytes, bool, int, type(None), enum.Enum, type, np.dtype, np.generic, np.ndarray, slice, range)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...ir.fold import read_by
 from ...ir.program import Program
 from ..assembly.emit import Emitter
 from ..assembly.instructions import Address, Allocation, Instruction
@@ -211,6 +212,6 @@ INNER = Value("%inner", POINTER)
 
 def _captured(program: Program) -> tuple[int, ...]:
     """Arrays among the constants, also if no step reads them: their form may have decided something."""
-    used = {a for step in program.steps for a in step.args} | set(program.outputs)
+    used = read_by(program.steps, program.outputs)
     watched = [n for n, c in program.constants.items() if n in used or isinstance(c, np.ndarray)]
     return tuple([n for n in watched if not is_number(program.constants[n])])

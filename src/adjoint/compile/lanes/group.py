@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...core.entry.moves import Index, Pieces
+from ...ir.fold import has_kind, made_by, read_by
 from ...ir.loops import LoopPrimitive
 from ...ir.program import Program, Step
 from ..program.classify import Sort
@@ -61,7 +62,7 @@ def by_examples(program: Program, sorts: Mapping[int, Sort]) -> tuple[Program, M
 def side_by_side(program: Program) -> dict[int, tuple[int, ...]]:
     """The strides of what is made across examples for others of the kind: examples are neighbours in memory."""
     found: dict[int, tuple[int, ...]] = {}
-    others = {a for s in program.steps if s.primitive is not EXAMPLES for a in s.args} | set(program.outputs)
+    others = read_by([s for s in program.steps if s.primitive is not EXAMPLES], program.outputs)
     for step in program.steps:
         for v in step.outs if step.primitive is EXAMPLES else ():
             p = step.params["examples"].axes.get(v)
@@ -95,10 +96,9 @@ class LaneGroup:
             return None
         if sum([len(ns) for v, ns in found.stored.items() if self._is_inline(v)]) > KEPT:
             return None
-        made = {o for s in self.steps for o in s.outs}
-        args = sorted({a for s in self.steps for a in s.args} - made)
+        args = sorted(read_by(self.steps) - made_by(self.steps))
         whole = Step(EXAMPLES, tuple(args), {"examples": found}, (*found.stored, *found.totals))
-        return self.program.with_steps([*before, whole, *after], self.program.outputs)
+        return self.program.having(steps=[*before, whole, *after])
 
     def _is_inline(self, v: int) -> bool:
         """Whether a value would have no place in memory, if it were not made here."""
@@ -141,7 +141,7 @@ class LaneGroup:
 
     def _is_worth_it(self) -> bool:
         """Whether blocks are put together or taken apart: what is elementwise throughout is a loop as it is."""
-        if any([isinstance(s.primitive, LoopPrimitive) for s in self.program.steps]):
+        if has_kind(self.program.steps, LoopPrimitive):
             return False
         return any([self._mixes(s) for s in self.steps]) and sum([self._size(s) for s in self.steps]) <= RAW
 

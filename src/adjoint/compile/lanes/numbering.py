@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.entry.algebra import Monoid
 from ...core.entry.moves import Index, Pieces
+from ...ir.fold import made_by, read_by
 from ...ir.program import Step
 from ..program.classify import Sort
 from ..program.loop_checks import is_number
@@ -59,12 +60,10 @@ class Numbering:
             else:
                 self._blocks[out] = self._block_of(step)
         inner = {id(s) for s in group.steps}
-        outside = {a for s in self.program.steps if id(s) not in inner for a in s.args} | set(self.program.outputs)
-        stored = {v: b.ravel().tolist() for v, b in self._blocks.items() if v in outside and self._is_made(v)}
+        outside = read_by([s for s in self.program.steps if id(s) not in inner], self.program.outputs)
+        wanted = outside & made_by(group.steps)
+        stored = {v: b.ravel().tolist() for v, b in self._blocks.items() if v in wanted}
         return self._needed(stored, totals)
-
-    def _is_made(self, v: int) -> bool:
-        return any([v in s.outs for s in self.group.steps])
 
     def _needed(self, stored: dict[int, list[int]], totals: dict[int, tuple[Monoid, list[int]]]) -> ExampleWork:
         """Without what nobody asks for."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...core.entry.moves import Index, Pieces
+from ...ir.fold import made_by
 from ...ir.program import Step
 from ..program.classify import Sort
 from ..program.moving import labels_of, monoid_of, pieces_of, reads_of
@@ -58,8 +59,7 @@ class RowTrace:
         for step in self.group.steps:
             self._total(step)
         self._back()
-        made = {o: s for s in self.group.steps for o in s.outs}
-        if any([made[o].outs and o not in self.axes and self._is_stored(o) for o in made]):
+        if any([o not in self.axes and self._is_stored(o) for o in made_by(self.group.steps)]):
             raise MixedError  # it would be written once for each row
         return self.axes
 

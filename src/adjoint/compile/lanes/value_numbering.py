@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ...core.entry.moves import Pieces, View
+from ...ir.fold import makers, values_wanted
 from ...ir.program import Program, Step
 from ..program.loop_checks import is_number
 from ..program.moving import is_addressed, labels_of
@@ -20,7 +21,7 @@ class Alike:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._maker = {o: s for s in program.steps for o in s.outs}
+        self._maker = makers(program.steps)
         self._classes: dict[int, np.ndarray] = {}
 
     def first(self, v: int, along: int | None = None) -> np.ndarray:
@@ -36,20 +37,12 @@ class Alike:
 
     def _of(self, v: int) -> np.ndarray:
         """The classes of a value; those of what it is made of come first, without recursion."""
-        waiting = [v]
-        while waiting:
-            last = waiting[-1]
-            if last in self._classes:
-                waiting.pop()
-                continue
-            step = self._maker.get(last)
-            args = () if step is None or not self._is_followed(step) else step.args
-            missing = [a for a in args if a not in self._classes]
-            if missing:
-                waiting += missing
-                continue
-            self._classes[last] = self._found(last, step if args else None)
-        return self._classes[v]
+        return values_wanted([v], self._followed, self, self._classes)[v]
+
+    def _followed(self, v: int) -> Step | None:
+        """The step that makes a value, if elements of its operands say which of its own are alike."""
+        step = self._maker.get(v)
+        return step if step is not None and step.args and self._is_followed(step) else None
 
     def _is_followed(self, step: Step) -> bool:
         facts, types = step.primitive.facts, self.program.types
@@ -61,16 +54,22 @@ class Alike:
             return False
         return facts.kernel is not None or facts.contracts is not None or isinstance(facts.moves, (View, Pieces))
 
-    def _found(self, v: int, step: Step | None) -> np.ndarray:
-        program, shape = self.program, self.program.types[v].shape
-        if step is None:
-            value = program.constants.get(v)
-            if is_number(value):
-                return np.zeros(shape, int)
-            if v in program.frozen and isinstance(value, np.ndarray) and value.dtype.kind == "f":
-                return _renumbered(np.ascontiguousarray(value).view(f"i{value.itemsize}").reshape(shape))
-            return np.arange(math.prod(shape)).reshape(shape)
-        facts, given = step.primitive.facts, [self._classes[a] for a in step.args]
+    def constant(self, number: int, value: object) -> np.ndarray:
+        """The classes of what is not followed: those of a number, of an array that stays, each for itself."""
+        program, shape = self.program, self.program.types[number].shape
+        value = program.constants.get(number)
+        if is_number(value):
+            return np.zeros(shape, int)
+        if number in program.frozen and isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            return _renumbered(np.ascontiguousarray(value).view(f"i{value.itemsize}").reshape(shape))
+        return np.arange(math.prod(shape)).reshape(shape)
+
+    def step(self, step: Step, args: list[np.ndarray]) -> list[np.ndarray]:
+        """The classes of the result of a step."""
+        return [self._result(step, args)]
+
+    def _result(self, step: Step, given: list[np.ndarray]) -> np.ndarray:
+        facts, shape = step.primitive.facts, self.program.types[step.outs[0]].shape
         if facts.kernel is not None:
             found = np.zeros(shape, int)
             for classes in given:

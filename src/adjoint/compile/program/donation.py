@@ -12,6 +12,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 
 from ...core.entry.moves import Overwrite, Pad, Pieces
+from ...ir.fold import made_by
 from ...ir.program import Program, Type
 from ...ops.words import random_words
 from .classify import Sort
@@ -31,7 +32,7 @@ def candidates(program: Program, donated: Iterable[int], strides: Mapping[int, o
             free.setdefault(_kind(program.types[v]), deque()).append(v)
     if not free:
         return {}
-    made = {o for step in program.steps for o in step.outs}
+    made = made_by(program.steps)
     found: dict[int, int] = {}
     for o in program.outputs:
         fitting = free.get(_kind(program.types[o]))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ...core.entry.moves import Pad
 from ...core.primitive import Primitive
-from ...ir.failures import may_fail
+from ...ir.builder import Builder
+from ...ir.fold import made_by, may_fail, read_by, uses_of, values_of, written
 from ...ir.formulas import composition_of, steps_of, written_out
 from ...ir.passes import program_pass, without_dead
 from ...ir.program import GUARD, Program, Step, Type
@@ -30,43 +31,38 @@ from .pair_forms import paired
 def expanded(program: Program) -> Program:
     """The program in the words of the compiler; every output is the result of a step, and of one output alone."""
     program = paired(without_idle(program))
-    work = Program(list(program.types), list(program.inputs), dict(program.constants), [], [], set(program.frozen))
-    same: dict[int, int] = {}
+    work = Builder.of(program)
     uniform = _uniform(work, program.frozen)
     identities = identities_of(program)
-    has_parts = False
-    for step in program.steps:
-        if same:
-            step = step._replace(args=tuple([same.get(a, a) for a in step.args]))
+
+    def change(step: Step) -> Step | Sequence[int]:
         if uniform and step.primitive.facts.kernel is not None:
             kept = _chosen(work, step, uniform)
             if kept is not None:
-                same[step.outs[0]] = kept
-                continue
+                return (kept,)
             if any([a not in uniform for a in step.args]):
                 step = step._replace(args=tuple([uniform.get(a, a) for a in step.args]))
-        has_parts = has_parts or bool(identities) or step.primitive.facts.composition is not None
         number = _by_identity(work, step, identities)
         number = _in_other_words(work, step) if number is None else number
-        if number is None:
-            work.steps.append(step)
-        else:
-            same[step.outs[0]] = number
-    outputs = [same.get(o, o) for o in program.outputs]
-    if has_parts:  # of a result that nobody uses there may be left only that it did not raise
-        work.steps = without_dead(work.with_steps(work.steps, outputs)).steps
-    work.steps = with_factors(work)
-    work.steps = _accumulated(work, outputs)
-    made = {o for s in work.steps for o in s.outs}
+        return step if number is None else (number,)
+
+    outputs = written(program, change, work.append)
+    if identities or any(
+        [s.primitive.facts.composition is not None for s in program.steps]
+    ):  # of a result that nobody uses there may be left only that it did not raise
+        work.rewrite(without_dead(work.build(outputs)).steps)
+    with_factors(work)
+    work.rewrite(_accumulated(work, outputs))
+    made = made_by(work.steps)
     for o in outputs:
         t = work.types[o]
         if (o not in made or o in work.outputs) and is_known(t.dtype):
-            o = _add(work, astype, (o,), t, dtype=t.dtype)
-        work.outputs.append(o)
-    return work
+            o = work.add(astype, (o,), t, dtype=t.dtype)
+        work.give([o])
+    return work.build()
 
 
-def _in_other_words(work: Program, step: Step) -> int | None:
+def _in_other_words(work: Builder, step: Step) -> int | None:
     """The number of the result of a step that is put together from others, which are appended; None for any other."""
     for expand in (OWN.get(step.primitive), _by_composition, _by_formula, _of_nothing):
         number = None if expand is None else expand(work, step)
@@ -75,7 +71,7 @@ def _in_other_words(work: Program, step: Step) -> int | None:
     return None
 
 
-def _by_identity(work: Program, step: Step, identities: set[int]) -> int | None:
+def _by_identity(work: Builder, step: Step, identities: set[int]) -> int | None:
     """The number of a product of a matrix and the identity, without the product; None for any other step."""
     matrix, axis = multiplied_by_identity(work.types, step, identities)
     parts = None if matrix is None else steps_of(times_identity, (work.types[matrix],), (("axis", axis),))
@@ -84,13 +80,13 @@ def _by_identity(work: Program, step: Step, identities: set[int]) -> int | None:
     return _put_in(work, parts, (matrix,))[parts.outputs[0]]
 
 
-def _item(work: Program, step: Step) -> int | None:
+def _item(work: Builder, step: Step) -> int | None:
     """The only element of an array is a number already."""
     t = work.types[step.outs[0]]
-    return _add(work, astype, step.args, t, dtype=t.dtype) if is_known(t.dtype) else None
+    return work.add(astype, step.args, t, dtype=t.dtype) if is_known(t.dtype) else None
 
 
-def _outer_product(work: Program, step: Step) -> int | None:
+def _outer_product(work: Builder, step: Step) -> int | None:
     """A product that sums one term: each element by itself, so that it need not be stored.
 
     With 0.0 added, as a sum begins with it: a product of -0.0 is 0.0.
@@ -99,17 +95,16 @@ def _outer_product(work: Program, step: Step) -> int | None:
     t = work.types[step.outs[0]]
     if t.dtype.kind != "f" or x.dtype != y.dtype or min(len(x.shape), len(y.shape)) < 2 or x.shape[-1] != 1:
         return None
-    zero = work.new(Type(t.dtype, (), False))
-    work.constants[zero] = t.dtype.type(0)
-    return _add(work, add, (_add(work, multiply, step.args, t), zero), t)
+    zero = work.constant(t.dtype.type(0), Type(t.dtype, (), False))
+    return work.add(add, (work.add(multiply, step.args, t), zero), t)
 
 
-Expansion = Callable[[Program, Step], int | None]
+Expansion = Callable[[Builder, Step], int | None]
 OWN: dict[Primitive, Expansion] = {item: _item, matmul: _outer_product}
 """What stands for single operations; most have a formula or a composition instead."""
 
 
-def _by_composition(work: Program, step: Step) -> int | None:
+def _by_composition(work: Builder, step: Step) -> int | None:
     """The number of the result of an operation whose parts are put in its place, with a guard if it may raise.
 
     Where that guard does not hold, the function is run once more without machine code, and raises what it raises.
@@ -121,24 +116,30 @@ def _by_composition(work: Program, step: Step) -> int | None:
         return None
     found = _put_in(work, parts, step.args)
     if len(parts.outputs) > 1 and may_fail(work, step):
-        work.steps.append(Step(GUARD, (found[parts.outputs[1]],), {"expected": np.True_}, (), step.line))
+        work.append(Step(GUARD, (found[parts.outputs[1]],), {"expected": np.True_}, (), step.line))
     return found[parts.outputs[0]]
 
 
-def _put_in(work: Program, parts: Program, args: Sequence[int]) -> dict[int, int]:
+def _put_in(work: Builder, parts: Program, args: Sequence[int]) -> dict[int, int]:
     """Add the steps of a program, given the numbers of its inputs; the numbers of all its values."""
-    found = dict(zip(parts.inputs, args, strict=True))
-    for n, value in parts.constants.items():
-        found[n] = work.new(parts.types[n])
-        work.constants[found[n]] = value
-    for part in parts.steps:
-        outs = tuple([work.new(parts.types[o]) for o in part.outs])
-        number = _put(work, part._replace(args=tuple([found[a] for a in part.args]), outs=outs))
-        found.update(zip(part.outs, (number, *outs[1:]), strict=True))
-    return found
+    return values_of(parts, _Put(work, parts), args)
 
 
-def _by_formula(work: Program, step: Step) -> int | None:
+class _Put(NamedTuple):
+    """Numbers of the program that another one is put into."""
+
+    work: Builder
+    parts: Program
+
+    def constant(self, number: int, value: object) -> int:
+        return self.work.constant(value, self.parts.types[number])
+
+    def step(self, step: Step, args: list[int]) -> tuple[int, ...]:
+        outs = tuple([self.work.new(self.parts.types[o]) for o in step.outs])
+        return _put(self.work, step._replace(args=tuple(args), outs=outs)), *outs[1:]
+
+
+def _by_formula(work: Builder, step: Step) -> int | None:
     """An operation that has no code but a formula, whose steps have."""
     facts = step.primitive.facts
     if facts.formula is None or facts.kernel is not None:
@@ -146,39 +147,38 @@ def _by_formula(work: Program, step: Step) -> int | None:
     return written_out(work, step, _put) if _are_known(work, step) else None
 
 
-def _are_known(work: Program, step: Step) -> bool:
+def _are_known(work: Builder, step: Step) -> bool:
     """Whether there is machine code for what a step is given."""
     return all([is_known(work.types[a].dtype) for a in step.args])
 
 
-def _put(work: Program, step: Step) -> int:
+def _put(work: Builder, step: Step) -> int:
     """Add a step, or what stands for it; the number of its result."""
     number = _in_other_words(work, step)
     if number is None:
-        work.steps.append(step)
+        work.append(step)
     return step.outs[0] if number is None else number
 
 
-def _of_nothing(work: Program, step: Step) -> int | None:
+def _of_nothing(work: Builder, step: Step) -> int | None:
     """A reduction of no elements: the same at every run."""
     reduces = step.primitive.facts.reduces
     if reduces is None or not reduces.takes_nothing or work.types[step.args[0]].size:
         return None
     x, t = work.types[step.args[0]], work.types[step.outs[0]]
     found = np.asarray(step.primitive.evaluate(np.zeros(x.shape, x.dtype), **step.params), t.dtype)
-    number = work.new(t._replace(shape=()))
-    work.constants[number] = found.flat[0] if found.size else t.dtype.type(0)
+    number = work.constant(found.flat[0] if found.size else t.dtype.type(0), t._replace(shape=()))
     # of the elements, which are all the same: bodies of loops have no arrays among their constants
-    return _add(work, broadcast_to, (number,), t, shape=t.shape) if t.shape else number
+    return work.add(broadcast_to, (number,), t, shape=t.shape) if t.shape else number
 
 
-def _accumulated(work: Program, outputs: list[int]) -> list[Step]:
+def _accumulated(work: Builder, outputs: list[int]) -> list[Step]:
     """Sums of small pads, as the gradient of reading single elements makes them, become additions in place.
 
     `(pad(a) + pad(b)) + pad(c)` starts from zeros and adds a, b and c where they belong: the same sums, as 0.0 + a is
     what a sum of pads has there.
     """
-    uses = Counter([a for s in work.steps for a in s.args] + outputs)
+    uses = uses_of(work.steps, outputs)
     sums: set[int] = set()
     pads: dict[int, Step] = {}
     for s in work.steps:
@@ -208,11 +208,11 @@ def _accumulated(work: Program, outputs: list[int]) -> list[Step]:
         pad = pads[y]
         steps.append(Step(ACCUMULATE, (x, pad.args[0]), pad.params, s.outs))
         sums.add(s.outs[0])
-    used = {a for s in steps for a in s.args} | set(outputs)
+    used = read_by(steps, outputs)
     return [s for s in steps if not s.outs or s.outs[0] not in pads or s.outs[0] in used]
 
 
-def _is_small(work: Program, step: Step) -> bool:
+def _is_small(work: Builder, step: Step) -> bool:
     """Whether a pad is mostly zeros."""
     t, region = work.types[step.outs[0]], region_of(work.types, step)
     if region is None or t.dtype.kind != "f" or t.dtype != work.types[step.args[0]].dtype:
@@ -220,7 +220,7 @@ def _is_small(work: Program, step: Step) -> bool:
     return 2 * math.prod(region.shape) <= t.size
 
 
-def _uniform(work: Program, frozen: set[int]) -> dict[int, int]:
+def _uniform(work: Builder, frozen: frozenset[int]) -> dict[int, int]:
     """Arrays that hold one number only, and that number: a loop then need not read them."""
     found = {}
     for n in frozen:
@@ -228,8 +228,7 @@ def _uniform(work: Program, frozen: set[int]) -> dict[int, int]:
         if isinstance(value, np.ndarray) and value.size and is_known(value.dtype):
             first = value[(0,) * value.ndim]
             if _is_one(value, first):
-                found[n] = work.new(Type(value.dtype, (), False))
-                work.constants[found[n]] = first
+                found[n] = work.constant(first, Type(value.dtype, (), False))
     return found
 
 
@@ -239,16 +238,10 @@ def _is_one(value: np.ndarray, first: object) -> bool:
     return same and not (value.dtype.kind == "f" and first == 0 and np.signbit(value).any() != np.signbit(value).all())
 
 
-def _chosen(work: Program, step: Step, uniform: dict[int, int]) -> int | None:
+def _chosen(work: Builder, step: Step, uniform: dict[int, int]) -> int | None:
     """What `where` gives if its condition is the same everywhere, and the chosen value is of the result's type."""
     if step.primitive is not where or step.args[0] not in uniform:
         return None
     kept = step.args[1] if work.constants[uniform[step.args[0]]] else step.args[2]
     have, want = work.types[kept], work.types[step.outs[0]]
     return kept if have.dtype == want.dtype and have.shape == want.shape and not have.weak else None
-
-
-def _add(work: Program, primitive: Primitive, args: tuple[int, ...], t: Type, **params: object) -> int:
-    out = work.new(t)
-    work.steps.append(Step(primitive, args, params, (out,)))
-    return out

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from ...core.primitive import Marker, Primitive
-from ...ir.program import Program, Step, Type
+from ...ir.builder import Builder
+from ...ir.fold import makers
+from ...ir.program import Step, Type
 from ...ops.linalg.matrix_functions import triangular_solve
 from ...ops.linalg.solving import cholesky, det, inv, slogdet, solve
 from ...ops.shape import astype, broadcast_to, transpose
@@ -51,15 +53,14 @@ DOUBLE = frozenset((det, slogdet, inv, solve, cholesky))
 ROUTINES = frozenset((ELIMINATE, DETERMINANT, LOG_DETERMINANT, SUBSTITUTE, INVERT, CHOLESKY, TRIANGULAR))
 
 
-def with_factors(work: Program) -> list[Step]:
-    """The steps of a program, with operations of linear algebra in terms of factors."""
-    if not any([step.primitive in EXPANSIONS for step in work.steps]) or whole_numbers() is None:
-        return work.steps
-    work.steps = _in_double(work)
-    return _Factors(work).steps()
+def with_factors(work: Builder) -> None:
+    """Rewrite the steps of a program, with operations of linear algebra in terms of factors."""
+    if any([step.primitive in EXPANSIONS for step in work.steps]) and whole_numbers() is not None:
+        work.rewrite(_in_double(work))
+        work.rewrite(_Factors(work).steps())
 
 
-def _in_double(work: Program) -> list[Step]:
+def _in_double(work: Builder) -> list[Step]:
     """The steps of a program, with NumPy's linear algebra of single precision in double, as NumPy computes it.
 
     Otherwise other matrices would be singular, or not positive definite.
@@ -67,7 +68,7 @@ def _in_double(work: Program) -> list[Step]:
     single, double = np.dtype(np.float32), np.dtype(np.float64)
     steps: list[Step] = []
     wide: dict[int, int] = {}
-    maker = {o: s for s in work.steps for o in s.outs}
+    maker = makers(work.steps)
 
     def widened(n: int) -> int:
         if n not in wide:
@@ -95,11 +96,11 @@ def _in_double(work: Program) -> list[Step]:
 class _Factors:
     """What is known of the matrices of a program while its steps are rewritten."""
 
-    def __init__(self, work: Program) -> None:
+    def __init__(self, work: Builder) -> None:
         self.work = work
         self.types = work.types
         self.made: list[Step] = []
-        self.maker = {o: s for s in work.steps for o in s.outs}
+        self.maker = makers(work.steps)
         self.factors: dict[int, tuple[int, int]] = {}
         """Factors and pivots, by matrix."""
         self.triangles: dict[int | None, int] = {}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.fold import read_by
 from ...ir.program import Program, Step, Type
 from ...ops.contraction import matmul
 
@@ -16,7 +17,7 @@ SMALLEST = 16
 
 def identities_of(program: Program) -> set[int]:
     """The constants of a program that are identity matrices, and stay so."""
-    multiplied = {a for s in program.steps if s.primitive is matmul for a in s.args}
+    multiplied = read_by([s for s in program.steps if s.primitive is matmul])
     return {n for n in program.frozen & multiplied if _is_identity(program.constants.get(n))}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...ir.failures import may_fail
+from ...ir.fold import leading_to, may_fail, rewritten_back
 from ...ir.loops import LoopPrimitive, Operands, Part, ScanOperands, WhileOperands
 from ...ir.passes import program_pass, without_dead
 from ...ir.program import Program, Step
@@ -16,15 +16,12 @@ def without_idle(program: Program) -> Program:
     """The program with narrower loops: a key that is handed on from step to step, and never drawn from, is left out."""
     if not any([_record(step) for step in program.steps]):
         return program
-    needed = set(program.outputs)
-    kept: list[Step] = []
-    for step in reversed(program.steps):
+
+    def change(step: Step, needed: set[int]) -> Step:
         record = _record(step)
-        if record is not None and not needed.isdisjoint(step.outs):
-            step = _narrowed(step, record, needed)
-        needed.update(step.args)
-        kept.append(step)
-    return program.with_steps(kept[::-1])
+        return step if record is None or needed.isdisjoint(step.outs) else _narrowed(step, record, needed)
+
+    return rewritten_back(program, change)
 
 
 def _record(step: Step) -> Any:
@@ -62,11 +59,7 @@ def _carried(operands: Operands, part: Part, program: Program) -> list[int]:
 
 def _reads(program: Program, outputs: Sequence[int]) -> set[int]:
     """What some of its outputs depend on, and what may raise."""
-    needed = set(outputs)
-    for step in reversed(program.steps):
-        if not needed.isdisjoint(step.outs) or may_fail(program, step):
-            needed.update(step.args)
-    return needed
+    return leading_to(program.steps, outputs, lambda step: may_fail(program, step))[1]
 
 
 def _without(step: Step, operands: Any, live: list[int], rest: list[int]) -> Step:
@@ -76,7 +69,7 @@ def _without(step: Step, operands: Any, live: list[int], rest: list[int]) -> Ste
     for part in operands.parts:
         program: Program = params[part.param]
         outputs = [program.outputs[k] for k in (*live, *rest) if k < len(program.outputs)]
-        outputs = outputs if part.carries else program.outputs
+        outputs = outputs if part.carries else list(program.outputs)
         read = _reads(program, outputs)
         inputs = []
         for name, numbers in operands.inner(part, program).items():
@@ -84,8 +77,7 @@ def _without(step: Step, operands: Any, live: list[int], rest: list[int]) -> Ste
             groups[name] = [getattr(operands, name)[k] for k in kept]
             inputs += [numbers[k] for k in kept]
         if len(inputs) < len(program.inputs) or len(outputs) < len(program.outputs):
-            smaller = Program(program.types, inputs, program.constants, program.steps, outputs, program.frozen)
-            params[part.param] = without_dead(smaller)
+            params[part.param] = without_dead(program.having(inputs=inputs, outputs=outputs))
     found = operands.having(**groups)
     if found.sizes == operands.sizes and len(live) == count and len(live) + len(rest) == len(step.outs):
         return step

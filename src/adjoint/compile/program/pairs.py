@@ -14,6 +14,8 @@ import numpy as np
 
 from ...core.entry.moves import Overwrite, Pad, Pieces, View
 from ...core.primitive import Primitive
+from ...ir.builder import Builder
+from ...ir.fold import made_by, read_by
 from ...ir.loops import LoopPrimitive
 from ...ir.program import GUARD, Program, Step, Type, inner_programs
 from ...ops import UFUNCS
@@ -35,8 +37,8 @@ class NoPairsError(Exception):
 
 def has_complex(program: Program) -> bool:
     """Whether there are complex numbers in a program, the bodies of its loops included."""
-    used = [n for s in program.steps for n in (*s.args, *s.outs)]
-    if any([program.types[n].dtype.kind == "c" for n in (*used, *program.inputs, *program.outputs)]):
+    used = read_by(program.steps, (*program.inputs, *program.outputs)) | made_by(program.steps)
+    if any([program.types[n].dtype.kind == "c" for n in used]):
         return True
     return any([has_complex(inner) for s in program.steps for inner in inner_programs(s)])
 
@@ -52,8 +54,8 @@ class Pairs:
 
     def __init__(self, program: Program, forms: Mapping[Primitive, Form]) -> None:
         self.old, self._forms = program, forms
-        self.types = list(program.types)
-        self.work = Program(self.types, list(program.inputs), dict(program.constants), [], [], set(program.frozen))
+        self.work = Builder.of(program)
+        self.types = self.work.types
         self._parts: dict[int, Parts] = {}
         self._packed: dict[int, int] = {}
 
@@ -69,9 +71,8 @@ class Pairs:
             elif any([self.is_complex(n) for n in values]):
                 self._rewrite(step)
             else:
-                self.work.steps.append(step)
-        self.work.outputs = [self.packed(o) if self.is_complex(o) else o for o in self.old.outputs]
-        return self.work
+                self.work.append(step)
+        return self.work.build([self.packed(o) if self.is_complex(o) else o for o in self.old.outputs])
 
     # What values are
 
@@ -85,20 +86,18 @@ class Pairs:
         if t.dtype.char not in "FD" or not t.dtype.isnative or (value is None and t.weak):
             raise NoPairsError
         if isinstance(value, np.ndarray):
-            self.work.constants[n] = as_pairs(value)
+            self.work.set_constant(n, as_pairs(value))
         elif value is not None:
             floats = real_of(t.dtype).type
             self._parts[n] = self.number(floats(value.real)), self.number(floats(value.imag))
-            del self.work.constants[n]
+            self.work.drop_constant(n)
             return
-        self.types[n] = Type(real_of(t.dtype), (*t.shape, 2), False)
+        self.work.retype(n, Type(real_of(t.dtype), (*t.shape, 2), False))
         self._packed[n] = n
 
     def number(self, value: Any) -> int:
         """A constant."""
-        n = self.work.new(Type(value.dtype, (), False))
-        self.work.constants[n] = value
-        return n
+        return self.work.constant(value, Type(value.dtype, (), False))
 
     def parts(self, n: int, dtype: np.dtype | None = None) -> Parts:
         """Both parts of a value, perhaps in another precision; the imaginary part of a real one is 0."""
@@ -148,7 +147,7 @@ class Pairs:
     def add(self, primitive: Any, args: tuple[int, ...], t: Type, out: int | None = None, **params: object) -> int:
         """Add a step; the number of its result."""
         out = self.work.new(t) if out is None else out
-        self.work.steps.append(Step(primitive, args, params, (out,)))
+        self.work.append(Step(primitive, args, params, (out,)))
         return out
 
     def op(self, ufunc: np.ufunc, *args: int) -> int:
@@ -222,9 +221,9 @@ class Pairs:
         for o in step.outs:
             if self.is_complex(o):
                 t = self.old.types[o]
-                self.types[o] = Type(real_of(t.dtype), (*t.shape, 2), False)
+                self.work.retype(o, Type(real_of(t.dtype), (*t.shape, 2), False))
                 self._packed[o] = o
-        self.work.steps.append(step._replace(args=args, params=params))
+        self.work.append(step._replace(args=args, params=params))
 
     def _body(self, program: Program) -> Program:
         """The body of a loop without complex numbers."""

@@ -7,7 +7,7 @@ same time are one loop. Times are levels: what is read from memory has to be wri
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...ir.program import Program, Step, Type
@@ -55,7 +55,7 @@ class Plan:
     """The decisions for one program, all of whose steps have machine code."""
 
     program: Program
-    types: list[Type]
+    types: Sequence[Type]
     """Of all values."""
     strides: Mapping[int, tuple[int, ...]]
     """Of inputs and constants that are not row by row in memory, in elements."""

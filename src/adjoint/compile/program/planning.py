@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from ...core.entry.moves import Pieces
+from ...ir.fold import makers
 from ...ir.loops import LoopPrimitive
 from ...ir.program import Program, Step, decides
 from .classify import INLINED, Sort, cost_of, sort_of
@@ -70,10 +71,9 @@ class Planner:
         for step in program.steps:
             for a in set(step.args):
                 readers.setdefault(a, []).append(step)
-        maker = {o: s for s in program.steps for o in s.outs}
         tiny = [id(s) for s in program.steps if is_tiny(program.types, s, sorts[id(s)])]
         self.plan = Plan(
-            program, program.types, strides, sorts, frozenset(tiny), maker, readers,
+            program, program.types, strides, sorts, frozenset(tiny), makers(program.steps), readers,
             MappingProxyType(self.placement), MappingProxyType(self.level), MappingProxyType(self.effort),
         )  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ DEAR = 20
 DEEPEST = 40
 
 
-def is_tiny(types: list[Type], step: Step, sort: Sort) -> bool:
+def is_tiny(types: Sequence[Type], step: Step, sort: Sort) -> bool:
     """Whether a step is done in registers: what it gives has few elements, and so has what it reads as a whole."""
     if any([types[o].size > TINY for o in step.outs]):
         return False

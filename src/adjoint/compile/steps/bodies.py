@@ -120,7 +120,7 @@ class BodyCaller:
 
 def without(body: Program, kept: dict[int, int]) -> Program:
     """A body without some of its results."""
-    return body.with_steps(body.steps, [o for k, o in enumerate(body.outputs) if k not in kept]) if kept else body
+    return body.having(outputs=[o for k, o in enumerate(body.outputs) if k not in kept]) if kept else body
 
 
 def row(e: Emitter, base: Value, t: Type, i: Operand) -> Value:

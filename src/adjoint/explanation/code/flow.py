@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.entry.moves import READS, Same, is_same
 from ...core.traced import Traced
+from ...ir.fold import reached
 from ...ir.program import GUARD, Step
 from ...numpy.dispatch.opaque_calls import OpaqueCall
 from ...ops.arithmetic import float_power, multiply, negative, power
@@ -166,11 +167,7 @@ class Flow:
 
     def _varying(self) -> set[int]:
         """The numbers that depend on the inputs."""
-        found = set(self.program.inputs)
-        for step in self.program.steps:
-            if not found.isdisjoint(step.args):
-                found.update(step.outs)
-        return found
+        return reached(self.program.steps, self.program.inputs)
 
     def _reached(self, numbers: Iterable[int], args: dict[int, tuple[int, ...]]) -> set[int]:
         """The steps that numbers depend on."""
@@ -229,6 +226,11 @@ class Flow:
                     return node._replace(args=inner.args)
         return node
 
+    def evaluate(self, node: FlowStep) -> None:
+        """Take the results of a step for constants."""
+        for out in node.outs:
+            self.constants[out] = self.notebook.value(out)
+
     def _alias(self, node: FlowStep, place: int) -> int | None:
         """The number that a step only repeats."""
         (out,), args = node.outs, node.args
@@ -239,7 +241,7 @@ class Flow:
             and all(a in self.constants and self.types[a].shape == () for a in args)
             and self.types[out].shape == ()
         ):
-            self.constants[out] = self.notebook.value(out)
+            self.evaluate(node)
             return out
         facts = node.primitive.facts
         if isinstance(facts.moves, Same) and not node.params and self.types[args[0]].dtype.kind in facts.moves.of:

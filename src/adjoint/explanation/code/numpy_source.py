@@ -245,7 +245,7 @@ class _Writer:
 
     def _node(self, node: FlowStep, *, is_rule: bool) -> None:
         if all(a in self.flow.constants for a in node.args) and not can_be_written(node.primitive):
-            self.flow.constants.update({o: self.flow.notebook.value(o) for o in node.outs})
+            self.flow.evaluate(node)
             return
         args = [self._operand(a) for a in node.args]
         try:

@@ -6,7 +6,6 @@ import ast
 import inspect
 import re
 import textwrap
-from collections import Counter
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -15,8 +14,9 @@ import numpy as np
 from ...core.entry.algebra import subscripts
 from ...core.entry.facts import COMPARE, EITHER, EMBEDDED, HOLDS
 from ...core.entry.moves import ADDS, READS, WRITES, Same, View, identity
-from ...ir.formulas import applied, formula_of
-from ...ir.program import Step, Type, type_of
+from ...ir.fold import fold, uses_of
+from ...ir.formulas import formula_of
+from ...ir.program import Program, Step, Type, type_of
 from ...rules.partials import NAMES
 from ..formula.notation import index_text
 from ..record.recorder import NAMED
@@ -163,23 +163,33 @@ def _by_formula(primitive: Any, args: list[Operand], params: dict[str, Any], nee
     program = formula_of(primitive, [a.type for a in args], params)
     if program is None:
         return None
-    uses = Counter([a for step in program.steps for a in step.args])
-    lines: list[str] = []
+    inputs = [Operand(name, ATOM, a.type, False) for name, a in zip(NAMES, args, strict=False)]
+    source = _FormulaSource(program, needs)
+    (result,) = fold(program, source, inputs)
+    name = needs.text_of(primitive.name, [f"({_listed(inputs)}):", *source.lines, f"    return {result}"])
+    return f"{name}({_listed(args)})", ATOM
 
-    def line(step: Step, parts: list[Operand]) -> Operand:
-        kind = program.types[step.outs[0]]
-        found = written(step.primitive, parts, step.params, kind, needs)
+
+class _FormulaSource:
+    """Operands in the source of a formula; what is used twice has a line of its own."""
+
+    def __init__(self, program: Program, needs: Needs) -> None:
+        self.types, self.needs = program.types, needs
+        self.uses = uses_of(program.steps)
+        self.lines: list[str] = []
+
+    def constant(self, number: int, value: Any) -> Operand:
+        return Operand(*number_source(value, strict=False), type_of(value), True)
+
+    def step(self, step: Step, args: list[Operand]) -> list[Operand]:
+        kind = self.types[step.outs[0]]
+        found = written(step.primitive, args, step.params, kind, self.needs)
         if found is None:
             raise KeyError(step.primitive.name)
-        if uses[step.outs[0]] > 1:
-            lines.append(f"    t{len(lines)} = {found[0]}")
-            found = f"t{len(lines) - 1}", ATOM
-        return Operand(*found, kind, False)
-
-    inputs = [Operand(name, ATOM, a.type, False) for name, a in zip(NAMES, args, strict=False)]
-    result = applied(program, inputs, lambda x: Operand(*number_source(x, strict=False), type_of(x), True), line)
-    name = needs.text_of(primitive.name, [f"({_listed(inputs)}):", *lines, f"    return {result}"])
-    return f"{name}({_listed(args)})", ATOM
+        if self.uses[step.outs[0]] > 1:
+            self.lines.append(f"    t{len(self.lines)} = {found[0]}")
+            found = f"t{len(self.lines) - 1}", ATOM
+        return [Operand(*found, kind, False)]
 
 
 def _converted(x: Operand, dtype: Any) -> Written:

@@ -11,7 +11,8 @@ from ...core.entry.facts import Facts
 from ...core.entry.moves import Same, View, is_same
 from ...core.primitive import Marker, Primitive
 from ...core.values import dtype_of, shape_of
-from ...ir.formulas import applied, formula_of
+from ...ir.fold import fold
+from ...ir.formulas import formula_of
 from ...ir.program import Step, type_of
 from ...ops.arithmetic import divide, multiply, negative, power
 from ...ops.selection import where
@@ -142,12 +143,18 @@ def in_full(e: Expression) -> Expression | None:
         program = formula_of(e.head, [type_of(a.value) for a in e.args], e.params)
     if program is None:
         return None
+    return fold(program, _Shortened(), e.args)[0]
 
-    def made(step: Step, args: list[Expression]) -> Expression:
+
+class _Shortened:
+    """Expressions with their values."""
+
+    def constant(self, number: int, value: Any) -> Expression:
+        return constant(value)
+
+    def step(self, step: Step, args: list[Expression]) -> list[Expression]:
         value = step.primitive.evaluate(*[a.value for a in args], **step.params)
-        return shortened(Expression(step.primitive, tuple(args), step.params, value))
-
-    return applied(program, e.args, constant, made)
+        return [shortened(Expression(step.primitive, tuple(args), step.params, value))]
 
 
 def decided(e: Expression) -> Expression:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -11,8 +11,9 @@ from ...core.calls.float_warnings import quiet
 from ...core.errors import OutputError, UnsupportedError, message
 from ...core.traced import Traced
 from ...core.values import describe, dtype_of, shape_of
-from ...ir.formulas import applied, formula_of
-from ...ir.program import GUARD, Step, Type, type_of
+from ...ir.fold import fold, guards_in, values_wanted
+from ...ir.formulas import formula_of
+from ...ir.program import Program, Step, Type, type_of
 from ...ops.selection import where
 from ..record.recorder import NAMED
 from ..record.sweeps import pulled_through
@@ -48,16 +49,17 @@ def symbolic(view: TraceView) -> Symbolic:
     slopes = _slopes(view)
     notebook = recorded.notebook
     last = max((notebook.producers[h.node] for h in view.backward.adjoints.values()), key=lambda s: s.outs[0])
-    guards = [s for s in _until(notebook.program.steps, last) if s.primitive is GUARD]
+    guards = guards_in(_until(notebook.program.steps, last))
     outputs = [_number(view, o) for o in recorded.outputs]
     wanted = [n for n in (*outputs, *slopes) if n is not None] + [g.args[0] for g in guards]
-    regular: list[Any] = []
-    written = _written_out(view, dict(zip(notebook.program.inputs, inputs, strict=True)), wanted, regular)
+    expressions = _Expressions(view)
+    known = dict(zip(notebook.program.inputs, inputs, strict=True))
+    written = values_wanted(wanted, notebook.producers.get, expressions, known)
     values = [exact(o) if n is None else as_number(written[n]) for n, o in zip(outputs, recorded.outputs, strict=True)]
     gradient = {
         x: sympy.Integer(0) if n is None else as_number(written[n]) for x, n in zip(inputs, slopes, strict=True)
     }
-    conditions = [_condition(written[g.args[0]], g.params["expected"]) for g in guards] + regular
+    conditions = [_condition(written[g.args[0]], g.params["expected"]) for g in guards] + expressions.regular
     told = dict.fromkeys(c for c in conditions if c not in (True, False, sympy.true, sympy.false))
     return Symbolic(_plain_name(recorded.title), inputs, values if len(values) > 1 else values[0], gradient, list(told))
 
@@ -113,33 +115,27 @@ def _number(view: TraceView, x: Any) -> int | None:
     return view.recorded.notebook.number_of(inner)[0] if isinstance(inner, Traced) else None
 
 
-def _written_out(view: TraceView, known: dict[int, Any], wanted: list[int], regular: list[Any]) -> dict[int, Any]:
-    """The expressions of numbers of the program; a loop and no recursion, as traces are long.
+class _Expressions:
+    """Expressions of numbers of the program.
 
     Where the rule of a derivative asks whether a point is singular, the answer is taken, and goes to `regular`.
     """
-    notebook = view.recorded.notebook
-    waiting = list(wanted)
-    while waiting:
-        n = waiting[-1]
-        if n in known:
-            waiting.pop()
-            continue
-        step = notebook.producers.get(n)
-        if step is None:
-            known[n] = _constant(view, n)
-            continue
-        missing = [a for a in step.args if a not in known]
-        if missing:
-            waiting += missing
-            continue
-        args = [known[a] for a in step.args]
-        if step.primitive is where and _is_asked_by_a_rule(view, step.args[0]) and _is_singular(args[0]):
-            regular.append(_condition(_truth(args[0]), expected=False))
-            known[n] = args[2]
-        else:
-            known[n] = _applied(view, step, n, args)
-    return known
+
+    def __init__(self, view: TraceView) -> None:
+        self.view = view
+        self.regular: list[Any] = []
+
+    def constant(self, number: int, value: Any) -> Any:
+        value = self.view.recorded.notebook.value(number)
+        if shape_of(value) != ():
+            raise _refused(self.view, "an array", [number])
+        return exact(value)
+
+    def step(self, step: Step, args: list[Any]) -> Sequence[Any]:
+        if step.primitive is where and _is_asked_by_a_rule(self.view, step.args[0]) and _is_singular(args[0]):
+            self.regular.append(_condition(_truth(args[0]), expected=False))
+            return [args[2]]
+        return _applied(self.view, step, args)
 
 
 def _is_asked_by_a_rule(view: TraceView, number: int) -> bool:
@@ -165,29 +161,22 @@ def _truth(e: Any) -> Any:
     return e
 
 
-def _constant(view: TraceView, number: int) -> Any:
-    value = view.recorded.notebook.value(number)
-    if shape_of(value) != ():
-        raise _refused(view, "an array", number)
-    return exact(value)
-
-
-def _applied(view: TraceView, step: Step, number: int, args: list[Any]) -> Any:
+def _applied(view: TraceView, step: Step, args: list[Any]) -> Sequence[Any]:
     if step.primitive is NAMED:
-        return args[0]
+        return args
     notebook, primitive = view.recorded.notebook, step.primitive
     values, facts = [notebook.value(a) for a in step.args], primitive.facts
     kinds = [dtype_of(v).kind for v in values]
-    is_cast = is_unmoved(facts) and dtype_of(notebook.value(number)).kind != kinds[0] != "b"
+    is_cast = is_unmoved(facts) and dtype_of(notebook.value(step.outs[0])).kind != kinds[0] != "b"
     # of truth values a sum and a product are "or" and "and"
     is_logic = facts.form.logical and not facts.form.sympy and set(kinds) == {"b"}
     if is_cast or is_logic or any(shape_of(notebook.value(o)) != () for o in step.outs):
-        raise _refused(view, primitive.name, number)
+        raise _refused(view, primitive.name, step.outs)
     try:
         found = _formed(primitive, args, [type_of(v) for v in values], step.params)
     except (TypeError, ValueError, LookupError) as error:
-        raise _refused(view, primitive.name, number) from error
-    return found[step.outs.index(number)] if primitive.multiple else found
+        raise _refused(view, primitive.name, step.outs) from error
+    return found if primitive.multiple else [found]
 
 
 def _formed(primitive: Any, args: list[Any], types: list[Type], params: dict[str, Any]) -> Any:
@@ -198,12 +187,20 @@ def _formed(primitive: Any, args: list[Any], types: list[Type], params: dict[str
     program = formula_of(primitive, types, params)
     if program is None:
         raise LookupError(primitive.name)
-    return applied(
-        program,
-        args,
-        exact,
-        lambda inner, parts: _formed(inner.primitive, parts, [program.types[a] for a in inner.args], inner.params),
-    )
+    return fold(program, _Formula(program), args)[0]
+
+
+class _Formula:
+    """Expressions in a formula."""
+
+    def __init__(self, program: Program) -> None:
+        self.types = program.types
+
+    def constant(self, number: int, value: Any) -> Any:
+        return exact(value)
+
+    def step(self, step: Step, args: list[Any]) -> list[Any]:
+        return [_formed(step.primitive, args, [self.types[a] for a in step.args], step.params)]
 
 
 def exact(x: Any) -> Any:
@@ -260,13 +257,13 @@ def _nothing(what: str) -> OutputError:
     )
 
 
-def _refused(view: TraceView, name: str, number: int) -> UnsupportedError:
+def _refused(view: TraceView, name: str, numbers: Sequence[int]) -> UnsupportedError:
     """The step cannot be written as an expression: say which, and where it is."""
     where = ""
     trace = view.recorded.trace
     for place, note in enumerate(trace.notes):
         out = trace[place][3]
-        if note.place is not None and isinstance(out, Traced) and out.node == number:
+        if note.place is not None and isinstance(out, Traced) and out.node in numbers:
             where = f" at {note.place}:  {note.place.source}"
     return UnsupportedError(
         message(

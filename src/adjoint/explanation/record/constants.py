@@ -15,6 +15,7 @@ from ...capture.environment.clone import Clones
 from ...capture.environment.discover import look
 from ...core.traced import LOCAL
 from ...core.tree import flatten
+from ...ir.fold import reached, read_by
 from ...ir.program import GUARD, Step
 from ...transforms.interface.presenting import copied
 from .record import Recorded, function_of, record
@@ -101,20 +102,15 @@ def _is_same(one: Recorded, other: Recorded) -> bool:
 def _of_constants(recorded: Recorded) -> list[Step]:
     """The steps of the function that no input reaches."""
     program = recorded.notebook.program
-    moving = set(program.inputs)
-    found = []
-    for step in program.steps[: recorded.steps]:
-        if not moving.isdisjoint(step.args):
-            moving.update(step.outs)
-        elif step.primitive is not GUARD:
-            found.append(step)
-    return found
+    own = program.steps[: recorded.steps]
+    moving = reached(own, program.inputs)
+    return [step for step in own if step.primitive is not GUARD and moving.isdisjoint(step.args)]
 
 
 def _unseen(recorded: Recorded, known: list[np.ndarray]) -> list[np.ndarray]:
     """Plain arrays that met an input, and that are neither known, nor views of such, nor hold the same elements."""
     notebook = recorded.notebook
-    read = {a for step in notebook.program.steps[: recorded.steps] for a in step.args}
+    read = read_by(notebook.program.steps[: recorded.steps])
     found = [array for array, _, number in notebook.arrays.values() if number in read and array.size > 1]
     roots, ordered = {id(_root(x)) for x in known}, [np.sort(x, axis=None) for x in known]
     unknown = [x for x in found if id(_root(x)) not in roots]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.fold import made_by
 from ...ir.loops import LoopPrimitive
 from ...ir.program import GUARD, Program, Step, Type
 from ...transforms.compiler import can_compile
@@ -72,7 +73,7 @@ def programs(
         return None
     lowered = fun.lower(*args, **kwargs)
     writer = _Writer(lowered.program, names, arrays, ascii=ascii)
-    left = {o for step in lowered.optimized.steps for o in step.outs}
+    left = made_by(lowered.optimized.steps)
     before = []
     for step in lowered.program.steps:
         is_gone = step.primitive is not GUARD and not left.intersection(step.outs)

@@ -164,13 +164,14 @@ def _ones(x: Value) -> Value:
 def _settled(notebook: Notebook, trace: Recorder) -> list[tuple[np.ndarray, str]]:
     """The arrays that the function uses, as they were, and what it calls them: H, H₂ for two of the same name."""
     notebook.settle()
-    constants = notebook.program.constants
+    program = notebook.program
     used = {number: trace.arrays.get(id(array)) for array, _, number in notebook.arrays.values()}
     seen, found = Counter[str](), []
-    for number, array in constants.items():
+    for number, array in program.constants.items():
         if not isinstance(array, np.ndarray) or not array.ndim:
             continue
-        constants[number] = frozen = array.copy()
+        frozen = array.copy()
+        program.set_constant(number, frozen)
         known = used.get(number)
         if known is not None:
             seen[known[1]] += 1

@@ -15,6 +15,7 @@ from ...core.entry.moves import ADDS, WRITES, Same
 from ...core.errors import UnsupportedError, message
 from ...core.traced import Traced
 from ...core.values import concrete, shape_of
+from ...ir.fold import values_of
 from ...ir.program import GUARD, Step
 from ...ops.keys import filled
 from .record import Recorded
@@ -29,32 +30,13 @@ def unrolled(whole: Recorded) -> Recorded:
     """The same function as a trace of single numbers: a product of matrices becomes sums of products."""
     notebook, trace = Notebook(), Recorder(BLANK)
     program = whole.notebook.program
-    values: dict[int, Any] = dict(program.constants)
+    given: list[Any] = []
     names: list[str] = []
-    for number, x, name in zip(program.inputs, whole.inputs, whole.names, strict=True):
+    for x, name in zip(whole.inputs, whole.names, strict=True):
         _check_size(np.size(x), name)
-        values[number] = _each(x, lambda element: trace.input(notebook.input(_python(element))))
+        given.append(_each(x, lambda element: trace.input(notebook.input(_python(element)))))
         names += [name + index for index in _indices(shape_of(x))]
-    notes, variables, moving = _notes(whole), _variables(whole), _moving(whole)
-    for k, step in enumerate(program.steps[: whole.steps]):
-        args = [values[a] for a in step.args]
-        if step.primitive is GUARD:
-            _guard(notebook, args[0], step, whole.notebook.words.get(k))
-            continue
-        trace.note = next((notes[o] for o in step.outs if o in notes), trace.note)
-        moves = moving.get(step.outs[0]) or [False] * len(args)
-        args = [a if m else _at_rest(a, trace) for a, m in zip(args, moves, strict=True)]
-        start = len(notebook.program.steps)
-        found = _taken(step, args, trace.note or BLANK)
-        _say_where(notebook, start, trace.note or BLANK)
-        if len(trace) > LARGEST:
-            _check_size(len(trace), step.primitive.name)
-        for o, x in zip(step.outs, found, strict=True):
-            values[o] = x
-            if not _is_same(x, whole.notebook.value(o)):
-                raise _refused(step.primitive.name, trace.note or BLANK)
-            if o in variables:
-                _name_elements(trace, x, variables[o])
+    values = values_of(program, _Elements(whole, notebook, trace), given, program.steps[: whole.steps])
     outputs, result_names = [], []
     for o, name in zip(whole.outputs, whole.result_names, strict=True):
         x = values[whole.notebook.number_of(o.value)[0]] if whole.is_traced(o) else o
@@ -76,6 +58,40 @@ def unrolled(whole: Recorded) -> Recorded:
         rebuild=lambda found: whole.rebuild(_regrouped(whole.inputs, found)),
         moving=whole.moving,
     )
+
+
+class _Elements:
+    """Arrays of handles of single numbers, and numbers where nothing moves."""
+
+    def __init__(self, whole: Recorded, notebook: Notebook, trace: Recorder) -> None:
+        self.whole, self.notebook, self.trace = whole, notebook, trace
+        self.notes, self.variables, self.moving = _notes(whole), _variables(whole), _moving(whole)
+        self.taken = 0
+        """Steps so far."""
+
+    def constant(self, number: int, value: Any) -> Any:
+        return value
+
+    def step(self, step: Step, args: list[Any]) -> tuple[Any, ...]:
+        place, trace = self.taken, self.trace
+        self.taken += 1
+        if step.primitive is GUARD:
+            _guard(self.notebook, args[0], step, self.whole.notebook.words.get(place))
+            return ()
+        trace.note = next((self.notes[o] for o in step.outs if o in self.notes), trace.note)
+        moves = self.moving.get(step.outs[0]) or [False] * len(args)
+        args = [a if m else _at_rest(a, trace) for a, m in zip(args, moves, strict=True)]
+        start = len(self.notebook.program.steps)
+        found = _taken(step, args, trace.note or BLANK)
+        _say_where(self.notebook, start, trace.note or BLANK)
+        if len(trace) > LARGEST:
+            _check_size(len(trace), step.primitive.name)
+        for o, x in zip(step.outs, found, strict=True):
+            if not _is_same(x, self.whole.notebook.value(o)):
+                raise _refused(step.primitive.name, trace.note or BLANK)
+            if o in self.variables:
+                _name_elements(trace, x, self.variables[o])
+        return found
 
 
 def _taken(step: Step, args: list[Any], note: Note) -> tuple[Any, ...]:
@@ -277,11 +293,9 @@ def _at_rest(x: Any, trace: Recorder) -> Any:
 
 def _say_where(notebook: Notebook, start: int, note: Note) -> None:
     """Decisions that were taken while writing out a step are those of its line."""
-    steps, place = notebook.program.steps, note.place
+    program, place = notebook.program, note.place
     line = "" if place is None else f"{place} in {place.function}():  {place.source}"
-    for k in range(start, len(steps)):
-        if steps[k].primitive is GUARD:
-            steps[k] = steps[k]._replace(line=line)
+    program.rewrite([s._replace(line=line) if s.primitive is GUARD else s for s in program.steps[start:]], start)
 
 
 def _variables(whole: Recorded) -> dict[int, str]:

@@ -12,7 +12,8 @@ import numpy as np
 from ...core.primitive import Primitive
 from ...core.traced import Traced
 from ...core.values import concrete, dtype_of, shape_of
-from ...ir.program import GUARD, Step
+from ...ir.fold import guards_in
+from ...ir.program import Step
 from ...ops.reduction import any as any_of
 from ...ops.selection import where
 from ..record.constants import NO_WORK, ConstantWork
@@ -206,7 +207,7 @@ def needed(steps: list[Step], ends: list[int]) -> list[Step]:
 
     Tests for singular points, which a guard reads, are not among them, nor what is done there instead.
     """
-    asked = {step.args[0] for step in steps if step.primitive is GUARD}
+    asked = {step.args[0] for step in guards_in(steps)}
     asked |= {a for step in steps if step.primitive is any_of and step.outs[0] in asked for a in step.args}
     wanted, found = set(ends), []
     for step in reversed(steps):

@@ -9,16 +9,17 @@ from typing import Any
 
 from ...core.entry.algebra import Labels
 from ...core.entry.moves import ADDS
+from ...ir.fold import every_step
 from ...ir.formulas import formula_of
 from ...ir.loops import CondOperands, LoopPrimitive, Operands, PullOperands, ScanOperands, WhileOperands
-from ...ir.program import GUARD, Program, Step, Type, inner_programs
+from ...ir.program import GUARD, Readable, Step, Type
 from ...rules.elementwise import Elementwise
 from ...transforms.loops.schedule import advances
 from ..record.recorder import NAMED, is_elementwise
 
 
 def operations(
-    program: Program,
+    program: Readable,
     steps: Iterable[Step] | None = None,
     values: Mapping[int, Any] | None = None,
     guessed: set[str] | None = None,
@@ -57,14 +58,10 @@ def functions(counted: Counter[str], primitives: Iterable[Any]) -> dict[str, int
     return {name: n for name, n in counted.most_common() if name in names and n}
 
 
-def primitives_of(program: Program, steps: Iterable[Step] | None = None) -> list[Any]:
+def primitives_of(program: Readable, steps: Iterable[Step] | None = None) -> list[Any]:
     """The primitives of the steps, and of the programs inside them."""
-    found: dict[int, Any] = {}
-    for step in program.steps if steps is None else steps:
-        found[id(step.primitive)] = step.primitive
-        for inner in inner_programs(step):
-            found.update({id(p): p for p in primitives_of(inner)})
-    return list(found.values())
+    found = [step.primitive for step in every_step(program.steps if steps is None else steps)]
+    return list({id(p): p for p in found}.values())
 
 
 def is_estimated(primitive: Any) -> bool:
@@ -80,7 +77,7 @@ def _is_function(primitive: Any) -> bool:
     return isinstance(getattr(primitive, "derivative", None), Elementwise) and primitive.facts.cost is None
 
 
-def _of_one(program: Program, step: Step) -> int:
+def _of_one(program: Readable, step: Step) -> int:
     """Operations of a step, from what its entry says: its cost, what it moves, reduces or contracts, its formula."""
     facts = step.primitive.facts
     takes = [program.types[a] for a in step.args]

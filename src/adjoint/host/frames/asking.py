@@ -22,8 +22,8 @@ def is_users() -> bool:
     frame: Any = sys._getframe(2)
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
-        if name == REPLAYS and frame.f_code.co_name == "replay":
-            return _goes_by_the_user(frame.f_locals["program"], frame.f_locals["step"])
+        if name == REPLAYS and frame.f_code.co_name == "step":
+            return _goes_by_the_user(frame.f_locals["self"].program, frame.f_locals["step"])
         if not name.startswith(OURS):
             return True
         if name.startswith(RULES) and name != HERE:

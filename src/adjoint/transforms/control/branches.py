@@ -31,7 +31,7 @@ from ...capture.recording.continuation import (
 )
 from ...core.traced import CONSTANTS, LOCAL, PYTHON, Traced, snapshot
 from ...core.tree import flatten
-from ...core.values import decidable, dtype_of
+from ...core.values import dtype_of
 from ...host.frames.ownership import Owner, owner_of
 from ...host.frames.variables import instruction_of, set_variables, variables_in
 from ...ir.arithmetic import Pythons
@@ -39,7 +39,7 @@ from ...ir.capture import CaptureTrace, Tests, example
 from ...ir.conditions import Checked
 from ...ir.counts import Number
 from ...ir.effects import noted
-from ...ir.interpret import holds
+from ...ir.fold import has_kind
 from ...ir.program import GUARD, Program, Type
 from ...numpy.numbers.python_numbers import made_by_python
 from ...ops.shape import item
@@ -48,6 +48,7 @@ from .if_conversion import merged
 from .loop_iteration import become, plain_of
 from .path_tree import Cut, NoWayError, PathTree
 from .python_loops import PythonLoops
+from .retaking import retaken
 
 MOST_ROUNDS = 32
 """Of a `for` in which branches are found one by one; in a longer one, and in one that may end at any time, what a round
@@ -233,7 +234,7 @@ class _Call:
             for x, before in lent:
                 become(x, before)
             capture.end()
-        found = _taken(program, inputs, arrays)
+        found = retaken(program, inputs, arrays)
         return restore([_of_kind(found[x.place], x.kind) if type(x) is _Result else x for x in result])
 
     def _captured(
@@ -267,12 +268,13 @@ class _Call:
             raise NoWayError
         capture.settle()
         made = [h.node for h in end.handles]
-        last = Cut(len(capture.program.steps), end, made, made)
+        recorded = capture.program.build()
+        last = Cut(len(recorded.steps), end, made, made)
         if sorted(first.given) != sorted(given):
             raise NoWayError
-        program, self.lines = merged(branches.ways.noted(capture.program, [first, *self.marks, last]))
-        program.inputs = [program.inputs[first.given.index(n)] for n in given]
-        types = capture.program.types
+        program, self.lines = merged(branches.ways.noted(recorded, [first, *self.marks, last]))
+        program = program.having(inputs=[program.inputs[first.given.index(n)] for n in given])
+        types = recorded.types
         places = {n: _Result(k, types[n]) for k, n in enumerate(made)}
         return program, [places[x.node] if _is_handle(x) else x for x in outputs], restore
 
@@ -285,7 +287,7 @@ class _Call:
         capture = self.capture
         if capture.unguarded or capture.refused or capture.has_truth_as_index or capture.foreign:
             return True
-        return any([isinstance(step.primitive, (Checked, Pythons)) for step in capture.program.steps])
+        return has_kind(capture.program.steps, Checked, Pythons)
 
     def before_test(self, frame: FrameType, x: Traced) -> Traced:
         """Take note of how Python goes on from a test, and let each variable have a value of its own."""
@@ -362,26 +364,6 @@ def _is_handle(x: object) -> bool:
 def _as(x: Any, new: Any) -> Any:
     """A handle of the kind that another one is."""
     return Number(new.value, new.traced_by, new.node) if type(x) is Number else new
-
-
-def _taken(program: Program, inputs: list[Any], arrays: dict[int, Traced]) -> list[Any]:
-    """The steps of a program through the traces of its inputs; guards are those of the recording."""
-    values: dict[int, Any] = {n: arrays.get(id(c), c) for n, c in program.constants.items()}
-    if any([type(c) is np.ndarray and n not in program.frozen for n, c in values.items()]):
-        raise NoWayError  # captured by another recording, but not by this one
-    values.update(zip(program.inputs, inputs, strict=True))
-    for step in program.steps:
-        args = [values[a] for a in step.args]
-        if step.primitive is GUARD:
-            asked = decidable(args[0])
-            if isinstance(asked, Traced):
-                asked = asked.traced_by.decided(asked, step.line)
-            if not holds(asked, step.params["expected"]):
-                raise NoWayError
-            continue
-        out = step.primitive(*args, **step.params)
-        values.update(zip(step.outs, out if step.primitive.multiple else (out,), strict=True))
-    return [values[o] for o in program.outputs]
 
 
 def _of_kind(x: Any, kind: Type) -> Any:

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ir.failures import may_fail
+from ...ir.builder import Builder
+from ...ir.fold import may_fail, read_by, rewritten_back
 from ...ir.keys import key_of
 from ...ir.passes import program_pass, without_dead
-from ...ir.program import GUARD, Program, Step, type_of
+from ...ir.program import GUARD, Program, Step
 from ..loops.capture import interned, renumbered
 from ..loops.cond import cond
 from .path_tree import BranchPoint, NoWayError, PathVisit
@@ -34,8 +35,7 @@ def _merged(visits: Sequence[PathVisit], meetings: _JoinPoints) -> Program:
     program = writer.program
     first = visits[0].point.ways[visits[0].key]
     types = first.program.types
-    program.inputs = [program.new(types[n]) for n in first.program.inputs]
-    values: list[Any] = list(program.inputs)
+    values: list[Any] = [program.input(types[n]) for n in first.program.inputs]
     k, point = 0, visits[0].point
     while not point.is_end:
         meeting = writer.meetings.of(point) if k else None
@@ -47,12 +47,11 @@ def _merged(visits: Sequence[PathVisit], meetings: _JoinPoints) -> Program:
         _, key, outcome = visits[k]
         if k:
             *values, truth = values
-            program.steps.append(Step(GUARD, (truth,), {"expected": outcome}, (), point.line))
+            program.append(Step(GUARD, (truth,), {"expected": outcome}, (), point.line))
         way = point.ways[key]
         values = writer.inlined(way.program, values)
         k, point = k + 1, way.to
-    program.outputs = [writer.own(v) for v in values]
-    return trimmed(program)
+    return trimmed(program.build([writer.own(v) for v in values]))
 
 
 class _LongError(Exception):
@@ -110,7 +109,7 @@ class _Writer:
 
     def __init__(self, meetings: _JoinPoints, outer: _Writer | None = None) -> None:
         self.meetings = meetings
-        self.program = Program()
+        self.program = Builder()
         self.outer = outer
         self.taken: dict[int, int] = {}
         """Values of the program around it, and what they are called here."""
@@ -135,10 +134,7 @@ class _Writer:
             return self.own(_Outer(self.outer.constant(x, is_frozen=is_frozen)))
         key = id(x) if isinstance(x, np.ndarray) else key_of((type(x), x))
         if key not in self._constants:
-            self._constants[key] = self.program.new(type_of(x))
-            self.program.constants[self._constants[key]] = x
-            if is_frozen:
-                self.program.frozen.add(self._constants[key])
+            self._constants[key] = self.program.constant(x, frozen=is_frozen)
         return self._constants[key]
 
     def inlined(self, piece: Program, values: Sequence[Any]) -> list[Any]:
@@ -155,7 +151,7 @@ class _Writer:
             args = tuple([self.own(here(a)) for a in step.args])
             for o in step.outs:
                 known[o] = self.program.new(piece.types[o])
-            self.program.steps.append(step._replace(args=args, outs=tuple([known[o] for o in step.outs])))
+            self.program.append(step._replace(args=args, outs=tuple([known[o] for o in step.outs])))
         return [here(o) for o in piece.outputs]
 
     def choice(self, point: BranchPoint, values: Sequence[Any], target: BranchPoint) -> list[Any]:
@@ -206,9 +202,7 @@ class _Join:
         self._around = [{inside: n for n, inside in side.taken.items()} for side in self.sides]
         pairs = [end for end in ends if isinstance(end, tuple)]
         size = self._shared(pairs)
-        shared = list(zip(*[side.program.steps[len(side.program.steps) - size :] for side in self.sides], strict=True))
-        for side in self.sides:
-            del side.program.steps[len(side.program.steps) - size :]
+        shared = list(zip(*[side.program.cut(size) for side in self.sides], strict=True))
         made = {pair for a, b in shared for pair in zip(a.outs, b.outs, strict=True)}
         read = [pair for a, b in shared for pair in zip(a.args, b.args, strict=True)]
         self._branch(truth, [pair for pair in dict.fromkeys([*read, *pairs]) if pair not in made], line)
@@ -217,7 +211,7 @@ class _Join:
             args = tuple([self.known[pair] for pair in zip(a.args, b.args, strict=True)])
             outs = tuple([program.new(no.program.types[o]) for o in a.outs])
             self.known.update(zip(zip(a.outs, b.outs, strict=True), outs, strict=True))
-            program.steps.append(a._replace(args=args, outs=outs))
+            program.append(a._replace(args=args, outs=outs))
         return [self.known[end] if isinstance(end, tuple) else end for end in ends]
 
     def _shared(self, pairs: Sequence[Pair]) -> int:
@@ -265,19 +259,19 @@ class _Join:
             if types[0] != types[1]:
                 raise NoWayError
             for side, n in zip(self.sides, pair, strict=True):
-                side.program.outputs.append(n)
+                side.program.give([n])
             self.known[pair] = program.new(types[0])
             results.append(self.known[pair])
         given = list(dict.fromkeys([n for side in self.sides for n in side.taken]))
         for side in self.sides:
             inside = [side.taken.get(n) for n in given]
-            side.program.inputs = [
+            side.program.take([
                 side.program.new(program.types[n]) if i is None else i for n, i in zip(given, inside, strict=True)
-            ]
-        branches = tuple([side.program for side in self.sides])
+            ])  # fmt: skip
+        branches = tuple([side.program.build() for side in self.sides])
         if results:
             params = {"branches": branches, "sizes": (1, len(given))}
-            program.steps.append(Step(cond, (truth, *given), params, tuple(results), line))
+            program.append(Step(cond, (truth, *given), params, tuple(results), line))
         elif any([may_fail(branch, step) for branch in branches for step in branch.steps]):
             raise NoWayError
 
@@ -285,25 +279,19 @@ class _Join:
 @program_pass
 def trimmed(program: Program) -> Program:
     """Branches without results that nobody reads, and without operands for these."""
-    needed = set(program.outputs)
-    steps: list[Step] = []
-    for step in reversed(without_dead(program).steps):
-        if step.primitive is cond:
-            step = _trimmed_choice(step, needed)
-        needed.update(step.args)
-        steps.append(step)
-    return without_dead(program.with_steps(steps[::-1]))
+    return without_dead(rewritten_back(without_dead(program), _trimmed_choice))
 
 
 def _trimmed_choice(step: Step, needed: set[int]) -> Step:
+    if step.primitive is not cond:
+        return step
     kept = [k for k, o in enumerate(step.outs) if o in needed] or [0]
-    branches = [b.with_steps(b.steps, [b.outputs[k] for k in kept]) for b in step.params["branches"]]
+    branches = [b.having(outputs=[b.outputs[k] for k in kept]) for b in step.params["branches"]]
     branches = [trimmed(b) for b in branches]
-    read = [{*b.outputs, *[a for s in b.steps for a in s.args]} for b in branches]
+    read = [read_by(b.steps, b.outputs) for b in branches]
     given = step.args[1:]
     places = [k for k in range(len(given)) if any([b.inputs[k] in r for b, r in zip(branches, read, strict=True)])]
-    for b in branches:
-        b.inputs = [b.inputs[k] for k in places]
+    branches = [b.having(inputs=[b.inputs[k] for k in places]) for b in branches]
     programs = [interned(renumbered(b, {*r, *b.inputs})) for b, r in zip(branches, read, strict=True)]
     params = {"branches": tuple(programs), "sizes": (1, len(places))}
     return step._replace(

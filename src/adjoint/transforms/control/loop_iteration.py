@@ -146,7 +146,7 @@ class Round:
             return bool(capture.decided(x)), False
         wanted = self.script[k] if k < len(self.script) else self.usual.get((frame, place), bool(value))
         self.known[number] = wanted
-        capture.program.steps.append(Step(GUARD, (number,), {"expected": type(value)(wanted)}, (), user_line()))
+        capture.program.append(Step(GUARD, (number,), {"expected": type(value)(wanted)}, (), user_line()))
         if LOCAL.supposes:
             capture.suppose()
         elif bool(value) != wanted:

@@ -16,11 +16,11 @@ from ...ir.capture import example
 from ...ir.conditions import Checked
 from ...ir.counts import TRUTH, Count, Number, Range
 from ...ir.effects import effects_so_far
-from ...ir.failures import may_fail
+from ...ir.fold import guards_in, has_kind, leading_to, may_fail
 from ...ir.interpret import replay
 from ...ir.keys import key_of
 from ...ir.loops import WhileOperands
-from ...ir.program import GUARD, Step, Type, type_of
+from ...ir.program import GUARD, Type, type_of
 from ...numpy.numbers.counts import made, range_of
 from ...numpy.numbers.python_numbers import made_by_python
 from ...ops.shape import constant_astype, item
@@ -63,10 +63,10 @@ def way_of(under_way: Round, x: Traced) -> Way | None:
     if now is None or not _comes_back(under_way, now) or capture.refused or dtype_of(x).kind != "b":
         return None
     steps = capture.program.steps
-    guards = [step for step in steps if step.primitive is GUARD]
+    guards = guards_in(steps)
     if not all([isinstance(step.params["expected"], (bool, np.bool_)) for step in guards]):
         return None
-    if any([isinstance(step.primitive, (Checked, Pythons)) for step in steps]) or not _is_harmless(under_way):
+    if has_kind(steps, Checked, Pythons) or not _is_harmless(under_way):
         return None
     ends = [now.slots[k].x for k in carried]
     ranges = [range_of(end) if type(end) is Count else None for end in ends]
@@ -75,15 +75,12 @@ def way_of(under_way: Round, x: Traced) -> Way | None:
     outcomes = [bool(step.params["expected"]) for step in guards]
     asked = [Traced(step.params["expected"], capture, step.args[0]) for step in guards]
     truths = [_as_truth(a if a.value else np.logical_not(a)) for a in asked]
-    capture.program.steps = [step for step in capture.program.steps if step.primitive is not GUARD]
-    body = finished(capture, [*ends, x])
+    steps = [step for step in capture.program.steps if step.primitive is not GUARD]
+    body = finished(capture, [*ends, x], steps)
     types = [body.program.types[n] for n in body.program.inputs[len(body.hoisted) :]]
     if types != [body.program.types[o] for o in body.program.outputs]:
         return None
-    steps, guards_of = capture.program.steps, []
-    for truth in truths:
-        capture.program.steps = _needed(steps, truth.node)
-        guards_of.append(finished(capture, [truth]))
+    guards_of = [finished(capture, [truth], leading_to(steps, [truth.node])[0]) for truth in truths]
     return Way(body, guards_of, outcomes, ranges)
 
 
@@ -243,13 +240,3 @@ def _as_slot(x: Traced) -> Slot:
 def _as_truth(x: Value) -> Any:
     """One of Python's truth values as NumPy's."""
     return constant_astype(x.current() if isinstance(x, Number) else x, dtype=np.dtype(bool))
-
-
-def _needed(steps: list[Step], number: int) -> list[Step]:
-    """The steps that lead to a value."""
-    needed, found = {number}, []
-    for step in reversed(steps):
-        if not needed.isdisjoint(step.outs):
-            needed.update(step.args)
-            found.append(step)
-    return found[::-1]

@@ -13,6 +13,8 @@ from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 from ...capture.recording.continuation import Continuation, Variable, is_handle, is_same, number_in
+from ...ir.builder import Builder
+from ...ir.fold import guards_in
 from ...ir.keys import key_of
 from ...ir.program import FLOAT, GUARD, Failure, Program, Step, Type
 from ..loops.capture import is_ragged
@@ -90,7 +92,7 @@ class PathTree:
         visits = []
         for k, (a, b) in enumerate(itertools.pairwise(marks)):
             steps = program.steps[a.at + 1 : b.at]
-            guards = [s.params["expected"] for s in steps if s.primitive is GUARD]
+            guards = [s.params["expected"] for s in guards_in(steps)]
             if any([isinstance(expected, Failure) for expected in guards]):
                 raise NoWayError
             way = Segment(_piece(program, steps, a.given, b.made), made[k + 1])
@@ -129,24 +131,19 @@ class PathTree:
 
 def _generalise(special: BranchPoint, general: BranchPoint) -> None:
     """Let a point lead to one that differs from it in numbers alone, if these are handles there."""
-    piece = Program()
-    piece.inputs = [piece.new(kind) for kind in special.kinds]
-    *slots, truth = piece.inputs
-    rest = iter(slots)
+    piece = Builder()
+    *slots, truth = [piece.input(kind) for kind in special.kinds]
+    rest, outputs = iter(slots), []
     for ours, theirs in zip(special.continuation.facts, general.continuation.facts, strict=True):
         if is_handle(theirs):
-            number = next(rest) if is_handle(ours) else piece.new(FLOAT)
-            if not is_handle(ours):
-                piece.constants[number] = number_in(ours)
-            piece.outputs.append(number)
+            outputs.append(next(rest) if is_handle(ours) else piece.constant(number_in(ours), FLOAT))
         elif not is_same(ours, theirs):
             return
-    piece.outputs.append(truth)
     if general.general is None:
-        special.general = Segment(piece, general)
+        special.general = Segment(piece.build([*outputs, truth]), general)
 
 
-def _piece(program: Program, steps: list[Step], inputs: Sequence[int], outputs: Sequence[int]) -> Program:
+def _piece(program: Program, steps: Sequence[Step], inputs: Sequence[int], outputs: Sequence[int]) -> Program:
     """Some steps of a program as a program of their own; they may not read anything but the inputs and constants."""
     known = {*inputs}
     constants: dict[int, Any] = {}
@@ -159,7 +156,7 @@ def _piece(program: Program, steps: list[Step], inputs: Sequence[int], outputs: 
             constants[a] = program.constants[a]
             known.add(a)
         known.update(outs)
-    return Program(program.types, list(inputs), constants, steps, list(outputs), program.frozen & constants.keys())
+    return Program(program.types, inputs, constants, steps, outputs, program.frozen & constants.keys())
 
 
 def _are_alike(one: Segment, other: Segment) -> bool:

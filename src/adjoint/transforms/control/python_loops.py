@@ -32,6 +32,7 @@ from ...host.frames.ownership import is_users_code
 from ...host.frames.variables import instruction_of
 from ...ir.capture import CaptureTrace
 from ...ir.effects import effects_so_far
+from ...ir.fold import has_kind
 from ...ir.loops import LoopPrimitive
 from .loop_iteration import Place, Round, RoundTest, Visit, begun
 from .loop_paths import finished_loop, more_carried, way_of
@@ -209,7 +210,7 @@ class PythonLoops:
             under_way.enter([])
             return start.outcome
         under_way.ways.append(way)
-        if not any([isinstance(step.primitive, LoopPrimitive) for step in way.body.program.steps]):
+        if not has_kind(way.body.program.steps, LoopPrimitive):
             self._branch(under_way)
         if len(under_way.ways) + len(under_way.waiting) > MOST_WAYS:
             under_way.ways, under_way.waiting = under_way.ways[:1], []

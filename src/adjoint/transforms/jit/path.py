@@ -9,8 +9,9 @@ from ...capture.environment.captured_inputs import Variable
 from ...capture.recording.record import record
 from ...capture.recording.recording import NOT_YET, Given, Recording, is_dynamic
 from ...host.code.versions import TESTS_LOOPS_ONCE
+from ...ir.fold import every_step, has_kind
 from ...ir.loops import LoopPrimitive
-from ...ir.program import Program, inner_programs
+from ...ir.program import Program
 from ...ir.progress_line import look
 from ...numpy.patching.module_properties import prepare
 from ...rolling.passes import smaller
@@ -113,7 +114,7 @@ def branches_of(known: dict[Any, Branches], call: CallParts, paths: Sequence[Pat
 
 
 def _size(program: Program) -> int:
-    return len(program.steps) + sum([_size(body) for step in program.steps for body in inner_programs(step)])
+    return sum([1 for _ in every_step(program.steps)])
 
 
 def recorded(
@@ -139,7 +140,7 @@ def recorded(
     recording, result = record(caller, fun, call.leaves, call.rebuild, *_watched(call), **inputs, defers=defers)
     if loops is not None:
         recording.branches = loops.lines
-        if any([isinstance(step.primitive, LoopPrimitive) for step in recording.program.steps]):
+        if has_kind(recording.program.steps, LoopPrimitive):
             recording.loops = loops.loop_lines
     return recording, result
 

@@ -10,7 +10,8 @@ import numpy as np
 from ...capture.recording.recording import Recording
 from ...core.errors import user_line
 from ...core.values import describe
-from ...ir.program import GUARD, Failure, Program, Step, short
+from ...ir.fold import guards_in
+from ...ir.program import Failure, Step, short
 from .keys import CallParts, StaticKey
 from .path import Path
 from .show import kind_in_words, named
@@ -90,19 +91,15 @@ def _decided(others: Sequence[Recording], recording: Recording) -> Cause:
 
 def _decisions(others: Sequence[Recording], recording: Recording) -> tuple[Recording, Step | None, Step | None]:
     """The recording that is nearest, and the first decisions in which the two differ; None where there is none."""
-    mine = _guards(recording.program)
+    mine = guards_in(recording.program.steps)
     found: list[tuple[int, Recording, list[Step]]] = []
     for other in others:
-        its = _guards(other.program)
+        its = guards_in(other.program.steps)
         pairs = zip(its, mine, strict=False)
         k = next((k for k, (a, b) in enumerate(pairs) if a.line != b.line or not _same(a, b)), min(len(its), len(mine)))
         found.append((k, other, its))
     k, nearest, its = max(found, key=lambda row: row[0])
     return nearest, its[k] if k < len(its) else None, mine[k] if k < len(mine) else None
-
-
-def _guards(program: Program) -> list[Step]:
-    return [step for step in program.steps if step.primitive is GUARD]
 
 
 def _same(one: Step, other: Step) -> bool:

@@ -5,7 +5,7 @@ Nothing here differentiates a program: it is replayed through a trace, and what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, TypeVar, final
 
@@ -25,9 +25,10 @@ from ...core.traced import Traced
 from ...core.types import Params
 from ...core.values import Value, zeros_for
 from ...ir.capture import example
+from ...ir.fold import reached
 from ...ir.interpret import replay
 from ...ir.loops import Operands, Part, split
-from ...ir.program import Program
+from ...ir.program import Program, Step
 from ...rules.stacking import repeated
 from ..sweeps.back import has_replaced
 from .capture import Body, as_numpy_scalar, captured, derived, leading_example
@@ -68,10 +69,12 @@ def spread(marks: Record, part: Part, program: Program, *, smoothly: bool) -> tu
 
 
 def _reached(program: Program, inputs: Marks, smoothly: bool) -> list[bool]:
-    marked = {n for n, m in zip(program.inputs, inputs, strict=True) if m}
-    for step in program.steps:
-        if any(a in marked for a in step.args) and not (smoothly and step.primitive.derivative.is_zero):
-            marked.update([o for o in step.outs if not smoothly or program.types[o].dtype.kind in "fc"])
+    def smooth(step: Step) -> Iterable[int]:
+        is_still = step.primitive.derivative.is_zero
+        return () if is_still else [o for o in step.outs if program.types[o].dtype.kind in "fc"]
+
+    start = chosen(program.inputs, inputs)
+    marked = reached(program.steps, start, smooth) if smoothly else reached(program.steps, start)
     return [o in marked for o in program.outputs]
 
 

@@ -14,12 +14,13 @@ from ...core.errors import UnsupportedError, message
 from ...core.traced import Traced, snapshot
 from ...core.values import Value, may_hold
 from ...host.forking import Lock, held_at_fork
+from ...ir.builder import Builder
 from ...ir.capture import CaptureTrace, GuardRefusedError, example
 from ...ir.effects import is_made_up, noted
-from ...ir.failures import may_fail
+from ...ir.fold import fold, may_fail, read_by
 from ...ir.keys import key_of
 from ...ir.passes import program_pass, simplified
-from ...ir.program import Program, Type, type_of
+from ...ir.program import Program, Step, Type
 from ..calling import run
 
 T = TypeVar("T")
@@ -66,8 +67,8 @@ def captured(
     return found
 
 
-def finished(capture: CaptureTrace, leaves: Iterable[Value]) -> Body:
-    """What has been captured, with these results."""
+def finished(capture: CaptureTrace, leaves: Iterable[Value], steps: Sequence[Step] | None = None) -> Body:
+    """What has been captured, or some of its steps, with these results."""
     if capture.unguarded:  # an error that the function caught: a decision
         raise GuardRefusedError
     hopes = capture.hopes or []
@@ -75,18 +76,16 @@ def finished(capture: CaptureTrace, leaves: Iterable[Value]) -> Body:
         leaves = [*leaves, functools.reduce(np.logical_or, hopes)]
     outputs = [capture.number_of(snapshot(x))[0] for x in leaves]
     capture.settle()
-    program, foreign = capture.program, capture.foreign
-    own = program.inputs
-    program = program.with_steps(program.steps, outputs)
-    program.inputs = [number for _, number in foreign] + own
+    foreign, own = capture.foreign, tuple(capture.program.inputs)
+    program = capture.program.build(outputs).having(inputs=[*[number for _, number in foreign], *own], steps=steps)
     arrays = [(n, c) for n, c in program.constants.items() if isinstance(c, np.ndarray)]
     outside = [(number, value) for value, number in foreign] + arrays
     program = simplified(program)
     if is_ragged(program):
         raise GuardRefusedError
-    used = {a for step in program.steps for a in step.args} | set(program.outputs)
+    used = read_by(program.steps, program.outputs)
     outside = [(n, v) for n, v in outside if n in used]
-    program.inputs = [n for n, _ in outside] + own
+    program = program.having(inputs=[*[n for n, _ in outside], *own])
     return Body(interned(renumbered(program, used)), tuple([v for _, v in outside]), bool(hopes))
 
 
@@ -112,11 +111,8 @@ def hoping_alike(bodies: Sequence[Body]) -> list[Body]:
 
 def _never_in_vain(program: Program) -> Program:
     def make() -> Program:
-        new = Program(list(program.types), program.inputs, dict(program.constants), program.steps)
-        number = new.new(type_of(np.False_))
-        new.constants[number] = np.False_
-        new.outputs = [*program.outputs, number]
-        return interned(new)
+        work = Builder(program.types, program.inputs, program.constants, program.steps)
+        return interned(work.build([*program.outputs, work.constant(np.False_)]))
 
     return derived(program, "never in vain", make)
 
@@ -135,34 +131,36 @@ def captured_with(fun: Callable[..., tuple[list[Value], T]], examples: Sequence[
 
 def renumbered(program: Program, used: set[int]) -> Program:
     """The same program with values numbered in order, and nothing that is not used."""
-    new = Program()
-    numbers: dict[int, int] = {}
+    new = Builder()
+    inputs = [new.input(program.types[n]) for n in program.inputs]
+    return new.build(fold(program, _Renumbered(new, program, used), inputs))
 
-    def renumber(n: int) -> int:
-        if n not in numbers:
-            numbers[n] = new.new(program.types[n])
-        return numbers[n]
 
-    new.inputs = [renumber(n) for n in program.inputs]
-    for n, c in program.constants.items():
-        if n in used and n not in numbers:
-            new.constants[renumber(n)] = c
-    for step in program.steps:
-        args = tuple([renumber(a) for a in step.args])
-        new.steps.append(step._replace(args=args, outs=tuple([renumber(o) for o in step.outs])))
-    new.outputs = [renumber(o) for o in program.outputs]
-    return new
+class _Renumbered(NamedTuple):
+    """Numbers of a new program."""
+
+    new: Builder
+    program: Program
+    used: set[int]
+
+    def constant(self, number: int, value: Any) -> int:
+        return self.new.constant(value, self.program.types[number]) if number in self.used else -1
+
+    def step(self, step: Step, args: list[int]) -> tuple[int, ...]:
+        outs = tuple([self.new.new(self.program.types[o]) for o in step.outs])
+        self.new.append(step._replace(args=tuple(args), outs=outs))
+        return outs
 
 
 def taking(program: Program, inputs: Sequence[int | Type]) -> Program:
     """The program with other inputs: of those that it does not use there is only a type."""
 
     def make() -> Program:
-        new = Program(list(program.types), [], program.constants, program.steps, program.outputs)
-        new.inputs = [new.new(n) if isinstance(n, Type) else n for n in inputs]
-        return new
+        new = Builder(program.types, (), program.constants, program.steps, program.outputs)
+        new.take([new.new(n) if isinstance(n, Type) else n for n in inputs])
+        return new.build()
 
-    return derived(program, ("taking", *inputs), make) if list(inputs) != program.inputs else program
+    return derived(program, ("taking", *inputs), make) if tuple(inputs) != program.inputs else program
 
 
 RAGGED = frozenset(("argwhere", "flatnonzero", "nonzero", "unique"))
@@ -259,11 +257,11 @@ def _entry(program: Program) -> KeptProgram:
 def _structure(program: Program) -> Any:
     """All that makes a program what it is; primitives and programs inside by identity."""
     return (
-        tuple(program.types),
-        tuple(program.inputs),
+        program.types,
+        program.inputs,
         tuple([(n, key_of(c)) for n, c in program.constants.items()]),
         tuple([(id(s.primitive), s.args, key_of(s.params), s.outs) for s in program.steps]),
-        tuple(program.outputs),
+        program.outputs,
     )
 
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from ...core.entry.moves import Same
 from ...core.values import Value
+from ...ir.builder import Builder
+from ...ir.fold import fold, last_reads
 from ...ir.loops import LoopPrimitive, PullOperands, WhileOperands
 from ...ir.program import Program, Step, Type, type_of
 from ...ops.selection import where
@@ -33,69 +35,97 @@ def scalar_executable(program: Program) -> Function | None:
 
 def _by_numpy(program: Program) -> Function:
     """A function that evaluates the primitive of each step."""
-    names = _names_used_again(program)
-    known: dict[str, Any] = {names[n]: c for n, c in program.constants.items()}
-    lines = []
-    for k, step in enumerate(program.steps):
-        known[f"f{k}"], known[f"p{k}"] = step.primitive.evaluate, step.params
-        args = [names[a] for a in step.args] + ([f"**p{k}"] if step.params else [])
-        results = _listed(names, step.outs) if step.primitive.multiple else names[step.outs[0]]
-        lines.append(f"{results} = f{k}({', '.join(args)})")
-    return _defined(program, names, [*lines, f"return {_listed(names, program.outputs)}"], known)
+    source = _Calls(program)
+    inputs = [source.name() for _ in program.inputs]
+    outputs = fold(program, source, inputs)
+    return _defined(inputs, [*source.lines, f"return {_listed(outputs)}"], source.known)
+
+
+class _Calls:
+    """Names of values in a function that calls one primitive after the other.
+
+    One is used again when nobody needs its value, which frees its memory.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.last = last_reads(program.steps) | dict.fromkeys(program.outputs, len(program.steps))
+        self.kept = program.constants
+        self.lines: list[str] = []
+        self.known: dict[str, Any] = {}
+        self.free: list[str] = []
+        self.count = 0
+
+    def name(self) -> str:
+        if self.free:
+            return self.free.pop()
+        self.count += 1
+        return f"v{self.count}"
+
+    def constant(self, number: int, value: Any) -> str:
+        self.known[f"c{number}"] = value
+        return f"c{number}"
+
+    def step(self, step: Step, args: list[str]) -> list[str]:
+        k = len(self.lines)
+        self.known[f"f{k}"], self.known[f"p{k}"] = step.primitive.evaluate, step.params
+        rows = dict(zip(step.args, args, strict=True))
+        self.free += [name for a, name in rows.items() if self.last[a] == k and a not in self.kept]
+        outs = [self.name() for _ in step.outs]
+        self.free += [name for o, name in zip(step.outs, outs, strict=True) if o not in self.last]
+        given = ", ".join([*args, f"**p{k}"] if step.params else args)
+        self.lines.append(f"{_listed(outs) if step.primitive.multiple else outs[0]} = f{k}({given})")
+        return outs
 
 
 def _by_python(program: Program) -> Function | None:
     """A function of Python's floats, if all values are float64 numbers and truth values; where it raises, NumPy's."""
-    names = {n: f"v{n}" for n in range(len(program.types))}
-    constants = {names[n]: c.item() if isinstance(c, np.generic) else c for n, c in program.constants.items()}
+    constants = [c.item() if isinstance(c, np.generic) else c for c in program.constants.values()]
     types = [t for n, t in enumerate(program.types) if n not in program.constants]
     if any([t.shape or t.dtype not in (np.float64, np.bool) for t in types]):
         return None
-    if not all([isinstance(c, (bool, int, float)) for c in constants.values()]):
+    if not all([isinstance(c, (bool, int, float)) for c in constants]):
         return None
-    known: dict[str, Any] = {**constants, "again": _with_numpys(executable(program))}
-    lines = []
-    for step in program.steps:
-        expression = _expression(program, step, known, [names[a] for a in step.args])
+    source, inputs = _Operators(program), [f"v{n}" for n in program.inputs]
+    source.known["again"] = _with_numpys(executable(program))
+    try:
+        outputs = fold(program, source, inputs)
+    except LookupError:  # a step that has no expression
+        return None
+    lines = ["try:", *source.lines, f"    return {_listed(outputs)}"]
+    lines += [f"except ({RAISED}):", f"    return again(*{_listed(inputs)})"]
+    return _defined(inputs, lines, source.known)
+
+
+class _Operators:
+    """Names of values in a function of Python's operators."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.lines: list[str] = []
+        self.known: dict[str, Any] = {}
+
+    def constant(self, number: int, value: Any) -> str:
+        self.known[f"v{number}"] = value.item() if isinstance(value, np.generic) else value
+        return f"v{number}"
+
+    def step(self, step: Step, args: list[str]) -> list[str]:
+        expression = _expression(self.program, step, self.known, args)
         if expression is None:
-            return None
-        lines.append(f"    {names[step.outs[0]]} = {expression}")
-    lines = ["try:", *lines, f"    return {_listed(names, program.outputs)}"]
-    lines += [f"except ({RAISED}):", f"    return again(*{_listed(names, program.inputs)})"]
-    return _defined(program, names, lines, known)
+            raise LookupError(step.primitive.name)
+        self.lines.append(f"    v{step.outs[0]} = {expression}")
+        return [f"v{o}" for o in step.outs]
 
 
-def _listed(names: dict[int, str], numbers: Sequence[int]) -> str:
-    return f"[{', '.join([names[n] for n in numbers])}]"
+def _listed(names: Sequence[str]) -> str:
+    return f"[{', '.join(names)}]"
 
 
-def _defined(program: Program, names: dict[int, str], lines: list[str], known: dict[str, Any]) -> Function:
-    """The function of the program's inputs with these lines."""
-    head = f"def body({', '.join([names[n] for n in program.inputs])}):"
+def _defined(inputs: Sequence[str], lines: list[str], known: dict[str, Any]) -> Function:
+    """The function of inputs of these names, with these lines."""
+    head = f"def body({', '.join(inputs)}):"
     known["__name__"] = __name__
     exec("\n    ".join([head, *lines]), known)  # noqa: S102  (put together above, from numbers and the tables)
     return known["body"]  # type: ignore[no-any-return]
-
-
-def _names_used_again(program: Program) -> dict[int, str]:
-    """Names for all values; one is used again when nobody needs its value, which frees its memory."""
-    last = {a: k for k, step in enumerate(program.steps) for a in step.args}
-    last.update(dict.fromkeys(program.outputs, len(program.steps)))
-    names = {n: f"c{n}" for n in program.constants}
-    free: list[str] = []
-
-    def name(n: int) -> None:
-        if n not in names:
-            names[n] = free.pop() if free else f"v{len(names)}"
-
-    for n in program.inputs:
-        name(n)
-    for k, step in enumerate(program.steps):
-        free += [names[a] for a in dict.fromkeys(step.args) if last[a] == k and a not in program.constants]
-        for o in step.outs:
-            name(o)
-        free += [names[o] for o in step.outs if o not in last]
-    return names
 
 
 SIGNS = ("+", "-", "*", "/", "<", "<=", ">", ">=", "==", "!=")
@@ -137,7 +167,7 @@ DEEPER = 4
 
 
 class _Taken(threading.local):
-    steps = 0
+    count = 0
     depth = 0
 
 
@@ -153,7 +183,7 @@ class Pace:
 
     def __init__(self, body: Program) -> None:
         self._before: list[int] = derived(body, "steps by python", lambda: [0])
-        self._start = _taken.steps
+        self._start = _taken.count
         self._most = LONG * DEEPER**_taken.depth
 
     def __enter__(self) -> Self:
@@ -162,15 +192,15 @@ class Pace:
 
     def __exit__(self, *error: object) -> None:
         _taken.depth -= 1
-        self._before[0] += _taken.steps - self._start
+        self._before[0] += _taken.count - self._start
 
     def add(self, steps: int) -> None:
         """So many steps were taken, or are about to be."""
-        _taken.steps += steps
+        _taken.count += steps
 
     def is_long(self, more: int = 0) -> bool:
         """Whether Python has done enough, with so many steps more."""
-        return self._before[0] + _taken.steps - self._start + more >= self._most
+        return self._before[0] + _taken.count - self._start + more >= self._most
 
 
 def by_machine(primitive: LoopPrimitive, args: Sequence[Value], params: dict[str, Any]) -> tuple[Value, ...] | None:
@@ -191,11 +221,11 @@ def _compiled(primitive: LoopPrimitive, types: Sequence[Type], results: Sequence
     """The loop as a program of one step, in machine code; None if a step of its body has none."""
     from ...compile.build import Native, build
 
-    program = Program(list(types))
-    program.inputs = list(range(len(types)))
-    program.outputs = [program.new(t) for t in results]
-    program.steps = [Step(primitive, tuple(program.inputs), params, tuple(program.outputs))]
-    made = build(program)
+    work = Builder()
+    inputs = tuple([work.input(t) for t in types])
+    outputs = tuple([work.new(t) for t in results])
+    work.append(Step(primitive, inputs, params, outputs))
+    made = build(work.build(outputs))
     return made.finish() if isinstance(made, Native) else None
 
 

@@ -87,7 +87,7 @@ def storing(params: Params) -> Params:
     body, (n_consts, n_carry, _) = params["body"], params["sizes"]
 
     def make() -> Program:
-        return interned(body.with_steps(body.steps, body.outputs + body.inputs[n_consts : n_consts + n_carry]))
+        return interned(body.having(outputs=body.outputs + body.inputs[n_consts : n_consts + n_carry]))
 
     return {**params, "body": derived(body, ("storing", n_consts, n_carry), make), "stored": True, "memory": 0}
 
@@ -97,7 +97,7 @@ def _without_stored(params: Params) -> Params:
     body, n_carry = params["body"], params["sizes"][1]
     if not params["stored"]:
         return params
-    make = lambda: interned(body.with_steps(body.steps, body.outputs[: len(body.outputs) - n_carry]))  # noqa: E731
+    make = lambda: interned(body.having(outputs=body.outputs[: len(body.outputs) - n_carry]))  # noqa: E731
     return {**params, "body": derived(body, ("bare", n_carry), make), "stored": False}
 
 

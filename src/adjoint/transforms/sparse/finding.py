@@ -15,9 +15,10 @@ from ...core.traced import Traced
 from ...core.tree import flatten
 from ...core.values import dtype_of, shape_of
 from ...ir.bits import same_bits
+from ...ir.fold import every_step
 from ...ir.interpret import Interpreter
 from ...ir.passes import simplified, without_dead
-from ...ir.program import Program, Type, decides
+from ...ir.program import GUARD, Program, Type
 from ...rolling.passes import smaller
 from ..interface.checking import checked_inputs
 from ..interface.inputs import Argnums, chosen, replaced
@@ -195,11 +196,11 @@ def _outputs(recording: Recording, program: Program, transform: str) -> list[Typ
 def _checking(program: Program, places: Sequence[int], call: DerivativeCall) -> Any:
     """What runs the decisions of a program and finds its places; None if there is nothing to look at."""
     moving = [n for n in places if n not in program.frozen or n not in program.constants]
-    if not moving and not any([decides(step) for step in program.steps]):
+    if not moving and not any([step.primitive is GUARD for step in every_step(program.steps)]):
         return None
     return executable(smaller(_short(program, places)), call.parts.inputs)[0]
 
 
 def _short(program: Program, places: Sequence[int]) -> Program:
     """Only what the decisions and the places of a program need."""
-    return without_dead(program.with_steps(program.steps, list(places)))
+    return without_dead(program.having(outputs=places))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...core.entry.moves import MARKS
+from ...ir.fold import fold
 from ...ir.loops import LoopPrimitive, ScanOperands, WhileOperands
 from ...ir.program import GUARD, Program, Step, inner_programs
 from .interactions import Interactions
@@ -21,25 +22,29 @@ def walked(
     program: Program, given: Mapping[int, Sets | None], values: Values, width: int, pairs: Interactions | None = None
 ) -> list[Sets | None]:
     """The sets of the outputs of a program, given those of its inputs; pairs of inputs that meet are collected."""
-    sets: dict[int, Sets | None] = dict(given)
-    for step in program.steps:
-        if step.primitive is GUARD:
-            continue
-        have = [sets.get(a) for a in step.args]
-        if step.primitive.derivative.is_zero or all([s is None for s in have]):
-            continue
-        p = Passing(
-            step,
-            [program.types[a] for a in step.args],
-            [program.types[o] for o in step.outs],
-            have,
-            [values.get(a) for a in step.args],
-            width,
-            pairs,
-        )
-        for number, found in zip(step.outs, _taken_step(p), strict=True):
-            sets[number] = found if program.types[number].dtype.kind in "fc" else None
-    return [sets.get(o) for o in program.outputs]
+    algebra = _InputSets(program, given, values, width, pairs)
+    return fold(program, algebra, [given.get(n) for n in program.inputs])
+
+
+class _InputSets(NamedTuple):
+    """Sets of inputs that values depend on; None for those that depend on none."""
+
+    program: Program
+    given: Mapping[int, Sets | None]
+    values: Values
+    width: int
+    pairs: Interactions | None
+
+    def constant(self, number: int, value: Any) -> Sets | None:
+        return self.given.get(number)
+
+    def step(self, step: Step, args: list[Sets | None]) -> Found:
+        if step.primitive is GUARD or step.primitive.derivative.is_zero or all([s is None for s in args]):
+            return [None] * len(step.outs)
+        takes, gives = [[self.program.types[n] for n in numbers] for numbers in (step.args, step.outs)]
+        known = [self.values.get(a) for a in step.args]
+        found = _taken_step(Passing(step, takes, gives, args, known, self.width, self.pairs))
+        return [sets if t.dtype.kind in "fc" else None for sets, t in zip(found, gives, strict=True)]
 
 
 def _taken_step(p: Passing) -> Found:
