@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.traced import Traced
+from ...host.objects.parts import MISSING, items_of
 from ...ir.counts import Number, is_count
 from ...ir.program import KINDS
 from .copying import is_named
-from .object_state import ANY, MISSING, items_of, same
+from .object_state import ANY, same
 from .watch import Watch
 
 CONTENT = "cell_contents"

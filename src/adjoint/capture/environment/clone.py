@@ -15,15 +15,16 @@ from typing import Any
 import numpy as np
 
 from ...core.traced import Traced
-from ...host.frames.ownership import Owner
+from ...host.code.names import codes_in, names_of
+from ...host.frames.ownership import Owner, is_users_function, owner_of_class
+from ...host.objects.parts import MISSING, attributes_of, dict_of
 from ...ir.capture import CaptureTrace
 from ...ir.program import KINDS
 from ...ir.restore import Restore
 from ..recording.executed import Executed
 from .captured_inputs import CONTENT, Variable, kind_of, numbers_in
-from .copying import attributes_of, behind, can_be_copied, copied, is_container
-from .object_state import MISSING, dict_of, same
-from .reach import codes_in, is_users_function, names_of, owner_of_class
+from .copying import behind, can_be_copied, copied, is_container
+from .object_state import same
 from .redirect_calls import has_versions, redirected
 
 WARNED = "__warningregistry__"

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...host.code.decode import Instruction, instructions
-from ...host.frames.ownership import Owner
-from .object_state import MISSING, dict_of, is_among, is_compiled, places_of
-from .reach import is_users_function, names_of, owner_of_class
-from .watch import placed
+from ...host.code.names import names_of
+from ...host.frames.ownership import Owner, is_users_function, owner_of_class
+from ...host.objects.parts import MISSING, attributes_of, dict_of, placed, places_of
+from .object_state import is_among, is_compiled
 
 TELLING = ("__getattribute__", "__del__")
 """Methods that may tell a copy from the object, if a class has its own."""
@@ -44,12 +44,6 @@ def copied(x: Any, held: Callable[[object, str, Any], Any], keep: Callable[[Any]
         if value is not MISSING:
             place.__set__(made, held(x, name, value))
     return attributes_of(made)
-
-
-def attributes_of(x: object) -> dict[str, Any]:
-    """The attributes of an object, in its dict and in places of their own."""
-    slots = {name: placed(place, x) for name, place in places_of(type(x))}
-    return {**(dict_of(x) or {}), **{name: value for name, value in slots.items() if value is not MISSING}}
 
 
 def is_named(kind: object) -> bool:

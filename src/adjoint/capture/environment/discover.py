@@ -20,21 +20,20 @@ import numpy as np
 
 from ...core.primitive import Primitive
 from ...core.traced import Traced
-from ...host.frames.ownership import Owner
+from ...host.frames.ownership import Owner, owner_of, owner_of_class
+from ...host.objects.parts import MISSING, content_of, dict_of, items_of, placed, places_of
 from ..recording.executed import Executed
 from .effect_arguments import read_cells
 from .generated import defaults_of, generated
 from .object_state import (
     FIXED,
     LRU_CACHE,
-    MISSING,
     READERS,
     REFERENCES,
     SILENT_MODULES,
     TRANSPARENT,
     Digest,
     decimals_of,
-    dict_of,
     is_among,
     is_by_name,
     is_compiled,
@@ -42,15 +41,13 @@ from .object_state import (
     is_immutable,
     is_number,
     is_structure,
-    items_of,
     keys_of,
-    places_of,
     referents_of,
     remembered_by,
 )
-from .reach import PACKAGES, SILENT, own_names, owner_of_class, owner_of_function, version_of
+from .reach import PACKAGES, SILENT, own_names, version_of
 from .variables import Found, Holder, Variables, is_setting
-from .watch import State, Watch, content_of, placed, state_of
+from .watch import State, Watch, state_of
 from .world import functions_of, is_of_talker, is_talker, talk_of
 
 MOST = 20_000
@@ -177,7 +174,7 @@ class _Looking:
 
     def _function(self, f: types.FunctionType) -> Iterator[Found]:
         code, run = f.__code__, self._executed
-        owner = owner_of_function(f)
+        owner = owner_of(f.__globals__)
         foreign, installed = owner is not Owner.USER, owner in PACKAGES
         if not foreign or owner is Owner.OURS or f.__dict__:  # with attributes that users set
             self._described.append(f)

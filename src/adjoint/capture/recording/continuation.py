@@ -18,11 +18,11 @@ import numpy as np
 from ...core.traced import Traced
 from ...host.frames.liveness import resumption_of
 from ...host.frames.ownership import is_users_code
+from ...host.objects.parts import content_of
 from ...ir.bits import Copy
 from ...ir.counts import Number
 from ...ir.program import Program, type_of
 from ..environment.object_state import is_number
-from ..environment.watch import content_of
 from .iterating import RangeItems
 from .variables import MOST, Fact, UnknownError, is_same_fact, parts_of_code, parts_of_object
 

@@ -14,12 +14,11 @@ from ...core.primitive import Primitive
 from ...core.trace import Trace
 from ...core.traced import Traced
 from ...host.frames.branch_points import set_variables
-from ...host.frames.ownership import OURS, Owner
+from ...host.frames.ownership import OURS, Owner, owner_of_class
+from ...host.objects.parts import content_of, dict_of, placed, places_of
 from ...ir.bits import Copy, same_bits
 from ...ir.program import KINDS
-from ..environment.object_state import dict_of, is_compiled, is_immutable, is_number, places_of
-from ..environment.reach import owner_of_class
-from ..environment.watch import content_of, placed
+from ..environment.object_state import is_compiled, is_immutable, is_number
 
 MOST = 2000
 """Objects that are looked at."""

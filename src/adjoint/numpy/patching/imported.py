@@ -15,6 +15,7 @@ from typing import Any
 import numpy
 
 from ...host.frames.ownership import NUMPY_CODE, OURS, Owner, owner_of
+from ...host.objects.parts import content_of, fill
 from ..numbers.mathematics import named_versions
 from . import redirecting
 from .asked_type import NAME, TypeForHandles, asks
@@ -174,12 +175,9 @@ def _adopt_parts(x: Any) -> None:
 
 def _adopt_cell(cell: CellType) -> None:
     """A variable of an enclosing function."""
-    try:
-        content = cell.cell_contents
-    except ValueError:  # not filled yet
-        return
+    content = content_of(cell)
     if id(content) in _versions:
-        cell.cell_contents = _version(content)
+        fill(cell, _version(content))
     elif type(content) is FunctionType:
         adopt_again(content.__globals__)
         if id(content.__code__) not in _codes:

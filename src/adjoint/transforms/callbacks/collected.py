@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ...capture.environment.reach import owner_of_class
 from ...core.errors import ImpureError, message
 from ...core.traced import Traced
 from ...host.code.decode import Instruction, instructions, line_of
-from ...host.frames.ownership import Owner, owner_of
-from .reach import Reach, attributes_of, content_of
+from ...host.frames.ownership import Owner, owner_of, owner_of_class
+from ...host.objects.parts import CONTENT, MISSING, Edges
+from .reach import OF_OBJECTS, Reach
 
 COUNTS = (bool, int)
+VARIABLES = Edges(CONTENT)
 
 
 class Collected:
@@ -103,12 +104,10 @@ def _content(x: Any) -> dict[Any, Any]:
     if isinstance(x, list):
         return dict(enumerate(x))
     if not isinstance(x, types.FunctionType):
-        return {(n,): v for n, v in attributes_of(x).items()}
-    cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
-    found: dict[Any, Any] = {n: content_of(c) for n, c in cells}
-    found.update({GLOBAL + n: x.__globals__.get(n) for n in _set_globals(x.__code__)})
-    found.update({(n,): v for n, v in x.__dict__.items()})
-    return found
+        return {(name,): value for _, name, value in OF_OBJECTS.parts(x)}
+    variables = {name: value for _, name, value in VARIABLES.parts(x) if value is not MISSING}
+    attributes = {(name,): value for name, value in x.__dict__.items()}
+    return {**variables, **{GLOBAL + n: x.__globals__.get(n) for n in _set_globals(x.__code__)}, **attributes}
 
 
 GLOBAL = "global "

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ...capture.environment.reach import owner_of_class
 from ...core.traced import Traced
-from ...host.frames.ownership import Owner
-from .reach import ATOMS, Reach, attributes_of, globals_used
+from ...host.frames.ownership import Owner, owner_of_class
+from ...host.objects.parts import MISSING, content_of, fill, globals_used
+from .reach import ATOMS, OF_OBJECTS, Reach
 
 
 class Copies:
@@ -79,7 +79,7 @@ class Copies:
             made = self._kept(x, object.__new__(kind))
         except TypeError:  # its class is written in C
             return x
-        for name, value in attributes_of(x).items():
+        for _, name, value in OF_OBJECTS.parts(x):
             object.__setattr__(made, name, self.of(value))
         return made
 
@@ -98,15 +98,14 @@ class Copies:
         made.__dict__.update({k: v for k, v in f.__dict__.items() if k != "__wrapped__"})
         for old, new in cells:
             if new is not old:
-                new.cell_contents = self.of(old.cell_contents)
+                fill(new, self.of(content_of(old)))
         variables.update({name: self.of(f.__globals__[name]) for name in names})
         return made
 
     def _cell(self, cell: types.CellType) -> tuple[types.CellType, types.CellType]:
         """A variable and what stands for it: itself, so that functions can count in it, if nothing in it changes."""
-        try:
-            content = cell.cell_contents
-        except ValueError:  # not filled yet
+        content = content_of(cell)
+        if content is MISSING:
             return cell, cell
         if id(cell) not in self._made:
             differs = self.freeze or id(content) in self._changing

@@ -1,0 +1,235 @@
+"""What an object holds: one table of edges for all types that are looked into, and the only readers of cells and slots.
+
+An edge has a kind, a label and a value. Of a function that reads `scale` from the code around it, `parts` gives
+`("content", "scale", 2.0)`. Who follows edges chooses their kinds, and the order in which they are followed:
+`Edges(CONTENT, DEFAULT).held(f)` are what the closure's variables hold, then the values of the defaults.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import types
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+from ..code.names import names_of
+from ..frames.ownership import is_users_function
+
+MISSING: Any = object()
+"""What a closure cell holds that is not filled, and a slot that is not set."""
+CELL_CONTENT = "cell_contents"
+"""The name that Python has for what a closure cell holds."""
+
+Part = tuple[str, Any, Any]
+"""An edge: its kind, its label, and what is there."""
+
+CODE, GLOBAL = "code", "global"
+CELL, CONTENT = "cell", "content"
+DEFAULTS, DEFAULT = "defaults", "default"
+WORDS, WORD = "words", "word"
+ATTRIBUTES, ATTRIBUTE, SLOT = "attributes", "attribute", "slot"
+FUNCTION, SELF = "function", "self"
+ARGUMENTS, ARGUMENT = "arguments", "argument"
+KEY, ITEM = "key", "item"
+HOLDERS = frozenset((CELL, DEFAULTS, WORDS, ATTRIBUTES, ARGUMENTS))
+"""Kinds of edges to the cells, tuples and dicts in which an object keeps what the edges of other kinds lead to."""
+
+
+def content_of(cell: types.CellType) -> Any:
+    """What a closure cell holds; `MISSING` if it is not filled yet."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
+
+
+def contents_of(f: types.FunctionType) -> list[Any]:
+    """What the cells of a function's closure hold, one for each name."""
+    return [content_of(cell) for cell in f.__closure__ or ()]
+
+
+def cells_of(f: types.FunctionType) -> list[tuple[str, types.CellType]]:
+    """The cells of a function's closure, by the names of the variables."""
+    return list(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
+
+
+def fill(cell: types.CellType, content: Any) -> None:
+    """Let a closure cell hold something."""
+    cell.cell_contents = content
+
+
+def globals_used(f: types.FunctionType) -> list[str]:
+    """The global names that a function of the user's mentions, and that are there."""
+    return [name for name in names_of(f.__code__) if name in f.__globals__] if is_users_function(f) else []
+
+
+def dict_of(x: object) -> dict[str, Any] | None:
+    """The attributes of an object that are in a dict; not what a method of its own says they are."""
+    try:
+        own = object.__getattribute__(x, "__dict__")
+    except Exception:  # whatever an object's own methods raise
+        own = getattr_static(x, "__dict__")
+    return own if isinstance(own, dict) else None
+
+
+def getattr_static(x: object, name: str) -> Any:
+    """An attribute as `object` finds it, or else as the object itself does."""
+    for find in (object.__getattribute__, getattr):
+        try:
+            return find(x, name)
+        except Exception:  # noqa: S112  (whatever an object's own methods raise)
+            continue
+    return MISSING
+
+
+def places_of(kind: type) -> list[tuple[str, Any]]:
+    """The attributes of a class and its bases that have a place of their own in each object, and how each is read."""
+    held = [(name, place) for base in kind.__mro__ for name, place in vars(base).items()]
+    return [(name, p) for name, p in held if isinstance(p, types.MemberDescriptorType) and name != "__dict__"]
+
+
+@functools.lru_cache(1024)
+def slots_of(kind: Hashable) -> tuple[tuple[str, Any], ...]:
+    """Those of the places that classes written in Python declare; compiled ones know what theirs are for."""
+    places = places_of(kind)  # type: ignore[arg-type]
+    return tuple([(name, place) for name, place in places if "__slots__" in vars(place.__objclass__)])
+
+
+def placed(place: Any, x: Any) -> Any:
+    """What an object has in a place of its own; `MISSING` if it is not set."""
+    try:
+        return place.__get__(x)
+    except AttributeError:
+        return MISSING
+
+
+def attributes_of(x: object) -> dict[str, Any]:
+    """The attributes of an object, in its dict and in places of their own."""
+    slots = {name: placed(place, x) for name, place in places_of(type(x))}
+    return {**(dict_of(x) or {}), **{name: value for name, value in slots.items() if value is not MISSING}}
+
+
+def items_of(x: Any) -> tuple[Any, ...]:
+    """What a container has in it, keys before values; not what a subclass says it has."""
+    if isinstance(x, dict):
+        plain: Any = collections.OrderedDict if isinstance(x, collections.OrderedDict) else dict
+        return (*plain.keys(x), *plain.values(x))
+    for kind in SEQUENCES:
+        if isinstance(x, kind):
+            return tuple(kind.__iter__(x))
+    return tuple(x)
+
+
+SEQUENCES: tuple[Any, ...] = (list, tuple, set, frozenset, collections.deque)
+
+
+Labels = Callable[[Any], Iterable[Any]]
+Values = Callable[[Any], Iterable[Any]]
+Readers = dict[str, tuple[Labels, Values]]
+"""By the kinds of edges that a type has: their labels, and what is there."""
+
+
+def _one(name: str) -> tuple[Labels, Values]:
+    """An edge of which each object has one: an attribute that Python itself keeps."""
+    return lambda x: (name,), lambda x: (getattr(x, name),)
+
+
+def _in_dict(read: Callable[[Any], dict[Any, Any] | None]) -> tuple[Labels, Values]:
+    return lambda x: read(x) or (), lambda x: (read(x) or {}).values()
+
+
+def _names_of_defaults(f: types.FunctionType) -> tuple[str, ...]:
+    code = f.__code__
+    return code.co_varnames[code.co_argcount - len(f.__defaults__ or ()) : code.co_argcount]
+
+
+def _owner(x: Any) -> tuple[Any, ...]:
+    """The object that a compiled method is of; functions of modules are of none."""
+    own = x.__self__
+    return () if own is None or type(own) is types.ModuleType else (own,)
+
+
+_counted: Readers = {ITEM: (lambda x: range(len(x)), iter)}
+_unnamed: tuple[Labels, Values] = (lambda x: (None,) * len(x), iter)
+_bound: Readers = {SELF: (lambda x: ("__self__",) * len(_owner(x)), _owner)}
+
+TABLE: dict[type, Readers] = {
+    types.FunctionType: {
+        CODE: _one("__code__"),
+        DEFAULTS: _one("__defaults__"),
+        WORDS: _one("__kwdefaults__"),
+        ATTRIBUTES: _one("__dict__"),
+        CELL: (lambda f: f.__code__.co_freevars, lambda f: f.__closure__ or ()),
+        CONTENT: (lambda f: f.__code__.co_freevars, contents_of),
+        DEFAULT: (_names_of_defaults, lambda f: f.__defaults__ or ()),
+        WORD: _in_dict(lambda f: f.__kwdefaults__),
+        ATTRIBUTE: _in_dict(lambda f: f.__dict__),
+        GLOBAL: (globals_used, lambda f: [f.__globals__[name] for name in globals_used(f)]),
+    },
+    types.CellType: {CONTENT: (lambda _: (CELL_CONTENT,), lambda cell: (content_of(cell),))},
+    types.MethodType: {FUNCTION: _one("__func__"), SELF: _one("__self__")},
+    types.BuiltinFunctionType: _bound,
+    types.MethodWrapperType: _bound,
+    functools.partial: {
+        FUNCTION: _one("func"),
+        ARGUMENTS: _one("args"),
+        WORDS: _one("keywords"),
+        ATTRIBUTES: _one("__dict__"),
+        ARGUMENT: (lambda p: range(len(p.args)), lambda p: p.args),
+        WORD: _in_dict(lambda p: p.keywords),
+        ATTRIBUTE: _in_dict(lambda p: p.__dict__),
+    },
+    staticmethod: {FUNCTION: _one("__func__")},
+    classmethod: {FUNCTION: _one("__func__")},
+    property: {FUNCTION: (lambda _: ("fget", "fset"), lambda p: (p.fget, p.fset))},
+    dict: {KEY: _unnamed, ITEM: (iter, dict.values)},
+    list: _counted,
+    tuple: _counted,
+    collections.deque: _counted,
+    set: {ITEM: _unnamed},
+    frozenset: {ITEM: _unnamed},
+}
+"""The edges of objects of exactly these types; any other has attributes."""
+
+
+OTHERS: Readers = {
+    ATTRIBUTE: _in_dict(dict_of),
+    SLOT: (lambda x: [name for name, _ in _slots(x)], lambda x: [value for _, value in _slots(x)]),
+}
+"""The edges of objects of any other type."""
+
+
+def _slots(x: Any) -> list[tuple[str, Any]]:
+    """The slots of an object that are set, and what they hold."""
+    slots = [(name, placed(place, x)) for name, place in slots_of(type(x))]  # type: ignore[arg-type]
+    return [(name, value) for name, value in slots if value is not MISSING]
+
+
+class Edges:
+    """A choice of kinds of edges, in the order in which they are followed."""
+
+    def __init__(self, *kinds: str) -> None:
+        types_of_objects = {**TABLE, object: OTHERS}
+        self._edges = {t: [(k, *readers[k]) for k in kinds if k in readers] for t, readers in types_of_objects.items()}
+        self._values = {t: [values for *_, values in edges] for t, edges in self._edges.items()}
+        self._of_others = self._values[object]
+
+    def held(self, x: Any) -> list[Any]:
+        """What these edges of an object lead to; `MISSING` where a cell is not filled."""
+        return [value for values in self._values.get(type(x), self._of_others) for value in values(x)]
+
+    def parts(self, x: Any) -> list[Part]:
+        """The same, each with its kind and label."""
+        edges = self._edges.get(type(x), self._edges[object])
+        return [(kind, *pair) for kind, labels, values in edges for pair in zip(labels(x), values(x), strict=True)]
+
+
+EVERY = Edges(
+    *dict.fromkeys([kind for readers in (*TABLE.values(), OTHERS) for kind in readers if kind not in HOLDERS])
+)
+
+
+def parts(x: Any, edges: Edges = EVERY) -> list[Part]:
+    """What an object holds, each with the kind of edge that leads there, and a label."""
+    return edges.parts(x)
