@@ -10,9 +10,26 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...host.code.decode import Instruction, instructions
-from ...host.code.names import names_of
-from ...host.frames.ownership import Owner, is_users_function, owner_of_class
-from ...host.objects.parts import MISSING, attributes_of, dict_of, placed, places_of
+from ...host.frames.ownership import Owner, owner_of_class
+from ...host.objects.parts import (
+    ARGUMENT,
+    CELL,
+    CONTENT,
+    DEFAULT,
+    FUNCTION,
+    GLOBAL,
+    ITEM,
+    MISSING,
+    SELF,
+    WORD,
+    WORDS,
+    Edges,
+    attributes_of,
+    dict_of,
+    placed,
+    places_of,
+)
+from ...host.objects.walk import Reached, walk
 from .object_state import is_among, is_compiled
 
 TELLING = ("__getattribute__", "__del__")
@@ -93,76 +110,32 @@ def _is_dataclasses_eq(code: types.CodeType) -> bool:
 
 def behind(roots: Iterable[object], is_wanted: Callable[[Any], bool], *, objects: bool) -> dict[int, Any]:
     """Everything from which something wanted is reached, by numbers; through objects with attributes only if asked."""
-    met: dict[int, Any] = {}
-    holders: dict[int, list[int]] = {}
-    stack, rising = list(roots), []
-    while stack:
-        x = stack.pop()
-        if id(x) in met:
-            continue
-        met[id(x)] = x
-        if is_wanted(x):
-            rising.append(id(x))
-        for part in _parts(x, objects):
-            holders.setdefault(id(part), []).append(id(x))
-            stack.append(part)
-    found = {number: met[number] for number in rising}
-    while rising:
-        for number in holders.get(rising.pop(), ()):
-            if number not in found:
-                found[number] = met[number]
-                rising.append(number)
-    return found
+    reached = Reached(roots, functools.partial(_held, objects=objects))
+    wanted = [number for number, x in reached.objects.items() if is_wanted(x)]
+    return {number: reached.objects[number] for number in (*wanted, *reached.above(wanted))}
 
 
-def _parts(x: Any, objects: bool) -> list[Any]:
+def _held(x: Any, *, objects: bool) -> list[Any]:
     """What an object that can be copied holds, with the cells and dicts that hold it."""
     kind = type(x)
-    if kind is types.FunctionType:
-        return [*(x.__closure__ or ()), x.__kwdefaults__, *parts_of(x)]
-    if kind is types.CellType:
-        return [_content(x)]
-    if kind is types.MethodType:
-        return [x.__func__, x.__self__]
-    if kind is functools.partial:
-        return [x.keywords, vars(x), *parts_of(x)]
+    if is_among(kind, LOOKED_INTO):
+        return WITH_HOLDERS.held(x) if kind is not functools.partial else [vars(x), *WITH_HOLDERS.held(x)]
     if is_container(x):
-        return parts_of(x)
-    if not objects or not can_be_copied(x):
-        return []
-    return [dict_of(x), *attributes_of(x).values()]
+        return list(x)
+    return [dict_of(x), *attributes_of(x).values()] if objects and can_be_copied(x) else []
 
 
-def parts_of(x: Any) -> list[Any]:
-    """What a function, a partial or a container holds."""
-    if type(x) is types.FunctionType:
-        cells = [_content(cell) for cell in x.__closure__ or ()]
-        names = set() if not is_users_function(x) else names_of(x.__code__)
-        used = [x.__globals__[name] for name in names if name in x.__globals__]
-        return [*cells, *used, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
-    if type(x) is types.MethodType:
-        return [x.__func__]
-    if type(x) is functools.partial:
-        return [x.func, *x.args, *x.keywords.values()]
-    if type(x) is dict:
-        return list(x.values())
-    return list(x) if is_container(x) else []
-
-
-def _content(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # not filled yet
-        return None
+LOOKED_INTO = frozenset((types.FunctionType, types.MethodType, functools.partial, types.CellType, list, tuple, dict))
+WITH_HOLDERS = Edges(CELL, WORDS, CONTENT, GLOBAL, FUNCTION, SELF, ARGUMENT, DEFAULT, WORD, ITEM)
+IN_CALLS = Edges(CONTENT, GLOBAL, FUNCTION, ARGUMENT, DEFAULT, WORD, ITEM)
 
 
 def functions_behind(root: object) -> Iterator[types.FunctionType]:
     """A function, and those that it uses itself or through containers."""
-    stack, seen = [root], set()
-    while stack:
-        x: Any = stack.pop()
-        if id(x) not in seen:
-            seen.add(id(x))
-            stack += parts_of(x)
-            if type(x) is types.FunctionType:
-                yield x
+    return (x for x in walk([root], _in_calls) if type(x) is types.FunctionType)
+
+
+def _in_calls(x: Any) -> list[Any]:
+    if is_among(type(x), LOOKED_INTO):
+        return IN_CALLS.held(x)
+    return list(x) if is_container(x) else []

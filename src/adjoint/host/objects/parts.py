@@ -217,11 +217,14 @@ class Edges:
 
     def held(self, x: Any) -> list[Any]:
         """What these edges of an object lead to; `MISSING` where a cell is not filled."""
-        return [value for values in self._values.get(type(x), self._of_others) for value in values(x)]
+        kind = type(x)
+        known = self._values.get(kind) if type(kind) is type else None  # a metaclass may hash as it likes
+        return [value for values in (self._of_others if known is None else known) for value in values(x)]
 
     def parts(self, x: Any) -> list[Part]:
         """The same, each with its kind and label."""
-        edges = self._edges.get(type(x), self._edges[object])
+        kind: Any = type(x) if type(type(x)) is type else object
+        edges = self._edges.get(kind, self._edges[object])
         return [(kind, *pair) for kind, labels, values in edges for pair in zip(labels(x), values(x), strict=True)]
 
 
