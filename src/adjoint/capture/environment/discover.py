@@ -21,7 +21,18 @@ import numpy as np
 from ...core.primitive import Primitive
 from ...core.traced import Traced
 from ...host.frames.ownership import Owner, owner_of, owner_of_class
-from ...host.objects.parts import MISSING, content_of, dict_of, items_of, placed, places_of
+from ...host.objects.parts import (
+    FUNCTION,
+    MISSING,
+    SELF,
+    Edges,
+    cells_of,
+    content_of,
+    dict_of,
+    items_of,
+    placed,
+    places_of,
+)
 from ..recording.executed import Executed
 from .effect_arguments import read_cells
 from .generated import defaults_of, generated
@@ -56,6 +67,9 @@ UNTOUCHED = ("__dict__", "__weakref__", "__doc__", "__module__", "__abstractmeth
 BARE = frozenset({list, tuple, dict, set, frozenset, bytearray})
 """Types whose objects have no attributes of their own."""
 RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+BOUND = frozenset({types.MethodType, property, types.BuiltinFunctionType, types.MethodWrapperType})
+BEHIND = Edges(FUNCTION, SELF)
+"""What methods and properties are made of."""
 GETTERS = frozenset({operator.attrgetter, operator.itemgetter, operator.methodcaller})
 """Types whose objects never change, though what they refer to may."""
 DESCRIPTION = ("__doc__", "__name__", "__qualname__", "__module__", "__annotations__")
@@ -65,7 +79,7 @@ PARTS = (("__code__", "the code"), ("__defaults__", "the defaults"), ("__kwdefau
 
 def look(*roots: object, executed: Executed | None = None) -> Watch:
     """The surroundings of functions and objects, as they are now; of code that ran alone, if that is known."""
-    return _Looking(executed).at(roots)
+    return _Discovery(executed).at(roots)
 
 
 def names_in_getter(x: Any) -> set[str]:
@@ -84,7 +98,7 @@ def _has_handler(code: types.CodeType) -> bool:
     return bool(code.co_exceptiontable) or any([_has_handler(c) for c in inner])
 
 
-class _Looking:
+class _Discovery:
     def __init__(self, executed: Executed | None) -> None:
         self.watch = Watch()
         self._executed = executed
@@ -147,21 +161,16 @@ class _Looking:
             yield from self._array(x, name, holder)
         elif kind is types.FunctionType:
             yield from self._function(x)
-        elif kind is types.MethodType:
-            yield from (Found(x.__func__, name, holder), Found(x.__self__, name, holder))
+        elif is_among(kind, BOUND):
+            yield from [Found(part, name, holder) for part in BEHIND.held(x)]
         elif issubclass(kind, (staticmethod, classmethod)):
             yield Found(x.__func__, name, holder)
-        elif kind is property:
-            yield from [Found(part, name, holder) for part in (x.fget, x.fset)]
         elif issubclass(kind, RANDOM):
             self.watch.generators.append((x, state_of(x), name))
         elif issubclass(kind, type):
             yield from self._class(x)
         elif issubclass(kind, types.ModuleType):
             self._variables.note_module(x)
-        elif kind is types.BuiltinFunctionType or kind is types.MethodWrapperType:
-            if x.__self__ is not None and type(x.__self__) is not types.ModuleType:
-                yield Found(x.__self__, name, holder)
         else:
             yield from self._object(x, name, holder)
 
@@ -183,7 +192,7 @@ class _Looking:
             return
         holder = Holder(f) if foreign and owner not in SILENT else None
         read = code.co_freevars if run is None or foreign else read_cells(code, f.__globals__, run)
-        for name, cell in zip(code.co_freevars, f.__closure__ or (), strict=True):
+        for name, cell in cells_of(f):
             content = content_of(cell)
             self.watch.cells.append((cell, content, name))
             yield from [Found(content, f" {name!r}", holder)] if name in read else []
