@@ -9,6 +9,7 @@ import types
 import numpy as np
 import pytest
 
+from adjoint.host.objects.copier import Copier
 from adjoint.host.objects.parts import (
     ARGUMENT,
     ATTRIBUTE,
@@ -300,3 +301,141 @@ def test_a_search_has_a_bound():
     assert is_behind([chain], FOLLOWED.held, is_wanted, most=5)
     assert not is_behind([chain], FOLLOWED.held, is_wanted, most=4)
     assert not is_behind([], FOLLOWED.held, is_wanted, most=5)
+
+
+class Replacing(Copier):
+    """A copier that replaces texts, and copies all that is not a number or a class."""
+
+    def of(self, x):
+        """The text in capitals, a copy, or the object."""
+        known = self.made.get(id(x))
+        if known is not None:
+            return known[1]
+        if isinstance(x, str):
+            return self.kept(x, x.upper())
+        return x if isinstance(x, (int, float, type, types.ModuleType, type(None))) else self.copied(x)
+
+    def cell(self, cell):
+        """One for each, also if functions share it."""
+        return self.made[id(cell)][1] if id(cell) in self.made else self.kept(cell, types.CellType())
+
+    def code(self, f):
+        """The same code, and variables in which one is replaced."""
+        return f.__code__, dict(f.__globals__), [name for name in ("WORD_OF_MODULE",) if name in f.__globals__]
+
+    def attributes(self, f, made):
+        """Each replaced."""
+        made.__dict__.update({name: self.of(value) for name, value in f.__dict__.items()})
+
+
+WORD_OF_MODULE = "module"
+
+
+def test_copies_of_functions():
+    """Closure, defaults, keyword defaults, attributes and global variables are others; the function stays."""
+    word = "cell"
+
+    def f(x, y="default", *, z="keyword"):
+        """What it does."""
+        return x, y, z, word, WORD_OF_MODULE
+
+    f.note = "note"
+    made = Replacing().of(f)
+    assert made(1) == (1, "DEFAULT", "KEYWORD", "CELL", "MODULE")
+    assert made.note == "NOTE"
+    assert (made.__name__, made.__qualname__, made.__doc__, made.__module__) == (
+        f.__name__, f.__qualname__, f.__doc__, f.__module__,
+    )  # fmt: skip
+    assert f(1) == (1, "default", "keyword", "cell", "module")
+
+
+def test_copies_of_functions_that_share_a_variable():
+    """And of one whose variable is not filled yet."""
+    count = "one"
+
+    def read():
+        return count
+
+    def write():
+        nonlocal count
+        count = "two"
+
+    def early():
+        return later
+
+    copier = Replacing()
+    new_read, new_write, new_early = copier.of([read, write, early])
+    new_write()
+    assert (new_read(), read()) == ("two", "one")
+    with pytest.raises(NameError):
+        new_early()
+    later = 1
+    assert early() == 1
+
+
+def test_copies_of_functions_in_circles():
+    """Two that call each other: each copy calls the other copy."""
+
+    def even(n):
+        return "even" if n == 0 else odd(n - 1)
+
+    def odd(n):
+        return "odd" if n == 0 else even(n - 1)
+
+    made = Replacing().of(even)
+    assert made(3) == "odd"
+    inner = dict(cells_of(made))["odd"]
+    assert dict(cells_of(content_of(inner)))["even"].cell_contents is made
+
+
+Point = collections.namedtuple("Point", "x y")
+
+
+class Words(list):
+    """A list of its own class."""
+
+
+class Tally(tuple):
+    """A tuple of its own class."""
+
+    __slots__ = ()
+
+
+def test_copies_of_containers_and_objects():
+    """Of the same classes, with items and attributes replaced; circles stay circles."""
+    copier = Replacing()
+    assert copier.of({"a": ("b", ["c"]), 1: Point("x", "y")}) == {"a": ("B", ["C"]), 1: Point("X", "Y")}
+    assert type(copier.of(Words(["a"]))) is Words
+    assert copier.of(Tally(["a"])) == Tally(["A"])
+    assert type(copier.of(Tally(["a"]))) is Tally
+    items: list = ["a"]
+    items.append(items)
+    made = copier.of(items)
+    assert made[0] == "A"
+    assert made[1] is made
+    x = Triple("left")
+    x.me, x.word = x, "word"
+    new = copier.of(x)
+    assert (new.left, new.word, new._Pair__hidden) == ("LEFT", "WORD", "HIDDEN")
+    assert new.me is new
+    assert not hasattr(new, "right")
+    assert copier.of(types.SimpleNamespace(a="b")) == types.SimpleNamespace(a="B")
+    assert x.word == "word"
+
+
+def test_copies_of_methods_and_partials():
+    """The function and the object behind a method; arguments, keywords and attributes of a partial."""
+
+    def show(*args, **words):
+        return args, words
+
+    bound = functools.partial(show, "a", key="b")
+    bound.note = "c"
+    made = Replacing().of(bound)
+    assert made() == (("A",), {"key": "B"})
+    assert made.note == "C"
+    call = Call()
+    call.word = "word"
+    method = Replacing().of(call.method)
+    assert method.__self__ is not call
+    assert method.__self__.word == "WORD"

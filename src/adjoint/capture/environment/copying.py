@@ -19,15 +19,12 @@ from ...host.objects.parts import (
     FUNCTION,
     GLOBAL,
     ITEM,
-    MISSING,
     SELF,
     WORD,
     WORDS,
     Edges,
     attributes_of,
     dict_of,
-    placed,
-    places_of,
 )
 from ...host.objects.walk import Reached, walk
 from .object_state import is_among, is_compiled
@@ -44,23 +41,6 @@ def can_be_copied(x: object) -> bool:
     if type(kind) not in (type, abc.ABCMeta) or owner_of_class(kind) is not Owner.USER or is_compiled(kind):
         return False
     return all([getattr(kind, name, None) is getattr(object, name, None) for name in TELLING])
-
-
-def copied(x: Any, held: Callable[[object, str, Any], Any], keep: Callable[[Any], None]) -> dict[str, Any]:
-    """Make a copy of such an object, and give it to `keep` while it is empty: attributes may refer to it.
-
-    What stands for each attribute says `held`, given where it is kept. They are returned, as the copy has them.
-    """
-    made: Any = types.SimpleNamespace() if type(x) is types.SimpleNamespace else object.__new__(type(x))
-    keep(made)
-    own, new = dict_of(x), dict_of(made)
-    if own is not None and new is not None:
-        new.update({name: held(own, name, value) for name, value in own.items()})
-    for name, place in places_of(type(x)):
-        value = placed(place, x)
-        if value is not MISSING:
-            place.__set__(made, held(x, name, value))
-    return attributes_of(made)
 
 
 def is_named(kind: object) -> bool:
