@@ -12,8 +12,8 @@ import time
 from types import TracebackType
 from typing import Any
 
+from ..host.frames.definition import home
 from ..host.garbage import GcPaused
-from ..host.objects.definition import home
 
 LONG = 2.0
 """Seconds after which silence is not polite any more."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..core.traced import Traced
 from ..core.tree import flatten
-from ..host.code.names import codes_in
+from ..host.code.reach import codes_in
 from ..host.objects.parts import ARGUMENT, CONTENT, DEFAULT, FUNCTION, SELF, WORD, Edges
 
 METHODS = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ...core.traced import Traced
-from ...host.code.names import codes_in, names_of
-from ...host.frames.ownership import Owner, is_users_function, owner_of_class
+from ...host.code.reach import codes_in, is_users_function, names_of, owner_of_class
+from ...host.frames.ownership import Owner
 from ...host.objects.copier import Copier
 from ...host.objects.parts import CELL_CONTENT, MISSING, attributes_of, cells_of, content_of, dict_of
 from ...ir.capture import CaptureTrace

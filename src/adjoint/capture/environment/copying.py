@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...host.code.decode import Instruction, instructions
-from ...host.frames.ownership import Owner, owner_of_class
+from ...host.code.reach import owner_of_class
+from ...host.frames.ownership import Owner
 from ...host.objects.parts import (
     ARGUMENT,
     CELL,

@@ -20,7 +20,8 @@ import numpy as np
 
 from ...core.primitive import Primitive
 from ...core.traced import Traced
-from ...host.frames.ownership import Owner, owner_of, owner_of_class
+from ...host.code.reach import PACKAGES, SILENT, own_names, owner_of_class, version_of
+from ...host.frames.ownership import Owner, owner_of
 from ...host.objects.parts import (
     FUNCTION,
     MISSING,
@@ -56,7 +57,6 @@ from .object_state import (
     referents_of,
     remembered_by,
 )
-from .reach import PACKAGES, SILENT, own_names, version_of
 from .variables import Found, Holder, Variables, is_setting
 from .watch import State, Watch, state_of
 from .world import functions_of, is_of_talker, is_talker, talk_of

@@ -11,20 +11,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...host.code.names import codes_in, names_of
-from ...host.frames.ownership import Owner, owner_of, owner_of_class, package_of
+from ...host.code.reach import (
+    PACKAGES,
+    SILENT,
+    attributes_of,
+    codes_in,
+    globals_of,
+    names_in_sources,
+    names_of,
+    owner_of_class,
+    texts_of,
+)
+from ...host.frames.ownership import Owner, owner_of, package_of
 from ...host.objects.parts import MISSING
 from ..recording.executed import Executed
 from .effect_arguments import handed_in
 from .object_state import is_compiled, is_number, keys_of
-from .reach import (
-    PACKAGES,
-    SILENT,
-    attributes_of,
-    globals_of,
-    names_in_sources,
-    texts_of,
-)
 from .watch import State, Watch
 
 BY_TEXT = frozenset({"globals", "vars", "eval", "exec", "locals"})

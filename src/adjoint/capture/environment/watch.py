@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...host.frames.ownership import is_users_function
+from ...host.code.reach import is_users_function, version_of
 from ...host.objects.parts import MISSING, content_of, getattr_static, placed
 from ...ir.bits import Copy
 from .object_state import Reader, alike, same, still_has
-from .reach import version_of
 
 QUICK: list[Callable[[Watch], Callable[[], bool]]] = []
 """What looks at everything faster than Python does, if there is such: a compiler enters it."""

@@ -15,7 +15,7 @@ import numpy as np
 from ...core.errors import ImpureError, OutputError, message
 from ...core.traced import Traced, snapshot
 from ...core.tree import flatten, holder, ways
-from ...host.objects.definition import home
+from ...host.frames.definition import home
 from ...ir.capture import CaptureTrace, Tests
 from ...ir.counts import LooksAtNumbersError, tells_handles_apart
 from ...ir.effects import Effect, Performance, noted

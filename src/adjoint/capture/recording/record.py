@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.errors import ImpureError, OutputError, message
 from ...core.values import unshared
-from ...host.objects.definition import home
+from ...host.frames.definition import home
 from ...ir.capture import CaptureTrace, ForeignValueError
 from ...ir.effects import also_in_failure
 from ...ir.program import Program

@@ -13,8 +13,9 @@ import numpy as np
 from ...core.primitive import Primitive
 from ...core.trace import Trace
 from ...core.traced import Traced
+from ...host.code.reach import owner_of_class
 from ...host.frames.branch_points import set_variables
-from ...host.frames.ownership import OURS, Owner, owner_of_class
+from ...host.frames.ownership import OURS, Owner
 from ...host.objects.parts import (
     ARGUMENTS,
     ATTRIBUTES,

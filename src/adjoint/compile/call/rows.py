@@ -14,8 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...capture.environment.object_state import ANY, TRANSPARENT, Digest, keys_of, referent_of, referents_of, same
-from ...capture.environment.reach import VERSION, version_of
 from ...capture.environment.watch import State, changed_in_class, holds_what_it_held
+from ...host.code.reach import VERSION, version_of
 from ...host.objects.parts import MISSING, content_of, items_of, placed
 from .objects import MANAGED_DICT, VALUE, peek
 from .raw import raw_rows

@@ -12,7 +12,7 @@ import functools
 import sys
 from collections.abc import Mapping
 from importlib.machinery import EXTENSION_SUFFIXES
-from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FrameType, ModuleType
 from typing import Any
 
 OURS = __name__.partition(".")[0]
@@ -148,16 +148,6 @@ def owner_of_module(name: str) -> Owner:
     """Whose a module is, given its name."""
     module = sys.modules.get(name)
     return owner_of(vars(module) if issubclass(type(module), ModuleType) else {"__name__": name})
-
-
-def owner_of_class(kind: type) -> Owner:
-    """Whose a class is."""
-    return owner_of_module(str(kind.__module__))
-
-
-def is_users_function(f: FunctionType) -> bool:
-    """Whether a function is the user's own."""
-    return owner_of(f.__globals__) is Owner.USER
 
 
 def is_library(frame: FrameType) -> bool:

@@ -13,8 +13,7 @@ import types
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
-from ..code.names import names_of
-from ..frames.ownership import is_users_function
+from ..code.reach import is_users_function, names_of
 
 MISSING: Any = object()
 """What a closure cell holds that is not filled, and a slot that is not set."""

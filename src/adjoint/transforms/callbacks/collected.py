@@ -14,7 +14,8 @@ import numpy as np
 from ...core.errors import ImpureError, message
 from ...core.traced import Traced
 from ...host.code.decode import Instruction, instructions, line_of
-from ...host.frames.ownership import Owner, owner_of, owner_of_class
+from ...host.code.reach import owner_of_class
+from ...host.frames.ownership import Owner, owner_of
 from ...host.objects.parts import CONTENT, MISSING, Edges
 from .reach import OF_OBJECTS, Reach
 

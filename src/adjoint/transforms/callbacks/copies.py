@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from ...core.traced import Traced
-from ...host.frames.ownership import Owner, owner_of_class
+from ...host.code.reach import owner_of_class
+from ...host.frames.ownership import Owner
 from ...host.objects.copier import Copier
 from ...host.objects.parts import MISSING, content_of, globals_used
 from .reach import ATOMS, Reach

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...core.traced import Traced
-from ...host.frames.ownership import Owner, owner_of_class
+from ...host.code.reach import owner_of_class
+from ...host.frames.ownership import Owner
 from ...host.objects.parts import (
     ARGUMENT,
     ATTRIBUTE,

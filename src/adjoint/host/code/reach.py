@@ -9,9 +9,8 @@ import types
 from collections.abc import Container
 from typing import Any
 
-from ...host.code.decode import instructions
-from ...host.code.names import codes_in, names_of
-from ...host.frames.ownership import Owner
+from ..frames.ownership import Owner, owner_of, owner_of_module
+from .decode import instructions
 
 VERSION = 384
 """Where CPython keeps the version of a class: a number that no class has had before, new after every change."""
@@ -48,6 +47,21 @@ SILENT = (Owner.OURS, Owner.LIBRARY)
 """Those that keep nothing in their modules that results depend on, and ask objects for attributes all the time."""
 
 
+def owner_of_function(f: types.FunctionType) -> Owner:
+    """Whose a function is."""
+    return owner_of(f.__globals__)
+
+
+def is_users_function(f: types.FunctionType) -> bool:
+    """Whether a function is the user's own."""
+    return owner_of_function(f) is Owner.USER
+
+
+def owner_of_class(kind: type) -> Owner:
+    """Whose a class is."""
+    return owner_of_module(str(kind.__module__))
+
+
 def own_names(kind: type) -> frozenset[str]:
     """The private attributes that the methods of a class mention: where it keeps what it knows."""
     methods = [f for base in kind.__mro__ for f in vars(base).values() if type(f) is types.FunctionType]
@@ -57,6 +71,12 @@ def own_names(kind: type) -> frozenset[str]:
 @functools.lru_cache(4096)
 def _globals_of(code: types.CodeType) -> frozenset[str]:
     return frozenset([i.value for i in instructions(code) if i.name in ("LOAD_GLOBAL", "LOAD_NAME")])
+
+
+def codes_in(code: types.CodeType, run: Container[Any] | None = None) -> list[types.CodeType]:
+    """A piece of code and those written inside it; only those that have run, if that is known."""
+    inner = [c for c in code.co_consts if isinstance(c, types.CodeType) and (run is None or c in run)]
+    return [code, *[found for c in inner for found in codes_in(c, run)]]
 
 
 def globals_of(code: types.CodeType, run: Container[Any] | None = None) -> set[str]:
@@ -73,6 +93,11 @@ def _attributes_of(code: types.CodeType) -> frozenset[str]:
 def attributes_of(code: types.CodeType, run: Container[Any] | None = None) -> set[str]:
     """The names of attributes that a function reads or sets, with those of the functions inside it."""
     return {name for c in codes_in(code, run) for name in _attributes_of(c)}
+
+
+def names_of(code: types.CodeType, run: Container[Any] | None = None) -> set[str]:
+    """The names of globals and attributes that a function mentions, with those of the functions inside it."""
+    return {name for c in codes_in(code, run) for name in c.co_names}
 
 
 def texts_of(code: types.CodeType, run: Container[Any] | None = None) -> set[str]:

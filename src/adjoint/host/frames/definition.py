@@ -6,8 +6,8 @@ import os
 import types
 from typing import Any
 
-from ..frames.ownership import is_users_function
-from .parts import contents_of
+from ..code.reach import is_users_function
+from ..objects.parts import contents_of
 
 
 def home(fun: Any) -> str:
