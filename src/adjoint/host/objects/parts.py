@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import operator
 import types
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
@@ -43,9 +44,18 @@ def content_of(cell: types.CellType) -> Any:
         return MISSING
 
 
+_content = operator.attrgetter(CELL_CONTENT)
+
+
 def contents_of(f: types.FunctionType) -> list[Any]:
     """What the cells of a function's closure hold, one for each name."""
-    return [content_of(cell) for cell in f.__closure__ or ()]
+    cells = f.__closure__
+    if not cells:
+        return []
+    try:
+        return list(map(_content, cells))  # asked at every call of a transformed function, so without a frame for each
+    except ValueError:
+        return [content_of(cell) for cell in cells]
 
 
 def cells_of(f: types.FunctionType) -> list[tuple[str, types.CellType]]:

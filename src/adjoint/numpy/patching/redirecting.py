@@ -16,13 +16,12 @@ from typing import Any
 
 from ...capture.environment.redirect_calls import redirected
 from ...host.frames.ownership import Owner, owner_of
-from ...host.objects.parts import CONTENT, DEFAULT, Edges, contents_of
+from ...host.objects.parts import contents_of
 from ..numbers.passing import OF_ARRAYS, PASSING
 
 NAMES = frozenset([name.removeprefix(".") for name in PASSING]) - {"hasattr"}
 OWNERS = (Owner.USER, Owner.INSTALLED, Owner.COMPILED)
 """Whose functions are changed."""
-CLOSED_OVER = Edges(CONTENT, DEFAULT)
 LOOKED_AT: dict[int, CodeType] = {}
 """Codes that need no other look, by their address; they are kept, so that no other one gets it."""
 
@@ -79,7 +78,7 @@ def redirect_function(f: FunctionType) -> None:
         seen.add(id(g))
         if id(g.__code__) not in LOOKED_AT and owner_of(g.__globals__) in OWNERS and is_run_by_python(g.__globals__):
             _redirect(g.__globals__, g)
-        held = CLOSED_OVER.held(g)
+        held = [*contents_of(g), *(g.__defaults__ or ())]
         waiting += [inner for x in held for inner in functions_in(x)]
 
 
