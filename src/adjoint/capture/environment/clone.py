@@ -221,13 +221,14 @@ class Clones(Copier):
         names = set() if not is_users_function(f) else names_of(f.__code__)
         overlay = self._overlay(f.__globals__) if names or id(f.__globals__) in self._owners else f.__globals__
         code, needed = redirected(f) if self.calls and names else (f.__code__, {})
-        for name, version in needed.items():
-            self.set_global(f, overlay, name, version)
+        self.set_globals(f, overlay, needed)
         return code, overlay, [name for name in names if name in f.__globals__]
 
-    def set_global(self, f: types.FunctionType, variables: dict[str, Any], name: str, value: Any) -> None:
-        """Set a global variable, and note what it was at first."""
-        variables[name] = self._globals[id(f.__globals__)][2][name] = value
+    def set_globals(self, f: types.FunctionType, variables: dict[str, Any], values: dict[str, Any]) -> None:
+        """Set global variables, and note what they were at first."""
+        if values:
+            variables.update(values)
+            self._globals[id(f.__globals__)][2].update(values)
 
     def attributes(self, f: types.FunctionType, made: types.FunctionType) -> None:
         """What is no input is as it was."""

@@ -27,8 +27,7 @@ from ...host.objects.parts import (
     MISSING,
     SELF,
     Edges,
-    cells_of,
-    content_of,
+    contents_of,
     dict_of,
     items_of,
     placed,
@@ -192,8 +191,7 @@ class _Discovery:
             return
         holder = Holder(f) if foreign and owner not in SILENT else None
         read = code.co_freevars if run is None or foreign else read_cells(code, f.__globals__, run)
-        for name, cell in cells_of(f):
-            content = content_of(cell)
+        for name, cell, content in zip(code.co_freevars, f.__closure__ or (), contents_of(f), strict=True):
             self.watch.cells.append((cell, content, name))
             yield from [Found(content, f" {name!r}", holder)] if name in read else []
         yield from [Found(x, f" among the defaults of {f.__name__!r}", holder) for x in f.__defaults__ or ()]

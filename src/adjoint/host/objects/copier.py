@@ -101,8 +101,8 @@ class Copier(abc.ABC):
             content = content_of(old)
             if new is not old and content is not MISSING:
                 self.fill(name, new, self.held(old, CELL_CONTENT, content))
-        for name in names:
-            self.set_global(f, variables, name, self.held(f.__globals__, name, f.__globals__[name]))
+        known = f.__globals__
+        self.set_globals(f, variables, {name: self.held(known, name, known[name]) for name in names})
         return made
 
     @abc.abstractmethod
@@ -121,6 +121,6 @@ class Copier(abc.ABC):
         """Let the cell of a copy hold what stands for a variable."""
         fill(cell, content)
 
-    def set_global(self, f: types.FunctionType, variables: dict[str, Any], name: str, value: Any) -> None:
-        """Let a global variable of a copy hold what stands for that of the function."""
-        variables[name] = value
+    def set_globals(self, f: types.FunctionType, variables: dict[str, Any], values: dict[str, Any]) -> None:
+        """Let global variables of a copy hold what stands for those of the function."""
+        variables.update(values)

@@ -12,7 +12,12 @@ import functools
 import operator
 import types
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from ..records import NamedTuple
 
 from ..code.reach import is_users_function, names_of
 
@@ -133,19 +138,29 @@ def items_of(x: Any) -> tuple[Any, ...]:
 SEQUENCES: tuple[Any, ...] = (list, tuple, set, frozenset, collections.deque)
 
 
-Labels = Callable[[Any], Iterable[Any]]
-Values = Callable[[Any], Iterable[Any]]
-Readers = dict[str, tuple[Labels, Values]]
-"""By the kinds of edges that a type has: their labels, and what is there."""
+class Reader(NamedTuple):
+    """How the edges of one kind are read."""
+
+    labels: Callable[[Any], Iterable[Any] | None]
+    values: Callable[[Any], Any]
+    """As many; or nothing, where there are none."""
+    is_one: bool = False
+    """Whether it gives the value itself, of which each object has one."""
 
 
-def _one(name: str) -> tuple[Labels, Values]:
-    """An edge of which each object has one: an attribute that Python itself keeps."""
-    return lambda x: (name,), lambda x: (getattr(x, name),)
+Readers = dict[str, Reader]
+"""By the kinds of edges that a type has."""
 
 
-def _in_dict(read: Callable[[Any], dict[Any, Any] | None]) -> tuple[Labels, Values]:
-    return lambda x: read(x) or (), lambda x: (read(x) or {}).values()
+def _one(name: str) -> Reader:
+    """An attribute that Python itself keeps."""
+    return Reader(lambda _: (name,), operator.attrgetter(name), is_one=True)
+
+
+def _named(name: str) -> Reader:
+    """What is in a dict that Python itself keeps."""
+    read = operator.attrgetter(name)
+    return Reader(read, lambda x: (held := read(x)) and held.values())
 
 
 def _names_of_defaults(f: types.FunctionType) -> tuple[str, ...]:
@@ -159,9 +174,10 @@ def _owner(x: Any) -> tuple[Any, ...]:
     return () if own is None or type(own) is types.ModuleType else (own,)
 
 
-_counted: Readers = {ITEM: (lambda x: range(len(x)), iter)}
-_unnamed: tuple[Labels, Values] = (lambda x: (None,) * len(x), iter)
-_bound: Readers = {SELF: (lambda x: ("__self__",) * len(_owner(x)), _owner)}
+_free = operator.attrgetter("__code__.co_freevars")
+_counted: Readers = {ITEM: Reader(lambda x: range(len(x)), iter)}
+_unnamed = Reader(lambda x: (None,) * len(x), iter)
+_bound: Readers = {SELF: Reader(lambda x: ("__self__",) * len(_owner(x)), _owner)}
 
 TABLE: dict[type, Readers] = {
     types.FunctionType: {
@@ -169,14 +185,14 @@ TABLE: dict[type, Readers] = {
         DEFAULTS: _one("__defaults__"),
         WORDS: _one("__kwdefaults__"),
         ATTRIBUTES: _one("__dict__"),
-        CELL: (lambda f: f.__code__.co_freevars, lambda f: f.__closure__ or ()),
-        CONTENT: (lambda f: f.__code__.co_freevars, contents_of),
-        DEFAULT: (_names_of_defaults, lambda f: f.__defaults__ or ()),
-        WORD: _in_dict(lambda f: f.__kwdefaults__),
-        ATTRIBUTE: _in_dict(lambda f: f.__dict__),
-        GLOBAL: (globals_used, lambda f: [f.__globals__[name] for name in globals_used(f)]),
+        CELL: Reader(_free, operator.attrgetter("__closure__")),
+        CONTENT: Reader(_free, contents_of),
+        DEFAULT: Reader(_names_of_defaults, operator.attrgetter("__defaults__")),
+        WORD: _named("__kwdefaults__"),
+        ATTRIBUTE: _named("__dict__"),
+        GLOBAL: Reader(globals_used, lambda f: [f.__globals__[name] for name in globals_used(f)]),
     },
-    types.CellType: {CONTENT: (lambda _: (CELL_CONTENT,), lambda cell: (content_of(cell),))},
+    types.CellType: {CONTENT: Reader(lambda _: (CELL_CONTENT,), content_of, is_one=True)},
     types.MethodType: {FUNCTION: _one("__func__"), SELF: _one("__self__")},
     types.BuiltinFunctionType: _bound,
     types.MethodWrapperType: _bound,
@@ -185,14 +201,14 @@ TABLE: dict[type, Readers] = {
         ARGUMENTS: _one("args"),
         WORDS: _one("keywords"),
         ATTRIBUTES: _one("__dict__"),
-        ARGUMENT: (lambda p: range(len(p.args)), lambda p: p.args),
-        WORD: _in_dict(lambda p: p.keywords),
-        ATTRIBUTE: _in_dict(lambda p: p.__dict__),
+        ARGUMENT: Reader(lambda p: range(len(p.args)), operator.attrgetter("args")),
+        WORD: _named("keywords"),
+        ATTRIBUTE: _named("__dict__"),
     },
     staticmethod: {FUNCTION: _one("__func__")},
     classmethod: {FUNCTION: _one("__func__")},
-    property: {FUNCTION: (lambda _: ("fget", "fset"), lambda p: (p.fget, p.fset))},
-    dict: {KEY: _unnamed, ITEM: (iter, dict.values)},
+    property: {FUNCTION: Reader(lambda _: ("fget", "fset"), operator.attrgetter("fget", "fset"))},
+    dict: {KEY: _unnamed, ITEM: Reader(iter, dict.values)},
     list: _counted,
     tuple: _counted,
     collections.deque: _counted,
@@ -201,45 +217,54 @@ TABLE: dict[type, Readers] = {
 }
 """The edges of objects of exactly these types; any other has attributes."""
 
-
 OTHERS: Readers = {
-    ATTRIBUTE: _in_dict(dict_of),
-    SLOT: (lambda x: [name for name, _ in _slots(x)], lambda x: [value for _, value in _slots(x)]),
+    ATTRIBUTE: Reader(dict_of, lambda x: (own := dict_of(x)) and own.values()),
+    SLOT: Reader(lambda x: [name for name, _ in _slots(x)], lambda x: [value for _, value in _slots(x)]),
 }
 """The edges of objects of any other type."""
 
 
 def _slots(x: Any) -> list[tuple[str, Any]]:
     """The slots of an object that are set, and what they hold."""
-    slots = [(name, placed(place, x)) for name, place in slots_of(type(x))]  # type: ignore[arg-type]
-    return [(name, value) for name, value in slots if value is not MISSING]
+    slots = slots_of(type(x))  # type: ignore[arg-type]
+    return [(name, value) for name, place in slots if (value := placed(place, x)) is not MISSING]
 
 
 class Edges:
     """A choice of kinds of edges, in the order in which they are followed."""
 
     def __init__(self, *kinds: str) -> None:
-        types_of_objects = {**TABLE, object: OTHERS}
-        self._edges = {t: [(k, *readers[k]) for k in kinds if k in readers] for t, readers in types_of_objects.items()}
-        self._values = {t: [values for *_, values in edges] for t, edges in self._edges.items()}
-        self._of_others = self._values[object]
+        self._edges = {t: [(k, readers[k]) for k in kinds if k in readers] for t, readers in TABLE.items()}
+        self._others = [(k, OTHERS[k]) for k in kinds if k in OTHERS]
+        self._values = {t: [(r.values, r.is_one) for _, r in edges] for t, edges in self._edges.items()}
+        self._values_of_others = [(r.values, r.is_one) for _, r in self._others]
 
     def held(self, x: Any) -> list[Any]:
         """What these edges of an object lead to; `MISSING` where a cell is not filled."""
         kind = type(x)
         known = self._values.get(kind) if type(kind) is type else None  # a metaclass may hash as it likes
-        return [value for values in (self._of_others if known is None else known) for value in values(x)]
+        held: list[Any] = []
+        for read, is_one in self._values_of_others if known is None else known:
+            value = read(x)
+            if is_one:
+                held.append(value)
+            elif value:
+                held += value
+        return held
 
     def parts(self, x: Any) -> list[Part]:
         """The same, each with its kind and label."""
-        kind: Any = type(x) if type(type(x)) is type else object
-        edges = self._edges.get(kind, self._edges[object])
-        return [(kind, *pair) for kind, labels, values in edges for pair in zip(labels(x), values(x), strict=True)]
+        kind = type(x)
+        known = self._edges.get(kind) if type(kind) is type else None
+        held: list[Part] = []
+        for name, reader in self._others if known is None else known:
+            values = reader.values(x)
+            values = (values,) if reader.is_one else values or ()
+            held += [(name, label, value) for label, value in zip(reader.labels(x) or (), values, strict=True)]
+        return held
 
 
-EVERY = Edges(
-    *dict.fromkeys([kind for readers in (*TABLE.values(), OTHERS) for kind in readers if kind not in HOLDERS])
-)
+EVERY = Edges(*{kind: None for readers in (*TABLE.values(), OTHERS) for kind in readers if kind not in HOLDERS})
 
 
 def parts(x: Any, edges: Edges = EVERY) -> list[Part]:
