@@ -1,8 +1,8 @@
 """Looking for what a function uses besides its arguments: closure cells, globals, attributes, what is in containers.
 
 Every object that can be reached is looked into, whoever wrote its class: its dict, its slots, its items, what a
-compiled type refers to or would pickle (`holding.py`). What cannot be looked into is named, so that the function is
-not recorded.
+compiled type refers to or would pickle (`object_state.py`). What cannot be looked into is named, so that the function
+is not recorded.
 Code that has not run is left out where that is known (`executed.py`).
 """
 

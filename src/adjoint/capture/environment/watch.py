@@ -1,7 +1,7 @@
 """What a function uses besides its arguments, as it was: a recording relies on all of it.
 
 Before each run a `Watch` says whether everything is still as it was, and after a recording what the function itself has
-changed. What belongs there is found in `looking.py`.
+changed. What belongs there is found in `discover.py`.
 """
 
 from __future__ import annotations
