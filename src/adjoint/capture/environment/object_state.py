@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from ...host.frames.variables import state_of_generator
 from ...host.objects.parts import MISSING, dict_of, items_of
 
 ANY: Any = object()
@@ -130,14 +131,6 @@ def decimals_of(x: Any) -> tuple[Any, ...]:
 def remembered_by(x: object) -> list[dict[Any, Any]]:
     """The results that a cached function remembers, by arguments."""
     return [r for r in referents_of(x) if type(r) is dict]
-
-
-def frame_of(x: object) -> tuple[Any, ...]:
-    """Where a generator or coroutine stands, and its variables."""
-    frame = next(
-        (f for f in (getattr(x, k, None) for k in ("gi_frame", "cr_frame", "ag_frame")) if f is not None), None
-    )
-    return () if frame is None else (frame.f_lasti, *frame.f_locals.values())
 
 
 def referents_of(x: object) -> tuple[Any, ...]:
@@ -310,7 +303,7 @@ READERS: tuple[tuple[Any, Reader], ...] = (
     (np.void, lambda x: (x.dtype, x.tobytes())),
     (contextvars.ContextVar, context_of),
     (REFERENCES, referent_of),
-    (ITERATING, frame_of),
+    (ITERATING, state_of_generator),
     (np.flatiter, lambda x: (x.base, x.index)),
 )
 """How objects are read that are neither plain ones with attributes nor compiled in a way that only they know."""

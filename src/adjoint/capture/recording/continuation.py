@@ -18,6 +18,7 @@ import numpy as np
 from ...core.traced import Traced
 from ...host.frames.liveness import resumption_of
 from ...host.frames.ownership import is_users_code
+from ...host.frames.variables import instruction_of, variables_in
 from ...host.objects.parts import ATTRIBUTES, CONTENT, DEFAULTS, WORDS, Edges
 from ...ir.bits import Copy
 from ...ir.counts import Number
@@ -105,7 +106,7 @@ def standing(frame: types.FrameType, root: types.FrameType, iterating: Iterating
         iterators = [iterating(here, loop) for loop in needed.loops] if needed is not None else []
         if needed is None or None in iterators:
             return None
-        names = sorted(needed.variables.intersection(here.f_locals.keys()))
+        names = sorted(needed.variables.intersection(variables_in(here).keys()))
         found.append(FrameState(here, names, [x for x in iterators if x is not None], needed.is_open))
         here = here.f_back
     return found if here is root else None
@@ -117,11 +118,12 @@ def continuation_of(frames: Sequence[FrameState], tested: Traced) -> Continuatio
     seen.facts.append(Fact(_type_in_words(tested.value)))
     try:
         for frame, names, iterators, _ in frames:
-            seen.facts += [frame.f_code, Fact(frame.f_lasti)]
-            variables = frame.f_locals
+            code, place = instruction_of(frame)
+            seen.facts += [code, Fact(place)]
+            variables = variables_in(frame)
             for name in names:
                 seen.facts.append(Fact(name))
-                seen.names[len(seen.facts)] = frame.f_code, frame.f_lasti, name
+                seen.names[len(seen.facts)] = code, place, name
                 seen.look(variables[name])
             for iterator in iterators:
                 seen.look((iterator.following, iterator.limits))

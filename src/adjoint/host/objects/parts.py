@@ -138,7 +138,7 @@ def items_of(x: Any) -> tuple[Any, ...]:
 SEQUENCES: tuple[Any, ...] = (list, tuple, set, frozenset, collections.deque)
 
 
-class Reader(NamedTuple):
+class EdgeReader(NamedTuple):
     """How the edges of one kind are read."""
 
     labels: Callable[[Any], Iterable[Any] | None]
@@ -148,19 +148,19 @@ class Reader(NamedTuple):
     """Whether it gives the value itself, of which each object has one."""
 
 
-Readers = dict[str, Reader]
+Readers = dict[str, EdgeReader]
 """By the kinds of edges that a type has."""
 
 
-def _one(name: str) -> Reader:
+def _one(name: str) -> EdgeReader:
     """An attribute that Python itself keeps."""
-    return Reader(lambda _: (name,), operator.attrgetter(name), is_one=True)
+    return EdgeReader(lambda _: (name,), operator.attrgetter(name), is_one=True)
 
 
-def _named(name: str) -> Reader:
+def _named(name: str) -> EdgeReader:
     """What is in a dict that Python itself keeps."""
     read = operator.attrgetter(name)
-    return Reader(read, lambda x: (held := read(x)) and held.values())
+    return EdgeReader(read, lambda x: (held := read(x)) and held.values())
 
 
 def _names_of_defaults(f: types.FunctionType) -> tuple[str, ...]:
@@ -175,9 +175,9 @@ def _owner(x: Any) -> tuple[Any, ...]:
 
 
 _free = operator.attrgetter("__code__.co_freevars")
-_counted: Readers = {ITEM: Reader(lambda x: range(len(x)), iter)}
-_unnamed = Reader(lambda x: (None,) * len(x), iter)
-_bound: Readers = {SELF: Reader(lambda x: ("__self__",) * len(_owner(x)), _owner)}
+_counted: Readers = {ITEM: EdgeReader(lambda x: range(len(x)), iter)}
+_unnamed = EdgeReader(lambda x: (None,) * len(x), iter)
+_bound: Readers = {SELF: EdgeReader(lambda x: ("__self__",) * len(_owner(x)), _owner)}
 
 TABLE: dict[type, Readers] = {
     types.FunctionType: {
@@ -185,14 +185,14 @@ TABLE: dict[type, Readers] = {
         DEFAULTS: _one("__defaults__"),
         WORDS: _one("__kwdefaults__"),
         ATTRIBUTES: _one("__dict__"),
-        CELL: Reader(_free, operator.attrgetter("__closure__")),
-        CONTENT: Reader(_free, contents_of),
-        DEFAULT: Reader(_names_of_defaults, operator.attrgetter("__defaults__")),
+        CELL: EdgeReader(_free, operator.attrgetter("__closure__")),
+        CONTENT: EdgeReader(_free, contents_of),
+        DEFAULT: EdgeReader(_names_of_defaults, operator.attrgetter("__defaults__")),
         WORD: _named("__kwdefaults__"),
         ATTRIBUTE: _named("__dict__"),
-        GLOBAL: Reader(globals_used, lambda f: [f.__globals__[name] for name in globals_used(f)]),
+        GLOBAL: EdgeReader(globals_used, lambda f: [f.__globals__[name] for name in globals_used(f)]),
     },
-    types.CellType: {CONTENT: Reader(lambda _: (CELL_CONTENT,), content_of, is_one=True)},
+    types.CellType: {CONTENT: EdgeReader(lambda _: (CELL_CONTENT,), content_of, is_one=True)},
     types.MethodType: {FUNCTION: _one("__func__"), SELF: _one("__self__")},
     types.BuiltinFunctionType: _bound,
     types.MethodWrapperType: _bound,
@@ -201,14 +201,14 @@ TABLE: dict[type, Readers] = {
         ARGUMENTS: _one("args"),
         WORDS: _one("keywords"),
         ATTRIBUTES: _one("__dict__"),
-        ARGUMENT: Reader(lambda p: range(len(p.args)), operator.attrgetter("args")),
+        ARGUMENT: EdgeReader(lambda p: range(len(p.args)), operator.attrgetter("args")),
         WORD: _named("keywords"),
         ATTRIBUTE: _named("__dict__"),
     },
     staticmethod: {FUNCTION: _one("__func__")},
     classmethod: {FUNCTION: _one("__func__")},
-    property: {FUNCTION: Reader(lambda _: ("fget", "fset"), operator.attrgetter("fget", "fset"))},
-    dict: {KEY: _unnamed, ITEM: Reader(iter, dict.values)},
+    property: {FUNCTION: EdgeReader(lambda _: ("fget", "fset"), operator.attrgetter("fget", "fset"))},
+    dict: {KEY: _unnamed, ITEM: EdgeReader(iter, dict.values)},
     list: _counted,
     tuple: _counted,
     collections.deque: _counted,
@@ -218,8 +218,8 @@ TABLE: dict[type, Readers] = {
 """The edges of objects of exactly these types; any other has attributes."""
 
 OTHERS: Readers = {
-    ATTRIBUTE: Reader(dict_of, lambda x: (own := dict_of(x)) and own.values()),
-    SLOT: Reader(lambda x: [name for name, _ in _slots(x)], lambda x: [value for _, value in _slots(x)]),
+    ATTRIBUTE: EdgeReader(dict_of, lambda x: (own := dict_of(x)) and own.values()),
+    SLOT: EdgeReader(lambda x: [name for name, _ in _slots(x)], lambda x: [value for _, value in _slots(x)]),
 }
 """The edges of objects of any other type."""
 
