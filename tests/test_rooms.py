@@ -236,6 +236,30 @@ def test_classes_have_names_of_their_own():
     assert {name: places for name, places in found.items() if len(places) > 1}.keys() == HOMONYMS.keys()
 
 
+HANDS_ON = {
+    "optim/reuse.py": "a room that uses public names only, and there is none for what a function closes over",
+    "training/checkpoints/anatomy.py": "likewise; it names slots in what is written to files",
+}
+"""Files outside `host` that look into cells or slots themselves: why."""
+
+
+def looked_into(file: Path) -> list[int]:
+    """The lines that read or set what a cell holds, or read the slots of a class; not those that declare slots."""
+    names = ("cell_contents", "__slots__")
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if (isinstance(node, ast.Attribute) and node.attr in names)
+        or (isinstance(node, ast.Constant) and node.value in names)
+    ]
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if not name_of(f).startswith("host/")], ids=name_of)
+def test_only_host_looks_into_cells_and_slots(file):
+    """What an object holds says `host/objects/parts.py`."""
+    assert bool(looked_into(file)) == (name_of(file) in HANDS_ON)
+
+
 def test_exceptions_are_still_needed():
     """An exception that is no longer used is taken off the list."""
     for name, up in EXCEPTIONS:

@@ -55,3 +55,27 @@ def test_form_of_a_tree():
     assert KNOWN[Normal].names == ("w",)
     assert form_of(rebuild, ["x", "y"]) == {"a": [Parts(Normal, {}, {"w": "x"})], "b": "y"}
     assert isinstance(rebuild([np.ones(2), 1.0])["a"][0], Normal)
+
+
+@ad.tree.register(fields=("scale",))
+class Slotted:
+    """A registered class with slots, one of them private, and a dict."""
+
+    __slots__ = ("__dict__", "__name", "scale")
+
+    def __init__(self, scale, name):
+        self.scale, self.__name = scale, name
+
+    def name(self):
+        """What the private slot holds."""
+        return self.__name
+
+
+def test_slots_of_registered_classes():
+    """All that are set stay what they are, also under names that only the class itself can say."""
+    x = Slotted(np.array([1.0, 2.0]), "left")
+    x.side = "first"
+    g = ad.grad(lambda x: np.sum(x.scale**2))(x)
+    assert g.name() == "left"
+    assert g.side == "first"
+    assert np.array_equal(g.scale, [2.0, 4.0])

@@ -56,6 +56,19 @@ class Slotted:
         return x * x - self.a
 
 
+class Hidden:
+    """An object whose slot has a name that only its class can say."""
+
+    __slots__ = ("__a",)
+
+    def __init__(self, a):
+        self.__a = a
+
+    def equation(self, x):
+        """The equation of sqrt(a)."""
+        return x * x - self.__a
+
+
 def by_keyword(a):
     """The default of a keyword."""
 
@@ -108,6 +121,7 @@ PLACES = {
     "object": lambda a: brentq(Model(a), 0.0, 9.0),
     "frozen": lambda a: brentq(Frozen(a).equation, 0.0, 9.0),
     "slots": lambda a: brentq(Slotted(a).equation, 0.0, 9.0),
+    "private slots": lambda a: brentq(Hidden(a).equation, 0.0, 9.0),
     "global": lambda a: brentq(lambda x: 2.0 * x * x - a * WEIGHTS[1], 0.0, 9.0),
     "jitted": lambda a: brentq(ad.jit(lambda x: x * x - a), 0.0, 9.0),
     "gradient": lambda a: brentq(ad.grad(lambda x: x**3 / 3.0 - a * x), 0.1, 9.0),

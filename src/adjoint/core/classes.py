@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..host.objects.parts import slots_of
 from .errors import InputError, message
 from .traced import LOCAL, Traced
 from .values import describe
@@ -202,7 +203,7 @@ def _checked(kind: type, name: str, value: Any) -> Any:
 
 def by_fields(kind: type, fields: tuple[str, ...]) -> tuple[Any, Any]:
     """How objects are taken apart and put together whose parts are attributes of these names."""
-    slots = [name for base in kind.__mro__ for name in getattr(base, "__slots__", ())]
+    slots = [name for name, _ in slots_of(kind)]
 
     def split(x: Any) -> tuple[list[Any], tuple[tuple[str, Any], ...], tuple[str, ...]]:
         names = [*getattr(x, "__dict__", ()), *[name for name in slots if hasattr(x, name)]]

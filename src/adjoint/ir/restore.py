@@ -13,6 +13,12 @@ from typing import Any
 from ..core.traced import Traced
 from ..core.tree import flatten
 from ..host.code.reach import codes_in
+from ..host.objects.parts import ARGUMENT, CONTENT, DEFAULT, FUNCTION, SELF, WORD, Edges
+
+METHODS = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
+CALLABLES = (types.FunctionType, functools.partial, *METHODS)
+CLOSED_OVER = Edges(CONTENT, DEFAULT, FUNCTION, SELF, ARGUMENT, WORD)
+"""Where a function has values from the code around it."""
 
 
 class Restore:
@@ -39,7 +45,7 @@ class Restore:
         if kind is functools.partial:
             words = {key: self(value) for key, value in x.keywords.items()}
             return functools.partial(self(x.func), *map(self, x.args), **words)
-        if kind in (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType):
+        if kind in METHODS:
             return self._method(x)
         return x
 
@@ -74,20 +80,6 @@ def _name_of(method: Any) -> str:
 
 def values_in(x: Any) -> list[Traced]:
     """The traced values that a function has from the code around it: in its closure, its defaults, its words."""
-    kind = type(x)
-    if kind is functools.partial:
-        held = [x.func, *x.args, *x.keywords.values()]
-    elif kind in (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType):
-        held = [x.__self__]
-    elif kind is types.FunctionType:
-        held = [*map(_content, x.__closure__ or ()), *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
-    else:
+    if type(x) not in CALLABLES:
         return [leaf for leaf in flatten(x)[0] if isinstance(leaf, Traced)]
-    return [v for part in held for v in ([] if type(part) is types.FunctionType else values_in(part))]
-
-
-def _content(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # not filled yet
-        return None
+    return [v for part in CLOSED_OVER.held(x) for v in ([] if type(part) is types.FunctionType else values_in(part))]

@@ -21,6 +21,7 @@ import numpy  # not `np`, which `naming` exchanges in modules of this library: t
 import numpy as np
 
 from ..core.traced import LOCAL, Traced
+from ..host.objects.parts import contents_of
 from ..numpy.dispatch.lists import aware
 from ..numpy.patching.constructors import MAKERS
 from ..numpy.patching.index_tricks import VERSIONS
@@ -129,7 +130,7 @@ def _function(value: FunctionType, old: Any, new: dict[str, Any], copies: dict[i
     """A function with the twin's names: its own, or one that encloses such a function, as decorators give."""
     if id(value) in copies:
         return copies[id(value)]
-    cells = [_content(cell) for cell in value.__closure__ or ()]
+    cells = contents_of(value)
     inner = [c for c in cells if isinstance(c, FunctionType) and c.__globals__ is old]
     if value.__globals__ is not old and not inner:
         return value
@@ -140,13 +141,6 @@ def _function(value: FunctionType, old: Any, new: dict[str, Any], copies: dict[i
     made.__kwdefaults__, made.__doc__, made.__module__ = value.__kwdefaults__, value.__doc__, value.__module__
     copies[id(value)] = made
     return made
-
-
-def _content(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # not filled yet
-        return None
 
 
 _handles: list[ModuleType] = []

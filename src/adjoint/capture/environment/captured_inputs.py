@@ -12,14 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.traced import Traced
+from ...host.objects.parts import CELL_CONTENT, MISSING, items_of
 from ...ir.counts import Number, is_count
 from ...ir.program import KINDS
 from .copying import is_named
-from .object_state import ANY, MISSING, items_of, same
+from .object_state import ANY, same
 from .watch import Watch
-
-CONTENT = "cell_contents"
-"""What stands for the name of what a closure cell holds: Python's own."""
 
 
 class Variable:
@@ -27,7 +25,7 @@ class Variable:
 
     __slots__ = ("key", "owner")
 
-    def __init__(self, owner: Any, key: Any = CONTENT) -> None:
+    def __init__(self, owner: Any, key: Any = CELL_CONTENT) -> None:
         self.owner = owner
         self.key = key
 
@@ -200,7 +198,7 @@ def _watched(watch: Watch) -> Iterator[tuple[Variable, Any]]:
 def left_out(watch: Watch, variables: Iterable[Variable]) -> None:
     """Let a watch no longer look at these."""
     places = {v.place for v in variables}
-    watch.cells = [c for c in watch.cells if (id(c[0]), CONTENT) not in places]
+    watch.cells = [c for c in watch.cells if (id(c[0]), CELL_CONTENT) not in places]
     watch.entries = [e for e in watch.entries if (id(e[0]), e[1]) not in places]
     watch.places = [p for p in watch.places if (id(p[0]), p[1].__name__) not in places]
     watch.classes = [
@@ -224,6 +222,8 @@ def _with_gaps(container: object, was: tuple[object, ...], places: set[tuple[int
 
 def still_read(watch: Watch, variables: Iterable[Variable]) -> bool:
     """Whether what a copy reaches includes one of these as it is."""
-    reached = {(id(cell), CONTENT) for cell, *_ in watch.cells} | {(id(owner), key) for owner, key, *_ in watch.entries}
+    reached = {(id(cell), CELL_CONTENT) for cell, *_ in watch.cells} | {
+        (id(owner), key) for owner, key, *_ in watch.entries
+    }
     owners = {*watch.seen} - {id(v.owner) for v in variables if isinstance(v.owner, type)}  # they have no copies
     return any([v.place in reached or id(v.owner) in owners for v in variables])

@@ -17,20 +17,22 @@ import numpy as np
 from ...core.traced import Traced
 from ...host.code.reach import codes_in, is_users_function, names_of, owner_of_class
 from ...host.frames.ownership import Owner
+from ...host.objects.copier import Copier
+from ...host.objects.parts import CELL_CONTENT, MISSING, attributes_of, cells_of, content_of, dict_of
 from ...ir.capture import CaptureTrace
 from ...ir.program import KINDS
 from ...ir.restore import Restore
 from ..recording.executed import Executed
-from .captured_inputs import CONTENT, Variable, kind_of, numbers_in
-from .copying import attributes_of, behind, can_be_copied, copied, is_container
-from .object_state import MISSING, dict_of, same
+from .captured_inputs import Variable, kind_of, numbers_in
+from .copying import behind, can_be_copied, is_container
+from .object_state import same
 from .redirect_calls import has_versions, redirected
 
 WARNED = "__warningregistry__"
 """Where Python notes which warnings a module has given: nobody computes with it."""
 
 
-class Clones:
+class Clones(Copier):
     """The copies made for one recording, of what is behind these roots."""
 
     def __init__(
@@ -42,6 +44,7 @@ class Clones:
         calls: bool = False,
         variables: dict[tuple[int, Any], Any] | None = None,
     ) -> None:
+        super().__init__()
         self.capture = capture
         self.calls = calls
         """Whether calls of `float` and the like go to versions that take handles."""
@@ -54,7 +57,6 @@ class Clones:
             self._behind.update(behind(roots, self._is_owner, objects=True))
         self._objects: list[tuple[Any, dict[str, Any]]] = []
         self._dicts: list[tuple[Any, dict[str, Any]]] = []
-        self._made: dict[int, tuple[Any, Any]] = {}
         self._inputs = [(h, h.value) for handle in self.variables.values() for h in numbers_in(handle)]
         self._handles: list[tuple[Traced, np.ndarray]] = []
         self._cells: list[tuple[types.CellType, Any, str]] = []
@@ -63,36 +65,26 @@ class Clones:
 
     def of(self, x: Any) -> Any:
         """What stands for an object in the recording: itself, if no captured array is behind it."""
-        known = self._made.get(id(x))
+        known = self.made.get(id(x))
         if known is not None:
             return known[1]
         kind = type(x)
         if kind is np.ndarray and x.dtype.kind in KINDS:
-            return self._kept(x, self._handle(x))
-        if kind is types.FunctionType:
-            return self._function(x)
-        if kind is types.MethodType:
-            return self._kept(x, types.MethodType(self.of(x.__func__), self.of(x.__self__)))
-        if kind is functools.partial:
-            words = {k: self._held(x.keywords, k, v) for k, v in x.keywords.items()}
-            made = functools.partial(self.of(x.func), *map(self.of, x.args), **words)
-            vars(made).update({k: self._held(vars(x), k, v) for k, v in vars(x).items()})
-            self._dicts.append((made, dict(vars(made))))
-            return self._kept(x, made)
-        if id(x) in self._behind:
-            return self._container(x) if is_container(x) else self._object(x) if can_be_copied(x) else x
-        return x
+            return self.kept(x, self._handle(x))
+        if kind is types.FunctionType or kind is types.MethodType or kind is functools.partial:
+            return self.copied(x)
+        return self.copied(x) if id(x) in self._behind and (is_container(x) or can_be_copied(x)) else x
 
     def place_of(self, variable: Variable) -> Variable | None:
         """Where the copies keep what a variable of the user's holds; None if it was not copied."""
         owner = variable.owner
-        for x, made in self._made.values():
+        for x, made in self.made.values():
             if x is owner:
                 return Variable(made, variable.key)
             if dict_of(x) is owner is not None:
                 return Variable(dict_of(made), variable.key)
             if type(x) is types.FunctionType and type(owner) is types.CellType and x is not made:
-                for old, new in zip(x.__closure__ or (), made.__closure__ or (), strict=True):
+                for (_, old), (_, new) in zip(cells_of(x), cells_of(made), strict=True):
                     if old is owner:
                         return Variable(new)
         overlay = self._globals.get(id(owner))
@@ -101,7 +93,7 @@ class Clones:
     def copied_objects(self) -> list[Any]:
         """The objects that copies were made of."""
         copies = {id(made) for made, _ in self._objects}
-        return [x for x, made in self._made.values() if id(made) in copies]
+        return [x for x, made in self.made.values() if id(made) in copies]
 
     def _is_wanted(self, x: Any) -> bool:
         """Whether something is an array, or a function that calls what has a version for handles."""
@@ -124,12 +116,11 @@ class Clones:
             if handle.value is not array:  # written to
                 return f"a captured array of shape {np.shape(array)}"
         for cell, was, name in self._cells:
-            if cell.cell_contents is not was:
+            if content_of(cell) is not was:
                 return f"the captured variable {name!r}"
         for container, was in self._containers:
-            now = list(container.items()) if isinstance(container, dict) else list(container)
-            flat = [x for pair in now for x in pair] if isinstance(container, dict) else now
-            if len(flat) != len(was) or any([a is not b for a, b in zip(flat, was, strict=True)]):
+            now = _flat(container)
+            if len(now) != len(was) or any([a is not b for a, b in zip(now, was, strict=True)]):
                 return f"a captured {type(container).__name__}"
         attributes = [(x, attributes_of(x), held) for x, held in self._objects]
         for x, now, held in [*attributes, *[(x, vars(x), held) for x, held in self._dicts]]:
@@ -144,7 +135,7 @@ class Clones:
 
     def replaced(self) -> list[Variable]:
         """The variables of the user's whose copies hold another number or array than they did."""
-        originals = {id(made): x for x, made in self._made.values()}
+        originals = {id(made): x for x, made in self.made.values()}
         places: list[tuple[Any, Any]] = []
         for made, held in self._objects:
             x, now = originals[id(made)], attributes_of(made)
@@ -152,15 +143,11 @@ class Clones:
             places += [(own if name in own else x, name) for name in held if not same(now.get(name), held[name])]
         for made, held in self._dicts:
             places += [(vars(originals[id(made)]), k) for k in held if not same(vars(made).get(k), held[k])]
-        for f, made in self._made.values():
+        for f, made in self.made.values():
             if type(f) is types.FunctionType and f is not made:
-                pairs = zip(f.__closure__ or (), made.__closure__ or (), strict=True)
-                cells = {id(new): old for old, new in pairs}
-                places += [
-                    (cells[id(c)], CONTENT)
-                    for c, was, _ in self._cells
-                    if id(c) in cells and c.cell_contents is not was
-                ]
+                cells = {id(new): old for (_, old), (_, new) in zip(cells_of(f), cells_of(made), strict=True)}
+                changed = [c for c, was, _ in self._cells if id(c) in cells and content_of(c) is not was]
+                places += [(cells[id(c)], CELL_CONTENT) for c in changed]
         for module, overlay, start in self._globals.values():
             places += [(module, name) for name in start if overlay.get(name, self) is not start[name]]
         for container, _ in self._containers:
@@ -174,7 +161,7 @@ class Clones:
         if executed is None:
             return None
         codes = {
-            made: code for f, g in self._made.values() if type(f) is types.FunctionType for made, code in _pairs(g, f)
+            made: code for f, g in self.made.values() if type(f) is types.FunctionType for made, code in _pairs(g, f)
         }
         modules = {id(overlay): module for module, overlay, _ in self._globals.values()}
         return {codes.get(code, code): modules.get(id(variables), variables) for code, variables in executed.items()}
@@ -183,76 +170,70 @@ class Clones:
         """The way back from the copies."""
         handles = [(array, handle) for handle, array in self._handles]
         modules = [(module, overlay) for module, overlay, _ in self._globals.values()]
-        return Restore([*self._made.values(), *handles], modules)
-
-    def _kept(self, x: object, made: object) -> Any:
-        self._made[id(x)] = (x, made)  # x itself is kept too, so that its number is not given to another object
-        return made
+        return Restore([*self.made.values(), *handles], modules)
 
     def _handle(self, x: np.ndarray) -> Traced:
         handle = self.capture.captured(x)
         self._handles.append((handle, x))
         return handle
 
-    def _held(self, owner: object, key: object, value: object) -> Any:
-        """What stands for the content of a variable."""
+    def held(self, owner: object, key: object, value: Any) -> Any:
+        """What stands for the content of a variable: the handle of an input, if it is one."""
         handle = self.variables.get((id(owner), key)) if self._owners else None
         return self.of(value) if handle is None else handle
 
-    def _set(self, owner: object, key: object, value: object) -> Any:
-        """What stands for an attribute of a function: what is no input is as it was."""
-        return self.variables.get((id(owner), key), value)
-
-    def _object(self, x: object) -> Any:
-        held = copied(x, self._held, lambda made: self._kept(x, made))
-        made = self._made[id(x)][1]
-        self._objects.append((made, held))
+    def instance(self, x: Any) -> Any:
+        """A copy, with what its attributes were at first."""
+        made = super().instance(x)
+        self._objects.append((made, attributes_of(made)))
         return made
 
-    def _container(self, x: Any) -> Any:
-        if type(x) is dict:
-            made: Any = {k: self._held(x, k, v) for k, v in x.items()}
-            self._containers.append((made, [part for pair in made.items() for part in pair]))
-        else:
-            items = [self._held(x, k, v) for k, v in enumerate(x)]
-            made = items if type(x) is list else tuple.__new__(type(x), items)
-            if type(x) is list:
-                self._containers.append((made, list(made)))
-        return self._kept(x, made)
+    def partial(self, x: Any) -> Any:
+        """A copy, with what its attributes were at first."""
+        made = super().partial(x)
+        self._dicts.append((made, dict(vars(made))))
+        return made
 
-    def _function(self, f: types.FunctionType) -> Any:
-        """A copy with cells and globals of its own; functions may refer to each other in circles.
+    def container(self, x: Any) -> Any:
+        """A copy, with what was in it at first."""
+        made = super().container(x)
+        self._containers.append((made, _flat(made)))
+        return made
+
+    def function(self, f: types.FunctionType) -> Any:
+        """A copy with cells and globals of its own.
 
         A function that no array is behind stays itself, so that who compares functions finds them the same.
         """
-        if id(f) not in self._behind:
-            return self._kept(f, f)
-        cells = tuple([types.CellType() for _ in f.__closure__ or ()])
+        return super().function(f) if id(f) in self._behind else self.kept(f, f)
+
+    def cell(self, cell: types.CellType) -> types.CellType:
+        """A variable of the copy alone."""
+        return types.CellType()
+
+    def fill(self, name: str, cell: types.CellType, content: Any) -> None:
+        """Set a variable, and note what it was at first."""
+        super().fill(name, cell, content)
+        self._cells.append((cell, content, name))
+
+    def code(self, f: types.FunctionType) -> tuple[types.CodeType, dict[str, Any], list[str]]:
+        """The code with versions for handles, and the overlay of the module's variables that are mentioned."""
         names = set() if not is_users_function(f) else names_of(f.__code__)
         overlay = self._overlay(f.__globals__) if names or id(f.__globals__) in self._owners else f.__globals__
         code, needed = redirected(f) if self.calls and names else (f.__code__, {})
-        for name, version in needed.items():
-            overlay[name] = self._globals[id(f.__globals__)][2][name] = version
-        made = types.FunctionType(code, overlay, f.__name__, None, cells or None)
-        self._kept(f, made)
-        made.__defaults__ = None if f.__defaults__ is None else tuple(map(self.of, f.__defaults__))
-        words = f.__kwdefaults__
-        made.__kwdefaults__ = None if words is None else {k: self._held(words, k, v) for k, v in words.items()}
-        made.__qualname__, made.__module__, made.__doc__ = f.__qualname__, f.__module__, f.__doc__
-        made.__dict__.update({key: self._set(f.__dict__, key, value) for key, value in f.__dict__.items()})
+        self.set_globals(f, overlay, needed)
+        return code, overlay, [name for name in names if name in f.__globals__]
+
+    def set_globals(self, f: types.FunctionType, variables: dict[str, Any], values: dict[str, Any]) -> None:
+        """Set global variables, and note what they were at first."""
+        if values:
+            variables.update(values)
+            self._globals[id(f.__globals__)][2].update(values)
+
+    def attributes(self, f: types.FunctionType, made: types.FunctionType) -> None:
+        """What is no input is as it was."""
+        made.__dict__.update({k: self.variables.get((id(f.__dict__), k), v) for k, v in f.__dict__.items()})
         self._dicts.append((made, dict(made.__dict__)))
-        for name, new, old in zip(f.__code__.co_freevars, cells, f.__closure__ or (), strict=True):
-            try:
-                content = old.cell_contents
-            except ValueError:  # not filled yet
-                continue
-            new.cell_contents = self._held(old, CONTENT, content)
-            self._cells.append((new, new.cell_contents, name))
-        for name in names:
-            if name in f.__globals__:
-                new_value = self._held(f.__globals__, name, f.__globals__[name])
-                overlay[name] = self._globals[id(f.__globals__)][2][name] = new_value
-        return made
 
     def _overlay(self, module: dict[str, Any]) -> dict[str, Any]:
         known = self._globals.get(id(module))
@@ -268,6 +249,11 @@ def _changed_name(now: dict[str, Any], held: dict[str, Any]) -> str:
     """The first attribute that is not what it was; empty if all are."""
     names = sorted(now.keys() | held.keys())
     return next((name for name in names if not same(now.get(name, MISSING), held.get(name, MISSING))), "")
+
+
+def _flat(container: Any) -> list[Any]:
+    """What a list or dict has in it, keys with their values."""
+    return [x for pair in container.items() for x in pair] if isinstance(container, dict) else list(container)
 
 
 def _is_version(now: object, was: object) -> bool:

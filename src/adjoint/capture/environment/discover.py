@@ -1,8 +1,8 @@
 """Looking for what a function uses besides its arguments: closure cells, globals, attributes, what is in containers.
 
 Every object that can be reached is looked into, whoever wrote its class: its dict, its slots, its items, what a
-compiled type refers to or would pickle (`holding.py`). What cannot be looked into is named, so that the function is
-not recorded.
+compiled type refers to or would pickle (`object_state.py`). What cannot be looked into is named, so that the function
+is not recorded.
 Code that has not run is left out where that is known (`executed.py`).
 """
 
@@ -20,23 +20,32 @@ import numpy as np
 
 from ...core.primitive import Primitive
 from ...core.traced import Traced
-from ...host.code.reach import PACKAGES, SILENT, own_names, owner_of_class, owner_of_function, version_of
+from ...host.code.reach import PACKAGES, SILENT, own_names, owner_of_class, version_of
 from ...host.code.uses import has_handler
-from ...host.frames.ownership import Owner
+from ...host.frames.ownership import Owner, owner_of
+from ...host.objects.parts import (
+    FUNCTION,
+    MISSING,
+    SELF,
+    Edges,
+    contents_of,
+    dict_of,
+    items_of,
+    placed,
+    places_of,
+)
 from ..recording.executed import Executed
 from .effect_arguments import read_cells
 from .generated import defaults_of, generated
 from .object_state import (
     FIXED,
     LRU_CACHE,
-    MISSING,
     READERS,
     REFERENCES,
     SILENT_MODULES,
     TRANSPARENT,
     Digest,
     decimals_of,
-    dict_of,
     is_among,
     is_by_name,
     is_compiled,
@@ -44,14 +53,12 @@ from .object_state import (
     is_immutable,
     is_number,
     is_structure,
-    items_of,
     keys_of,
-    places_of,
     referents_of,
     remembered_by,
 )
 from .variables import Found, Holder, Variables, is_setting
-from .watch import State, Watch, content_of, placed, state_of
+from .watch import State, Watch, state_of
 from .world import functions_of, is_of_talker, is_talker, talk_of
 
 MOST = 20_000
@@ -60,6 +67,9 @@ UNTOUCHED = ("__dict__", "__weakref__", "__doc__", "__module__", "__abstractmeth
 BARE = frozenset({list, tuple, dict, set, frozenset, bytearray})
 """Types whose objects have no attributes of their own."""
 RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+BOUND = frozenset({types.MethodType, property, types.BuiltinFunctionType, types.MethodWrapperType})
+BEHIND = Edges(FUNCTION, SELF)
+"""What methods and properties are made of."""
 GETTERS = frozenset({operator.attrgetter, operator.itemgetter, operator.methodcaller})
 """Types whose objects never change, though what they refer to may."""
 DESCRIPTION = ("__doc__", "__name__", "__qualname__", "__module__", "__annotations__")
@@ -69,7 +79,7 @@ PARTS = (("__code__", "the code"), ("__defaults__", "the defaults"), ("__kwdefau
 
 def look(*roots: object, executed: Executed | None = None) -> Watch:
     """The surroundings of functions and objects, as they are now; of code that ran alone, if that is known."""
-    return _Looking(executed).at(roots)
+    return _Discovery(executed).at(roots)
 
 
 def names_in_getter(x: Any) -> set[str]:
@@ -82,7 +92,7 @@ def may_catch(*functions: object) -> bool:
     return any([has_handler(f.__code__) for f in look(*functions).functions()])
 
 
-class _Looking:
+class _Discovery:
     def __init__(self, executed: Executed | None) -> None:
         self.watch = Watch()
         self._executed = executed
@@ -145,21 +155,16 @@ class _Looking:
             yield from self._array(x, name, holder)
         elif kind is types.FunctionType:
             yield from self._function(x)
-        elif kind is types.MethodType:
-            yield from (Found(x.__func__, name, holder), Found(x.__self__, name, holder))
+        elif is_among(kind, BOUND):
+            yield from [Found(part, name, holder) for part in BEHIND.held(x)]
         elif issubclass(kind, (staticmethod, classmethod)):
             yield Found(x.__func__, name, holder)
-        elif kind is property:
-            yield from [Found(part, name, holder) for part in (x.fget, x.fset)]
         elif issubclass(kind, RANDOM):
             self.watch.generators.append((x, state_of(x), name))
         elif issubclass(kind, type):
             yield from self._class(x)
         elif issubclass(kind, types.ModuleType):
             self._variables.note_module(x)
-        elif kind is types.BuiltinFunctionType or kind is types.MethodWrapperType:
-            if x.__self__ is not None and type(x.__self__) is not types.ModuleType:
-                yield Found(x.__self__, name, holder)
         else:
             yield from self._object(x, name, holder)
 
@@ -172,7 +177,7 @@ class _Looking:
 
     def _function(self, f: types.FunctionType) -> Iterator[Found]:
         code, run = f.__code__, self._executed
-        owner = owner_of_function(f)
+        owner = owner_of(f.__globals__)
         foreign, installed = owner is not Owner.USER, owner in PACKAGES
         if not foreign or owner is Owner.OURS or f.__dict__:  # with attributes that users set
             self._described.append(f)
@@ -181,8 +186,7 @@ class _Looking:
             return
         holder = Holder(f) if foreign and owner not in SILENT else None
         read = code.co_freevars if run is None or foreign else read_cells(code, f.__globals__, run)
-        for name, cell in zip(code.co_freevars, f.__closure__ or (), strict=True):
-            content = content_of(cell)
+        for name, cell, content in zip(code.co_freevars, f.__closure__ or (), contents_of(f), strict=True):
             self.watch.cells.append((cell, content, name))
             yield from [Found(content, f" {name!r}", holder)] if name in read else []
         yield from [Found(x, f" among the defaults of {f.__name__!r}", holder) for x in f.__defaults__ or ()]

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .object_state import dict_of, is_among, is_compiled, is_number, places_of
-from .watch import placed
+from ...host.objects.parts import dict_of, placed, places_of
+from .object_state import is_among, is_compiled, is_number
 
 BY_TEXT = ("datetime", "decimal", "_decimal", "fractions", "pathlib", "uuid", "zoneinfo")
 """Modules whose objects never change, and say all there is to them."""

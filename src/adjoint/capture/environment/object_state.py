@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 
 from ...host.frames.variables import state_of_generator
+from ...host.objects.parts import MISSING, dict_of, items_of
 
-MISSING: Any = object()
 ANY: Any = object()
 """Stands for what may change."""
 COMPARED = frozenset([int, str, bytes, bool, type(None), type(...), type(NotImplemented)])
@@ -94,17 +94,6 @@ LRU_CACHE: Any = functools._lru_cache_wrapper
 Reader = Callable[[Any], tuple[Any, ...]]
 
 
-def items_of(x: Any) -> tuple[Any, ...]:
-    """What a container has in it; not what a subclass says it has."""
-    if isinstance(x, dict):
-        plain: Any = collections.OrderedDict if isinstance(x, collections.OrderedDict) else dict
-        return (*plain.keys(x), *plain.values(x))
-    for kind in (list, tuple, set, frozenset, collections.deque):
-        if isinstance(x, kind):
-            return tuple(kind.__iter__(x))  # type: ignore[arg-type]
-    return tuple(x)
-
-
 def bytes_of(x: Any) -> tuple[Any, ...]:
     """What memory holds that is no array's."""
     try:
@@ -151,31 +140,9 @@ def referents_of(x: object) -> tuple[Any, ...]:
     return tuple([r for r in gc.get_referents(x) if id(r) not in apart and not isinstance(r, type)])
 
 
-def places_of(kind: type) -> list[tuple[str, Any]]:
-    """The attributes of a class and its bases that have a place of their own in each object, and how each is read."""
-    found = [(name, place) for base in kind.__mro__ for name, place in vars(base).items()]
-    return [(name, p) for name, p in found if isinstance(p, types.MemberDescriptorType) and name != "__dict__"]
-
-
 def keys_of(x: object) -> tuple[Any, ...]:
     """The names of the attributes of a class or module."""
     return tuple(vars(x))
-
-
-def dict_of(x: object) -> dict[str, Any] | None:
-    """The attributes of an object that are in a dict; not what a method of its own says they are."""
-    own = getattr_static(x, "__dict__")
-    return own if isinstance(own, dict) else None
-
-
-def getattr_static(x: object, name: str) -> Any:
-    """An attribute as `object` finds it, or else as the object itself does."""
-    for find in (object.__getattribute__, getattr):
-        try:
-            return find(x, name)
-        except Exception:  # noqa: S112  (whatever an object's own methods raise)
-            continue
-    return MISSING
 
 
 def is_compiled(kind: type) -> bool:

@@ -23,9 +23,10 @@ from ...host.code.reach import (
     texts_of,
 )
 from ...host.frames.ownership import Owner, owner_of, package_of
+from ...host.objects.parts import MISSING
 from ..recording.executed import Executed
 from .effect_arguments import handed_in
-from .object_state import MISSING, is_compiled, is_number, keys_of
+from .object_state import is_compiled, is_number, keys_of
 from .watch import State, Watch
 
 BY_TEXT = frozenset({"globals", "vars", "eval", "exec", "locals"})

@@ -1,7 +1,7 @@
 """What a function uses besides its arguments, as it was: a recording relies on all of it.
 
 Before each run a `Watch` says whether everything is still as it was, and after a recording what the function itself has
-changed. What belongs there is found in `looking.py`.
+changed. What belongs there is found in `discover.py`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...host.code.reach import is_users_function, version_of
+from ...host.objects.parts import MISSING, content_of, getattr_static, placed
 from ...ir.bits import Copy
-from .object_state import MISSING, Reader, alike, getattr_static, same, still_has
+from .object_state import Reader, alike, same, still_has
 
 QUICK: list[Callable[[Watch], Callable[[], bool]]] = []
 """What looks at everything faster than Python does, if there is such: a compiler enters it."""
@@ -160,22 +161,6 @@ def changed_in_class(kind: type, bases: tuple[type, ...], held: list[Any]) -> st
     if kind.__bases__ is not bases:
         return f"the bases of {kind.__name__}"
     return next((name for owner, key, was, name in held if owner.get(key, MISSING) is not was), "")
-
-
-def content_of(cell: Any) -> Any:
-    """What a closure cell holds."""
-    try:
-        return cell.cell_contents
-    except ValueError:  # not filled yet
-        return MISSING
-
-
-def placed(place: Any, x: Any) -> Any:
-    """What an object has in a place of its own."""
-    try:
-        return place.__get__(x)
-    except AttributeError:  # not set
-        return MISSING
 
 
 def state_of(generator: Any) -> str:

@@ -19,14 +19,16 @@ from ...core.traced import Traced
 from ...host.frames.liveness import resumption_of
 from ...host.frames.ownership import is_users_code
 from ...host.frames.variables import instruction_of, variables_in
+from ...host.objects.parts import ATTRIBUTES, CONTENT, DEFAULTS, WORDS, Edges
 from ...ir.bits import Copy
 from ...ir.counts import Number
 from ...ir.program import Program, type_of
 from ..environment.object_state import is_number
-from ..environment.watch import content_of
 from .iterating import RangeItems
 from .variables import MOST, Fact, UnknownError, is_same_fact, parts_of_code, parts_of_object
 
+MADE_OF = Edges(DEFAULTS, WORDS, ATTRIBUTES, CONTENT)
+"""What a function is made of besides its code."""
 LARGEST = 1 << 16
 """Bytes of a plain array that is worth a copy."""
 
@@ -112,42 +114,42 @@ def standing(frame: types.FrameType, root: types.FrameType, iterating: Iterating
 
 def continuation_of(frames: Sequence[FrameState], tested: Traced) -> Continuation | None:
     """The point at which frames stand, with the handles of the test's trace; None if something cannot be seen."""
-    looking = _Looking(tested.traced_by)
-    looking.facts.append(Fact(_type_in_words(tested.value)))
+    seen = _Facts(tested.traced_by)
+    seen.facts.append(Fact(_type_in_words(tested.value)))
     try:
         for frame, names, iterators, _ in frames:
             code, place = instruction_of(frame)
-            looking.facts += [code, Fact(place)]
+            seen.facts += [code, Fact(place)]
             variables = variables_in(frame)
             for name in names:
-                looking.facts.append(Fact(name))
-                looking.names[len(looking.facts)] = code, place, name
-                looking.look(variables[name])
+                seen.facts.append(Fact(name))
+                seen.names[len(seen.facts)] = code, place, name
+                seen.look(variables[name])
             for iterator in iterators:
-                looking.look((iterator.following, iterator.limits))
+                seen.look((iterator.following, iterator.limits))
     except UnknownError:
         return None
-    return Continuation(looking.facts, looking.handles, looking.names)
+    return Continuation(seen.facts, seen.handles, seen.names)
 
 
 def result_of(result: Any, trace: Any) -> Continuation | None:
     """The point at which a function has returned."""
-    looking = _Looking(trace)
+    seen = _Facts(trace)
     try:
-        looking.look(result)
+        seen.look(result)
     except UnknownError:
         return None
-    return Continuation(looking.facts, looking.handles, {})
+    return Continuation(seen.facts, seen.handles, {})
 
 
 def handles_behind(fun: Any) -> list[Traced] | None:
     """The handles that a function reaches without its arguments, of any trace; None if something cannot be seen."""
-    looking = _Looking(None)
+    seen = _Facts(None)
     try:
-        looking.look(fun)
+        seen.look(fun)
     except UnknownError:
         return None
-    return looking.handles
+    return seen.handles
 
 
 def is_same(a: Any, b: Any) -> bool:
@@ -171,7 +173,7 @@ def number_in(fact: Any) -> Any:
     return fact.x
 
 
-class _Looking:
+class _Facts:
     def __init__(self, trace: Any) -> None:
         self.trace = trace
         self.program = Program() if trace is None else trace.program
@@ -210,7 +212,7 @@ class _Looking:
             return ()
         if kind is types.FunctionType:
             self.facts += [kind, x.__code__]
-            return [x.__defaults__, x.__kwdefaults__, x.__dict__, *[content_of(cell) for cell in x.__closure__ or ()]]
+            return MADE_OF.held(x)
         if kind in (list, tuple):
             self.facts += [kind, Fact(len(x))]
             return list(x)

@@ -16,13 +16,29 @@ from ...core.traced import Traced
 from ...host.code.reach import owner_of_class
 from ...host.frames.ownership import OURS, Owner
 from ...host.frames.variables import set_variables, variables_in
+from ...host.objects.parts import (
+    ARGUMENTS,
+    ATTRIBUTES,
+    CODE,
+    CONTENT,
+    DEFAULTS,
+    FUNCTION,
+    SELF,
+    WORDS,
+    Edges,
+    dict_of,
+    placed,
+    places_of,
+)
 from ...ir.bits import Copy, same_bits
 from ...ir.program import KINDS
-from ..environment.object_state import dict_of, is_compiled, is_immutable, is_number, places_of
-from ..environment.watch import content_of, placed
+from ..environment.object_state import is_among, is_compiled, is_immutable, is_number
 
 MOST = 2000
 """Objects that are looked at."""
+CALLABLES = frozenset((types.FunctionType, types.MethodType, functools.partial, types.BuiltinFunctionType))
+CALLED = Edges(CODE, FUNCTION, SELF, ARGUMENTS, DEFAULTS, WORDS, ATTRIBUTES, CONTENT)
+"""All that a function is made of, with the tuples and dicts as they are."""
 WHOLE = (Primitive, Trace, types.CodeType)
 """What is not looked into."""
 
@@ -83,17 +99,17 @@ class FrameScope:
 
     def now(self) -> FrameVariables | None:
         """What they hold; None if something cannot be looked into: an iterator, a generator of random numbers."""
-        looking = _Looking()
+        snapshot = _Snapshot()
         try:
             for name, x in self._named():
-                looking.rest.append(Fact(name))
-                looking.variable(x)
+                snapshot.rest.append(Fact(name))
+                snapshot.variable(x)
             for iterator in self._iterators:
-                looking.rest += [iterator, iterator.limits]
-                looking.variable(iterator.following)
+                snapshot.rest += [iterator, iterator.limits]
+                snapshot.variable(iterator.following)
         except UnknownError:
             return None
-        return FrameVariables(looking.slots, looking.rest, frozenset(looking.seen))
+        return FrameVariables(snapshot.slots, snapshot.rest, frozenset(snapshot.seen))
 
     def put(self, values: Sequence[Any]) -> None:
         """Let the slots hold these."""
@@ -146,7 +162,7 @@ def _word(x: Any) -> Any:
     return (x.dtype, x.tobytes()) if isinstance(x, np.generic) else repr(x)
 
 
-class _Looking:
+class _Snapshot:
     def __init__(self) -> None:
         self.slots: list[Slot] = []
         self.rest: list[Any] = []
@@ -223,15 +239,8 @@ def parts_of_code(x: Any) -> Sequence[Any] | None:
         return () if sys.modules.get(x.__name__) is x else None
     if issubclass(kind, type):
         return [*vars(x).values(), *x.__bases__] if owner_of_class(x) is Owner.USER else ()
-    if kind is types.BuiltinFunctionType:
-        return () if x.__self__ is None or type(x.__self__) is types.ModuleType else (x.__self__,)
-    if kind is types.FunctionType:
-        cells = [content_of(cell) for cell in x.__closure__ or ()]
-        return [x.__code__, x.__defaults__, x.__kwdefaults__, x.__dict__, *cells]
-    if kind is types.MethodType:
-        return (x.__func__, x.__self__)
-    if kind is functools.partial:
-        return (x.func, x.args, x.keywords, x.__dict__)
+    if is_among(kind, CALLABLES):
+        return CALLED.held(x)
     if _is_ours(kind) and callable(x) and "fun" in (own := dict_of(x) or {}):
         return (own["fun"],)
     return None

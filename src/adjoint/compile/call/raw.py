@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ...capture.environment.object_state import BY_IDENTITY, dict_of, is_immutable, is_number, present_in
+from ...capture.environment.object_state import BY_IDENTITY, is_immutable, is_number, present_in
+from ...host.objects.parts import dict_of
 from ...ir.bits import Copy
 from .objects import VALUE, peek
 from .row import of_array, of_dict, of_list, word

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...capture.environment.object_state import ANY, MISSING, alike, items_of, same
+from ...capture.environment.object_state import ANY, alike, same
+from ...host.objects.parts import MISSING, items_of
 from ...ir.bits import Copy
 from .objects import AXES, DATA, DTYPE, LIST_ITEMS, SHAPE, STRIDES, VALUE, comparing, peek
 

@@ -13,19 +13,10 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ...capture.environment.object_state import (
-    ANY,
-    MISSING,
-    TRANSPARENT,
-    Digest,
-    items_of,
-    keys_of,
-    referent_of,
-    referents_of,
-    same,
-)
-from ...capture.environment.watch import State, changed_in_class, content_of, holds_what_it_held, placed
+from ...capture.environment.object_state import ANY, TRANSPARENT, Digest, keys_of, referent_of, referents_of, same
+from ...capture.environment.watch import State, changed_in_class, holds_what_it_held
 from ...host.code.reach import VERSION, version_of
+from ...host.objects.parts import MISSING, content_of, items_of, placed
 from .objects import MANAGED_DICT, VALUE, peek
 from .raw import raw_rows
 from .row import ITEM, MOST_ITEMS, Row, Rows, address_of, of_array, of_dict, of_list, of_set, reference, word

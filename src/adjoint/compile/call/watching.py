@@ -6,8 +6,8 @@ import functools
 import types
 from typing import Any
 
-from ...capture.environment.object_state import MISSING, dict_of, items_of
 from ...capture.environment.watch import Watch, changed_in_class
+from ...host.objects.parts import MISSING, dict_of, items_of
 from .rows import LISTS, function_places
 from .signature import (
     AttributeIs,

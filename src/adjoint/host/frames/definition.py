@@ -7,6 +7,7 @@ import types
 from typing import Any
 
 from ..code.reach import is_users_function
+from ..objects.parts import contents_of
 
 
 def home(fun: Any) -> str:
@@ -16,7 +17,9 @@ def home(fun: Any) -> str:
         return str(told)
     seen: list[Any] = []  # functions may hold each other
     while fun not in seen:
-        inner = next((c.cell_contents for c in getattr(fun, "__closure__", None) or () if _is_function(c)), None)
+        f = getattr(fun, "__func__", fun)
+        held = contents_of(f) if isinstance(f, types.FunctionType) else []
+        inner = next((x for x in held if isinstance(x, types.FunctionType)), None)
         if inner is None or is_users_function(fun):
             break
         seen.append(fun)
@@ -24,10 +27,3 @@ def home(fun: Any) -> str:
     code = getattr(getattr(fun, "__func__", fun), "__code__", None)
     name = getattr(fun, "__qualname__", type(fun).__name__)
     return name if code is None else f"{name}, from {code.co_filename.rpartition(os.sep)[2]}:{code.co_firstlineno} on"
-
-
-def _is_function(cell: Any) -> bool:
-    try:
-        return isinstance(cell.cell_contents, types.FunctionType)
-    except ValueError:
-        return False

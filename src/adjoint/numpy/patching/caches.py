@@ -19,6 +19,7 @@ import numpy as np
 from ...core.traced import Traced
 from ...core.tree import flatten
 from ...host.frames.variables import variables_in
+from ...host.objects.walk import is_behind
 
 Cache = functools._lru_cache_wrapper
 WATCHED: dict[int, tuple[weakref.ref[Any], int]] = {}
@@ -97,15 +98,16 @@ def _pairs(newest: list[tuple[Any, Any]], referents: list[Any]) -> Iterator[tupl
 
 def _holds(x: Any) -> bool:
     """Whether a handle is among the leaves of a result, or behind it: in a closure, an attribute."""
-    waiting, seen = flatten(x)[0], set[int]()
-    while waiting and len(seen) < MOST:
-        part = waiting.pop()
-        if isinstance(part, Traced):
-            return True
-        if id(part) not in seen and not isinstance(part, NO_HOLDERS) and not (type(part) is dict and GLOBAL in part):
-            seen.add(id(part))
-            waiting += gc.get_referents(part)
-    return False
+    return is_behind(filter(_may_hold, flatten(x)[0]), _referents, lambda part: isinstance(part, Traced), most=MOST)
+
+
+def _referents(x: Any) -> list[Any]:
+    return [part for part in gc.get_referents(x) if _may_hold(part)]
+
+
+def _may_hold(x: Any) -> bool:
+    """Whether something is a handle, or may have one behind it."""
+    return isinstance(x, Traced) or not (isinstance(x, NO_HOLDERS) or (type(x) is dict and GLOBAL in x))
 
 
 MOST = 1000

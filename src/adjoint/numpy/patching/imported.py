@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import functools
 import sys
-from types import CellType, CodeType, FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 import numpy
 
 from ...host.frames.ownership import NUMPY_CODE, OURS, Owner, owner_of
+from ...host.objects.parts import contents_of, fill
 from ..numbers.mathematics import named_versions
 from . import redirecting
 from .asked_type import NAME, TypeForHandles, asks
@@ -71,8 +72,8 @@ def adopt_surroundings(fun: Any) -> None:
             watch_module(names)
         if id(fun.__code__) not in _codes:
             _look_into(fun)
-        for cell in fun.__closure__ or ():
-            _adopt_cell(cell)
+        if fun.__closure__:
+            _adopt_cells(fun)
 
 
 def _look_into(fun: FunctionType) -> None:
@@ -172,15 +173,12 @@ def _adopt_parts(x: Any) -> None:
             x.__kwdefaults__[name] = _version(value)
 
 
-def _adopt_cell(cell: CellType) -> None:
-    """A variable of an enclosing function."""
-    try:
-        content = cell.cell_contents
-    except ValueError:  # not filled yet
-        return
-    if id(content) in _versions:
-        cell.cell_contents = _version(content)
-    elif type(content) is FunctionType:
-        adopt_again(content.__globals__)
-        if id(content.__code__) not in _codes:
-            _look_into(content)
+def _adopt_cells(fun: FunctionType) -> None:
+    """The variables of enclosing functions."""
+    for cell, content in zip(fun.__closure__ or (), contents_of(fun), strict=True):
+        if id(content) in _versions:
+            fill(cell, _version(content))
+        elif type(content) is FunctionType:
+            adopt_again(content.__globals__)
+            if id(content.__code__) not in _codes:
+                _look_into(content)

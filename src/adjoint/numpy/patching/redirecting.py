@@ -11,11 +11,12 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Iterator
-from types import CellType, CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from ...capture.environment.redirect_calls import redirected
 from ...host.frames.ownership import Owner, owner_of
+from ...host.objects.parts import contents_of
 from ..numbers.passing import OF_ARRAYS, PASSING
 
 NAMES = frozenset([name.removeprefix(".") for name in PASSING]) - {"hasattr"}
@@ -58,20 +59,13 @@ def functions_in(x: Any) -> Iterator[FunctionType]:
         if kind is FunctionType and id(x) not in seen:
             seen.add(id(x))
             yield x
-            waiting += [_content(cell) for cell in x.__closure__ or ()] if hasattr(x, "__wrapped__") else []
+            waiting += contents_of(x) if hasattr(x, "__wrapped__") else []
         elif kind in (staticmethod, classmethod):
             waiting.append(x.__func__)
         elif kind is property:
             waiting += [x.fget, x.fset]
         elif kind in (functools.cached_property, functools.partial):
             waiting.append(x.func)
-
-
-def _content(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # not filled yet
-        return None
 
 
 def redirect_function(f: FunctionType) -> None:
@@ -84,7 +78,7 @@ def redirect_function(f: FunctionType) -> None:
         seen.add(id(g))
         if id(g.__code__) not in LOOKED_AT and owner_of(g.__globals__) in OWNERS and is_run_by_python(g.__globals__):
             _redirect(g.__globals__, g)
-        held = [*[_content(cell) for cell in g.__closure__ or ()], *(g.__defaults__ or ())]
+        held = [*contents_of(g), *(g.__defaults__ or ())]
         waiting += [inner for x in held for inner in functions_in(x)]
 
 

@@ -17,9 +17,11 @@ from ...host.code.uses import attributes_used, globals_set
 from ...host.frames.liveness import GLOBAL, read_later
 from ...host.frames.ownership import Owner, owner_of
 from ...host.frames.variables import variables_in
-from .reach import Reach, attributes_of, content_of
+from ...host.objects.parts import CONTENT, MISSING, Edges
+from .reach import OF_OBJECTS, Reach
 
 COUNTS = (bool, int)
+VARIABLES = Edges(CONTENT)
 
 
 class Collected:
@@ -105,12 +107,10 @@ def _content(x: Any) -> dict[Any, Any]:
     if isinstance(x, list):
         return dict(enumerate(x))
     if not isinstance(x, types.FunctionType):
-        return {(n,): v for n, v in attributes_of(x).items()}
-    cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
-    found: dict[Any, Any] = {n: content_of(c) for n, c in cells}
-    found.update({GLOBAL + n: x.__globals__.get(n) for n in globals_set(x.__code__)})
-    found.update({(n,): v for n, v in x.__dict__.items()})
-    return found
+        return {(name,): value for _, name, value in OF_OBJECTS.parts(x)}
+    variables = {name: value for _, name, value in VARIABLES.parts(x) if value is not MISSING}
+    attributes = {(name,): value for name, value in x.__dict__.items()}
+    return {**variables, **{GLOBAL + n: x.__globals__.get(n) for n in globals_set(x.__code__)}, **attributes}
 
 
 def _digest(x: np.ndarray) -> bytes:

@@ -17,101 +17,71 @@ import numpy as np
 from ...core.traced import Traced
 from ...host.code.reach import owner_of_class
 from ...host.frames.ownership import Owner
-from .reach import ATOMS, Reach, attributes_of, globals_used
+from ...host.objects.copier import Copier
+from ...host.objects.parts import MISSING, content_of, globals_used
+from .reach import ATOMS, Reach
 
 
-class Copies:
+class Copies(Copier):
     """The copies made with one set of values."""
 
     def __init__(self, reach: Reach, values: Sequence[Any], *, freeze: bool = False) -> None:
+        super().__init__()
         self.reach = reach
         self.freeze = freeze
-        self._made: dict[int, Any] = {id(h): v for h, v in zip(reach.handles, values, strict=True)}
+        for handle, value in zip(reach.handles, values, strict=True):
+            self.kept(handle, value)
 
     def of(self, x: Any) -> Any:
         """What stands for an object: itself, if no traced value is behind it."""
-        if id(x) in self._made:
-            return self._made[id(x)]
+        known = self.made.get(id(x))
+        if known is not None:
+            return known[1]
         kind = type(x)
         if id(x) not in self.reach.above and not (self.freeze and id(x) in self.reach.objects and _changes(kind)):
             return x
         if kind is CACHED or is_jitted(kind):  # what they keep is for what their own function closes over
-            return self._kept(x, self.of(x.__wrapped__))
+            return self.kept(x, self.of(x.__wrapped__))
         if kind is np.ndarray:
-            return self._kept(x, x.copy() if x.flags.writeable else x)
-        if kind is types.FunctionType:
-            return self._function(x)
-        if kind is types.MethodType:
-            if isinstance(x.__self__, Traced):  # x.dot, of what stands for x
-                return self._kept(x, getattr(self.of(x.__self__), x.__func__.__name__))
-            return self._kept(x, types.MethodType(self.of(x.__func__), self.of(x.__self__)))
-        if kind is functools.partial:
-            words = {k: self.of(v) for k, v in x.keywords.items()}
-            return self._kept(x, functools.partial(self.of(x.func), *map(self.of, x.args), **words))
-        if issubclass(kind, (dict, list)):
-            return self._container(x)
-        if issubclass(kind, tuple):
-            parts = list(map(self.of, x))
-            return self._kept(x, kind._make(parts) if hasattr(kind, "_make") else kind(parts))
-        return self._object(x)
+            return self.kept(x, x.copy() if x.flags.writeable else x)
+        if kind is types.MethodType and isinstance(x.__self__, Traced):  # x.dot, of what stands for x
+            return self.kept(x, getattr(self.of(x.__self__), x.__func__.__name__))
+        return self.copied(x)
 
-    def _kept(self, x: object, made: object) -> Any:
-        self._made[id(x)] = made
-        return made
-
-    def _container(self, x: Any) -> Any:
-        made = self._kept(x, copy.copy(x))
+    def container(self, x: Any) -> Any:
+        """A copy that is read item by item only if something in it changes."""
         if id(x) not in self.reach.above and ATOMS.issuperset(map(type, x.values() if isinstance(x, dict) else x)):
-            return made
-        if isinstance(x, dict):
-            for key, value in dict.items(x):
-                dict.__setitem__(made, key, self.of(value))
-        else:
-            list.__setitem__(made, slice(None), [self.of(value) for value in x])
-        return made
+            return self.kept(x, copy.copy(x))
+        return super().container(x)
 
-    def _object(self, x: Any) -> Any:
+    def instance(self, x: Any) -> Any:
         """A copy of an object that is its attributes; any other stays, and what comes out of it is refused."""
-        kind = type(x)
-        if hasattr(kind, "__del__"):
+        if hasattr(type(x), "__del__"):
             return x
         try:
-            made = self._kept(x, object.__new__(kind))
+            made = object.__new__(type(x))
         except TypeError:  # its class is written in C
             return x
-        for name, value in attributes_of(x).items():
-            object.__setattr__(made, name, self.of(value))
-        return made
+        return self.like(x, made)
 
-    def _function(self, f: types.FunctionType) -> Any:
-        """A copy with variables of its own where they differ; functions may refer to each other in circles."""
-        cells = [self._cell(cell) for cell in f.__closure__ or ()]
-        used = globals_used(f)
-        names = [n for n in used if self.freeze or id(f.__globals__[n]) in self._changing]
-        variables = dict(f.__globals__) if names else f.__globals__
-        made = types.FunctionType(f.__code__, variables, f.__name__, None, tuple([c for _, c in cells]) or None)
-        self._kept(f, made)
-        made.__defaults__ = None if f.__defaults__ is None else tuple(map(self.of, f.__defaults__))
-        words = f.__kwdefaults__
-        made.__kwdefaults__ = None if words is None else {k: self.of(v) for k, v in words.items()}
-        made.__qualname__, made.__module__, made.__doc__ = f.__qualname__, f.__module__, f.__doc__
-        made.__dict__.update({k: v for k, v in f.__dict__.items() if k != "__wrapped__"})
-        for old, new in cells:
-            if new is not old:
-                new.cell_contents = self.of(old.cell_contents)
-        variables.update({name: self.of(f.__globals__[name]) for name in names})
-        return made
-
-    def _cell(self, cell: types.CellType) -> tuple[types.CellType, types.CellType]:
-        """A variable and what stands for it: itself, so that functions can count in it, if nothing in it changes."""
-        try:
-            content = cell.cell_contents
-        except ValueError:  # not filled yet
-            return cell, cell
-        if id(cell) not in self._made:
+    def cell(self, cell: types.CellType) -> types.CellType:
+        """What stands for a variable: itself, so that functions can count in it, if nothing in it changes."""
+        content = content_of(cell)
+        if content is MISSING:
+            return cell
+        if id(cell) not in self.made:
             differs = self.freeze or id(content) in self._changing
-            self._kept(cell, types.CellType() if differs else cell)
-        return cell, self._made[id(cell)]
+            self.kept(cell, types.CellType() if differs else cell)
+        return self.made[id(cell)][1]  # type: ignore[no-any-return]
+
+    def code(self, f: types.FunctionType) -> tuple[types.CodeType, dict[str, Any], list[str]]:
+        """The same code, with global variables of its own if any of them changes."""
+        names = [n for n in globals_used(f) if self.freeze or id(f.__globals__[n]) in self._changing]
+        return f.__code__, dict(f.__globals__) if names else f.__globals__, names
+
+    def attributes(self, f: types.FunctionType, made: types.FunctionType) -> None:
+        """The same, but for the function that was wrapped: it is not what the copy calls."""
+        made.__dict__.update({k: v for k, v in f.__dict__.items() if k != "__wrapped__"})
 
     @functools.cached_property
     def _changing(self) -> set[int]:
