@@ -15,6 +15,7 @@ import numpy as np
 from ...core.errors import ImpureError, OutputError, message
 from ...core.traced import Traced, snapshot
 from ...core.tree import flatten, holder, ways
+from ...host.frames.definition import home
 from ...ir.capture import CaptureTrace
 from ...ir.counts import LooksAtNumbersError, tells_handles_apart
 from ...ir.effects import Effect, Performance, noted
@@ -37,7 +38,6 @@ from ..environment.discover import look
 from ..environment.randomness import RandomnessWatch, seal
 from ..environment.watch import Watch
 from ..environment.world import clock_in
-from .definition import home
 from .executed import Tracking, users_code
 from .plan import Lift, Plan, Request
 from .recording import Computed, Fixed, Leaf, Recording, is_dynamic

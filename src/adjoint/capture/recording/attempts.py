@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.errors import ImpureError, OutputError, message
+from ...host.frames.definition import home
 from ...ir.capture import ForeignValueError
 from ...ir.program import Program
 from ..environment.captured_inputs import Variable
 from ..environment.clone import copies_objects
 from ..environment.discover import look
 from .attempt import Attempt, ChangesCopyError, impure
-from .definition import home
 from .plan import Lift, Plan, Purpose, Request
 from .state import StateInLoopsError, keeps_state
 

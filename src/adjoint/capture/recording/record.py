@@ -7,6 +7,7 @@ from typing import Any
 
 from ...core.errors import ImpureError, message
 from ...core.values import unshared
+from ...host.frames.definition import home
 from ...ir.capture import CaptureTrace
 from ...ir.effects import also_in_failure
 from ..environment.captured_inputs import NONE, Counts, Numbers, Variable, without_truths
@@ -15,7 +16,6 @@ from ..environment.copying import functions_behind
 from ..environment.randomness import not_drawn_if_refused, put_back
 from .attempt import Attempt, attempted
 from .attempts import MOST_RUNS_PER_CALL, Outcome, following
-from .definition import home
 from .plan import Lift, Loops, Plan, Rebuild, Request, Run
 from .recording import NOT_YET, Recording
 
