@@ -29,7 +29,7 @@ LARGE = 10_000
 class Deferred:
     """The values of one recording that have not been computed, and how they are if they are wanted."""
 
-    __slots__ = ("_known", "_makers", "_program", "_stand_ins", "guessed")
+    __slots__ = ("_known", "_makers", "_program", "_stand_ins")
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -38,8 +38,6 @@ class Deferred:
         self._known: dict[int, Any] = {}
         """Operands of such steps, and values that have been computed since."""
         self._stand_ins: dict[int, Any] = {}
-        self.guessed = False
-        """Whether a decision was taken without looking: the program has a guard that may not hold even now."""
 
     def stand_in(
         self, primitive: Primitive, numbers: Sequence[int], values: Sequence[Any], params: dict[str, Any]
@@ -67,7 +65,6 @@ class Deferred:
 
     def example(self, value: Any) -> Any:
         """Something that a value could be, where it is not computed for that."""
-        self.guessed = True
         if type(value) is float:
             return 1.0
         shape, dtype = np.shape(value), value.dtype

@@ -16,6 +16,7 @@ from ...core.errors import ImpureError, OutputError, message
 from ...core.traced import Traced, snapshot
 from ...core.tree import flatten, holder, ways
 from ...host.frames.definition import home
+from ...ir.assumptions import Assumed
 from ...ir.capture import CaptureTrace
 from ...ir.counts import LooksAtNumbersError, tells_handles_apart
 from ...ir.effects import Effect, Performance, noted
@@ -24,7 +25,7 @@ from ..environment.audit import audited
 from ..environment.captured_inputs import (
     Variable,
     handle_of,
-    is_pinned,
+    is_among,
     kind_of,
     left_out,
     plain_of,
@@ -236,13 +237,16 @@ def _finished(stage: Stage, watch: Watch, result: object, effects: list[Effect])
     values += [v for effect in effects for v in effect.values]
     recording = Recording(capture.program, watch, places, restore, Performance(capture.program, effects))
     recording.counts = counts.leaves
-    recording.pinned = frozenset([k for k in counts.leaves if stage.handles[k].node in capture.pinned])
+    relied_on = capture.assumptions.integers()
+    recording.pinned = frozenset([k for k in counts.leaves if stage.handles[k].node in relied_on])
     recording.variables = tuple([
-        (v, kind_of(plain_of(h)), is_pinned(capture, h)) for v, h in stage.captured.items()
+        (v, kind_of(plain_of(h)), is_among(relied_on, h)) for v, h in stage.captured.items()
     ])  # fmt: skip
-    recording.is_for_once = capture.unguarded
+    recording.is_for_once = capture.assumptions.has(Assumed.RAISED)
     deferred = capture.deferred
-    if deferred is not None and (deferred.guessed or any(map(deferred.is_waiting, capture.program.outputs))):
+    if capture.assumptions.are_unseen or (
+        deferred is not None and any(map(deferred.is_waiting, capture.program.outputs))
+    ):
         return recording, None
     return recording, [capture.computed(n, v) for n, v in zip(capture.program.outputs, values, strict=True)]
 

@@ -8,6 +8,7 @@ from typing import Any
 from ...core.errors import ImpureError, message
 from ...core.values import unshared
 from ...host.frames.definition import home
+from ...ir.assumptions import Assumed
 from ...ir.capture import CaptureTrace
 from ...ir.effects import also_in_failure
 from ..environment.captured_inputs import NONE, Counts, Numbers, Variable, without_truths
@@ -87,9 +88,9 @@ def _ran(request: Request, first: Plan, plan: Plan, runs: int) -> Outcome:
         attempt = attempted(capture, request, plan)
         return outcome._replace(attempt=attempt, has_truth_as_index=_is_index(capture, plan))
     except Exception as error:
-        is_index, guessed = _is_index(capture, plan), capture.deferred is not None and capture.deferred.guessed
-        outcome = outcome._replace(has_truth_as_index=is_index, went_astray=guessed)
-        return outcome if is_index or guessed else outcome._replace(error=error)  # no variable here: no cycle
+        is_index, is_unseen = _is_index(capture, plan), capture.assumptions.are_unseen
+        outcome = outcome._replace(has_truth_as_index=is_index, went_astray=is_unseen)
+        return outcome if is_index or is_unseen else outcome._replace(error=error)  # no variable here: no cycle
     finally:
         capture.end()
         if plan.loops is not None:
@@ -97,7 +98,7 @@ def _ran(request: Request, first: Plan, plan: Plan, runs: int) -> Outcome:
 
 
 def _is_index(capture: CaptureTrace, plan: Plan) -> bool:
-    return capture.has_truth_as_index and not plan.plain_truths
+    return not plan.plain_truths and capture.assumptions.has(Assumed.PLACE)
 
 
 def _result(request: Request, kept: Attempt, whys: Sequence[str]) -> tuple[Recording, Any]:
