@@ -53,7 +53,7 @@ class Tests(Protocol):
         """What the `for` at this place of a frame is to take its items from."""
 
 
-class Outside:
+class ForeignValues:
     """What a captured function uses besides its arguments, as far as that is read at every run."""
 
     __slots__ = ("foreign", "lifted", "may_lift")
@@ -95,7 +95,7 @@ class CaptureTrace(Trace):
         """What has not been computed; without it, every step is taken at once."""
         self.guards_allowed = guards
         self.assumptions = Assumptions(may_speculate=speculative)
-        self.outside = Outside(lift)
+        self.outside = ForeignValues(lift)
         self.arrays: dict[int, tuple[Any, Any, int]] = {}
         """Plain arrays by identity: the array, a copy as it was when it was used, its number."""
         self.numbers: dict[Any, int] = {}
@@ -371,7 +371,7 @@ class CaptureTrace(Trace):
             self.deferred.settle(self._as_used)
         self.__class__ = EndedCapture
         self.program, self.arrays, self.numbers = Program(), {}, {}
-        self.outside = Outside(self.outside.may_lift)
+        self.outside = ForeignValues(self.outside.may_lift)
         self.deferred = None
 
 

@@ -40,7 +40,7 @@ from ..environment.randomness import RandomnessWatch, seal
 from ..environment.watch import Watch
 from ..environment.world import clock_in
 from .executed import Tracking, users_code
-from .plan import Lift, Plan, Request
+from .plan import Lift, Request, RunPlan
 from .recording import Computed, Fixed, Leaf, Recording, is_dynamic
 from .state import StateInLoopsError, in_classes, keep_changes, keep_state
 
@@ -68,7 +68,7 @@ class Stage(NamedTuple):
 
     capture: CaptureTrace
     request: Request
-    plan: Plan
+    plan: RunPlan
     fun: Any
     """The function, or its copy."""
     clones: Clones
@@ -90,7 +90,7 @@ class Stage(NamedTuple):
         return tuple([copies.get(id(a), a) for a in args]), {k: copies.get(id(a), a) for k, a in kwargs.items()}
 
 
-def attempted(capture: CaptureTrace, request: Request, plan: Plan) -> Attempt:
+def attempted(capture: CaptureTrace, request: Request, plan: RunPlan) -> Attempt:
     """Run a function on handles."""
     stage = _prepared(capture, request, plan)
     watch, fun = stage.watch, stage.fun
@@ -150,7 +150,7 @@ def _set_back(watch: Watch, fun: object) -> list[Variable]:
     return [v for v, _ in changed]
 
 
-def _prepared(capture: CaptureTrace, request: Request, plan: Plan) -> Stage:
+def _prepared(capture: CaptureTrace, request: Request, plan: RunPlan) -> Stage:
     """Make handles of arguments, of captured arrays and of captured numbers."""
     fun, leaves, extra, counts = request.fun, request.leaves, request.extra, plan.numbers
     watch = look(fun, *extra)

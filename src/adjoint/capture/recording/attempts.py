@@ -21,7 +21,7 @@ from ..environment.captured_inputs import Variable
 from ..environment.clone import copies_objects
 from ..environment.discover import look
 from .attempt import Attempt, ChangesCopyError, impure
-from .plan import Lift, Plan, Purpose, Request
+from .plan import Lift, Purpose, Request, RunPlan
 from .state import StateInLoopsError, keeps_state
 
 MOST_RUNS_PER_CALL = 32
@@ -36,9 +36,9 @@ class Outcome(NamedTuple):
     """What a run gave."""
 
     request: Request
-    first: Plan
+    first: RunPlan
     """The plan of the first run."""
-    plan: Plan
+    plan: RunPlan
     """The plan of this one."""
     runs: int
     """How often the function has been run so far."""
@@ -56,12 +56,12 @@ class Outcome(NamedTuple):
         assert self.attempt is not None
         return self.plan.compared or self.attempt
 
-    def again(self, **changes: Any) -> Plan:
+    def again(self, **changes: Any) -> RunPlan:
         """The plan with other inputs, arrays or purpose: all that is inside begins anew."""
         inside = {"loops": self.first.loops, "defers": self.first.defers, "plain_truths": False, "settling": 0}
         return self.plan._replace(**{**inside, **changes})
 
-    def anew(self, **changes: Any) -> Plan:
+    def anew(self, **changes: Any) -> RunPlan:
         """The plan with other numbers as inputs: everything else begins anew."""
         return self.first._replace(fewer=self.plan.fewer, **changes)
 
@@ -72,7 +72,7 @@ class Row(NamedTuple):
     why: str
     """The function is run again, in words."""
     when: Callable[[Outcome], bool]
-    then: Callable[[Outcome], Plan | Exception | None]
+    then: Callable[[Outcome], RunPlan | Exception | None]
     """How the function is run next, or what the run amounts to; None if nothing else is tried."""
     goes_on_drawing: bool = False
     """Whether random generators stay as the run has left them."""
@@ -83,7 +83,7 @@ class Next(NamedTuple):
 
     row: Row | None
     """Why the function is run again; None if that is all."""
-    plan: Plan
+    plan: RunPlan
     error: Exception | None = None
     """What is to be raised then."""
 
@@ -94,7 +94,7 @@ def following(outcome: Outcome) -> Next:
         if not row.when(outcome):
             continue
         then = row.then(outcome)
-        if isinstance(then, Plan):
+        if isinstance(then, RunPlan):
             return Next(row, then)
         if then is None:
             break
@@ -108,7 +108,7 @@ def _was_no_loop(o: Outcome) -> bool:
     return loops is not None and (o.error is None or loops.has_started) and loops.failed()
 
 
-def _without_some_loops(o: Outcome) -> Plan:
+def _without_some_loops(o: Outcome) -> RunPlan:
     loops = o.plan.loops if o.runs < MOST_RUNS_WITH_LOOPS else None
     return o.again(loops=loops, settling=o.plan.settling)
 
@@ -215,7 +215,7 @@ def _new_state(o: Outcome) -> list[Variable]:
     return [v for v in getattr(o.error, "places", ()) if v not in o.plan.numbers.variables]
 
 
-def _with_state(o: Outcome) -> Plan:
+def _with_state(o: Outcome) -> RunPlan:
     numbers = o.plan.numbers
     more = numbers._replace(variables=(*numbers.variables, *_new_state(o)))
     return o.anew(numbers=more, refusal=o.plan.refusal or o.error)
@@ -228,7 +228,7 @@ ROWS = (
         lambda o: o.plan._replace(plain_truths=True),
     ),
     Row(
-        "it raised after a decision that was taken without its value",
+        "it failed after a decision that was taken without its value",
         lambda o: o.went_astray,
         lambda o: o.plan._replace(defers=False),
     ),
@@ -239,7 +239,7 @@ ROWS = (
     ),
     Row("what was taken for a loop is none", _was_no_loop, _without_some_loops),
     Row(
-        "it raised, perhaps because of a loop that was found",
+        "it failed, perhaps because of a loop that was found",
         lambda o: o.plan.loops is not None and o.plan.loops.has_started and o.error is not None,
         lambda o: o.again(loops=None, settling=o.plan.settling),
     ),
@@ -251,12 +251,12 @@ ROWS = (
     ),
     Row("something changes in a package each time", _has_changed_packages, _unsettled),
     Row(
-        "it raised, perhaps because of copies of its objects",
+        "it failed, perhaps because of copies of its objects",
         _dislikes_copies,
         lambda o: o.again(lift=Lift.VARIABLES),
     ),
     Row(
-        "it raised, perhaps because of handles in place of arrays that it captures",
+        "it failed, perhaps because of handles in place of arrays that it captures",
         _dislikes_handles,
         lambda o: o.again(lift=Lift.NOTHING),
     ),
@@ -285,7 +285,7 @@ ROWS = (
         lambda o: o.plan.refusal,
     ),
     Row(
-        "it raised, perhaps because of handles in place of Python's numbers",
+        "it failed, perhaps because of handles in place of Python's numbers",
         lambda o: o.error is not None and bool(o.plan.fewer),
         lambda o: o.anew(numbers=o.plan.fewer[0])._replace(fewer=o.plan.fewer[1:]),
     ),

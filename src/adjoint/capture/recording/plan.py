@@ -71,7 +71,7 @@ class Loops(Tests, Protocol):
         """Told that the recording will rely on what it uses alone: what others have found is not to be added."""
 
 
-class Plan(NamedTuple):
+class RunPlan(NamedTuple):
     """How a function is run."""
 
     numbers: Numbers = NONE

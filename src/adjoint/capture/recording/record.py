@@ -17,7 +17,7 @@ from ..environment.copying import functions_behind
 from ..environment.randomness import not_drawn_if_refused, put_back
 from .attempt import Attempt, attempted
 from .attempts import MOST_RUNS_PER_CALL, Outcome, following
-from .plan import Lift, Loops, Plan, Rebuild, Request, Run
+from .plan import Lift, Loops, Rebuild, Request, Run, RunPlan
 from .recording import NOT_YET, Recording
 
 FIRST = "the call"
@@ -50,7 +50,7 @@ def record(
     request = Request(run, fun, leaves, rebuild, extra)
     numbers, *fewer = dict.fromkeys([Numbers(counts, tuple(variables)), Numbers(counts), NONE])
     lift = Lift.NOTHING if looks_at_types(functions_behind(fun)) else Lift.ATTRIBUTES
-    first = plan = Plan(numbers, exactly, loops, defers, lift, fewer=tuple(fewer))
+    first = plan = RunPlan(numbers, exactly, loops, defers, lift, fewer=tuple(fewer))
     whys = [*before] or [FIRST]
     while True:
         outcome = _ran(request, first, plan, len(whys))
@@ -59,6 +59,7 @@ def record(
             break
         if len(whys) >= MOST_RUNS_PER_CALL:
             error = _too_often(fun, [*whys, row.why])
+            error.__cause__ = plan.refusal
             break
         del outcome  # an error keeps all frames of the run
         if not row.goes_on_drawing:
@@ -72,7 +73,7 @@ def record(
         del error, outcome, plan
 
 
-def _ran(request: Request, first: Plan, plan: Plan, runs: int) -> Outcome:
+def _ran(request: Request, first: RunPlan, plan: RunPlan, runs: int) -> Outcome:
     """Run the function once."""
     outcome = Outcome(request, first, plan, runs)
     capture = CaptureTrace(
@@ -97,7 +98,7 @@ def _ran(request: Request, first: Plan, plan: Plan, runs: int) -> Outcome:
             plan.loops.end()
 
 
-def _is_index(capture: CaptureTrace, plan: Plan) -> bool:
+def _is_index(capture: CaptureTrace, plan: RunPlan) -> bool:
     return not plan.plain_truths and capture.assumptions.has(Assumed.PLACE)
 
 

@@ -28,7 +28,7 @@ from .numbers import Learned
 from .path import AT_ONCE, MAX_PATHS, Path, branches_of, recorded
 from .policy import Policy
 from .reasons import change_of, reason
-from .show import History, Lowered, Stats, say, say_if_unknown, stats_of
+from .show import Lowered, RecordingHistory, Stats, say, say_if_unknown, stats_of
 from .step import call_inside
 
 P = ParamSpec("P")
@@ -72,7 +72,7 @@ class Jitted(Generic[P, R]):
         self._derived: dict[Any, Jitted] = {}
         self._waiting = Waiting(self.fun)
         self._policy = Policy(self.fun)
-        self._history = History()
+        self._history = RecordingHistory()
         self._learned = Learned()
 
     def switched(self) -> None:

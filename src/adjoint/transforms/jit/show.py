@@ -102,7 +102,7 @@ MOST_LINES = 20
 """Different items of one entry that are printed."""
 
 
-class History:
+class RecordingHistory:
     """How often one function was recorded, and why."""
 
     __slots__ = ("dropped", "lengths", "reasons", "recordings")
@@ -121,7 +121,7 @@ class History:
         self.reasons = [*self.reasons[1 - limits.MOST_REASONS :], reason]
 
 
-def stats_of(history: History, groups: Mapping[Any, Sequence[Any]], eager: Sequence[str]) -> Stats:
+def stats_of(history: RecordingHistory, groups: Mapping[Any, Sequence[Any]], eager: Sequence[str]) -> Stats:
     """How often a function was recorded and why, which paths exist, and what runs without machine code."""
     paths = [p for group in groups.values() for p in group]
     loops = dict.fromkeys([line for p in paths for line in p.recording.loops])
