@@ -70,7 +70,7 @@ class Row(NamedTuple):
     """One line of the table."""
 
     why: str
-    """The function is run again, in words."""
+    """Why the function is run again, or what the run amounts to, in words."""
     when: Callable[[Outcome], bool]
     then: Callable[[Outcome], RunPlan | Exception | None]
     """How the function is run next, or what the run amounts to; None if nothing else is tried."""
