@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from ...capture.recording.recording import NOT_YET, Given
+from ...capture.recording.recording import NOT_YET, Given, Recording
 from ...core.derived import found_jitted as made_again
 from ...core.derived import reference
 from ...core.traced import LOCAL, Traced, settled
@@ -275,10 +275,8 @@ class Jitted(Generic[P, R]):
         if self._is_too_much(call, paths):
             return self.fun(*args, **kwargs)
         check_objects(call, self.static_argnums, self.static_argnames)
-        how: dict[str, Any] = {
-            "exactly": exactly,
-            "branches": branches_of(self._learned.branches, call, paths, anew=exactly),
-        }
+        branches = branches_of(self._learned.branches, call, paths, anew=exactly)
+        how: dict[str, Any] = {"exactly": exactly, "branches": branches}
         inputs = captured.inputs
         recording, result = recorded(self.fun, call, inputs, **how, defers=not before, before=before)
         if recording.counts != call.counts:
@@ -292,11 +290,23 @@ class Jitted(Generic[P, R]):
             self._give_up(recording.watch.unwatchable, recording.watch.fix)
         if recording.watch.unwatchable or recording.is_for_once:
             return recorded(self.fun, call, inputs, **how, before=again)[1] if result is NOT_YET else result
-        statics = frozenset([k % max(len(args), 1) for k in self.static_argnums]) | self.static_argnames
-        donated = frozenset([k % max(len(args), 1) for k in self.donate_argnums])
-        path = Path(recording, call, Given(args, kwargs, statics, donated))
+        result = self._result(Given(args, kwargs, *self._declared(len(args))), call, paths, recording, result, why)
         if result is NOT_YET:
-            result = path.result(args, kwargs, call)
+            return self._record(args, kwargs, call, self._paths.get(call.key, ()), before=again)
+        return result
+
+    def _declared(self, count: int) -> tuple[frozenset[Any], frozenset[int]]:
+        """The static arguments of a call with so many, by number or name, and those that are donated."""
+        statics = frozenset([k % max(count, 1) for k in self.static_argnums]) | self.static_argnames
+        return statics, frozenset([k % max(count, 1) for k in self.donate_argnums])
+
+    def _result(
+        self, given: Given, call: CallParts, paths: tuple[Path, ...], recording: Recording, result: Any, why: Any
+    ) -> Any:
+        """The result of a call that was recorded, which is a path from now on; `NOT_YET` if its guards do not hold."""
+        path = Path(recording, call, given)
+        if result is NOT_YET:
+            result = path.result(given.args, given.kwargs, call)
         with self._lock:
             now = self._paths.get(call.key, ())
             new = tuple([p for p in now if not any(p is old for old in paths)])
@@ -314,8 +324,6 @@ class Jitted(Generic[P, R]):
         hint = self._history.lengths.note(self.fun, call)
         if hint is not None:
             say(self.fun, *hint)
-        if result is NOT_YET:
-            return self._record(args, kwargs, call, self._paths.get(call.key, ()), before=again)
         return result
 
     def _keep(self, key: Any, paths: Sequence[Path]) -> None:
