@@ -34,8 +34,8 @@ class Local(threading.local):
     """Whether it looks for nans, and does not do so already."""
     updates: list[tuple[Any, Any]] | None = None
     """Handles that have been updated in place, each with the trace it had before, while somebody wants to know."""
-    supposes = 0
-    """How many more decisions may be taken while one is taken to have come out as its values do not say.
+    forced = 0
+    """How many more decisions may be taken after one that was forced to come out as its values do not say.
 
     For such values a loop might not end.
     """

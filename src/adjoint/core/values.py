@@ -60,13 +60,13 @@ def decidable(x: object) -> Any:
 def may_hold(condition: Mask) -> bool:
     """Whether any element is true. Where a program must not branch, in a loop, yes: the general form is right.
 
-    A loop that can be run again may hope that none is; then it is told so at its end.
+    A loop that can be run again may assume that none is; then it is told so at its end.
     """
     if type(condition) is bool or type(condition) is np.bool:
         return bool(condition)
     asked = decidable(condition)
     if cannot_branch(asked):
-        return not asked.traced_by.hopes_against(asked)
+        return not asked.traced_by.assumes_none(asked)
     found = np.any(asked)
     return bool(found.traced_by.decided(found, likely=False) if isinstance(found, Traced) else found)
 

@@ -14,10 +14,11 @@ from ..core.singular.replaced import as_asked
 from ..core.trace import Trace, new_level
 from ..core.traced import AXISLESS, LOCAL, Ended, Traced, settled, snapshot
 from .arithmetic import Pythons, is_spoken_of
+from .assumptions import Assumed, Assumptions
 from .bits import frozen, same_bits
 from .builder import Builder
 from .conditions import Checked, Conditions, Surroundings
-from .counts import Count
+from .counts import Count, Integers
 from .deferring import Deferred
 from .loops import LoopPrimitive
 from .program import GUARD, PYTHON_NUMBERS, Failure, Step, type_of, wording
@@ -53,13 +54,26 @@ class Tests(Protocol):
         """What the `for` at this place of a frame is to take its items from."""
 
 
+class ForeignValues:
+    """What a captured function uses besides its arguments, as far as that is read at every run."""
+
+    __slots__ = ("foreign", "lifted", "may_lift")
+
+    def __init__(self, may_lift: bool) -> None:
+        self.may_lift = may_lift
+        """Whether values of other traces may be used."""
+        self.lifted: list[Traced] = []
+        """The handles of arrays that the function captures."""
+        self.foreign: list[tuple[Traced, int]] = []
+        """Values of traces further out, and the inputs that stand for them."""
+
+
 class CaptureTrace(Trace):
     """The outermost trace of a recording: its handles hold real values, and numbers of a `Program`."""
 
     __slots__ = (
-        "arrays", "deferred", "failed", "foreign", "guards_allowed", "has_truth_as_index", "hopes", "is_made_up",
-        "level", "lift", "lifted", "loops", "numbers", "origins", "pinned", "plain_truths", "program", "ranges",
-        "refused", "root", "surroundings", "under_conditions", "unguarded",
+        "arrays", "assumptions", "deferred", "guards_allowed", "integers", "level", "loops", "numbers", "outside",
+        "plain_truths", "program", "surroundings",
     )  # fmt: skip
     is_capture = True
     is_checked = True
@@ -71,47 +85,23 @@ class CaptureTrace(Trace):
         guards: bool = True,
         lift: bool = False,
         plain_truths: bool = False,
-        hopeful: bool = False,
+        speculative: bool = False,
         defers: bool = False,
     ) -> None:
         self.level = new_level()
         self.plain_truths = plain_truths
         """Whether Python's truth values are plain at once, with a guard: an array takes them for masks."""
-        self.has_truth_as_index = False
-        """Whether a handle of such a truth value has been an index: a list takes it for 0 or 1, an array does not."""
         self.program = Builder()
         self.deferred = Deferred(self.program) if defers else None
         """What has not been computed; without it, every step is taken at once."""
         self.guards_allowed = guards
-        self.hopes: list[Any] | None = [] if hopeful else None
-        """Truth values that are taken for False without a guard, if whoever uses the program asks for them."""
-        self.lift = lift
-        self.lifted: list[Traced] = []
-        """The handles of arrays that the function captures."""
-        self.foreign: list[tuple[Traced, int]] = []
-        """Values of traces further out, and the inputs that stand for them."""
+        self.assumptions = Assumptions(may_speculate=speculative)
+        self.outside = ForeignValues(lift)
         self.arrays: dict[int, tuple[Any, Any, int]] = {}
         """Plain arrays by identity: the array, a copy as it was when it was used, its number."""
         self.numbers: dict[Any, int] = {}
-        self.ranges: dict[int, tuple[int, int]] = {}
-        """What the guards let through of each of Python's integers."""
-        self.origins: dict[int, frozenset[int]] = {}
-        """The inputs that each of Python's integers is computed from."""
-        self.pinned: set[int] = set()
-        """Python's integers among the inputs that the program relies on as they are."""
-        self.surroundings = Surroundings()
-        self.root = id(sys._getframe(1))
-        """The frame in which the recording began."""
-        self.under_conditions: dict[Any, Any] = {}
-        """Steps under conditions of the user's, so that equal ones are one primitive."""
-        self.failed = 0
-        """The identity of the error that a step raised last."""
-        self.unguarded = False
-        """Whether an error was raised that no guard stands for: if the function catches it, this is right only once."""
-        self.is_made_up = False
-        """Whether its inputs have been made up: what takes as long as the numbers say is not computed with them."""
-        self.refused = False
-        """Whether a decision was asked for where there must not be any."""
+        self.integers = Integers()
+        self.surroundings = Surroundings(root=id(sys._getframe(1)))
         self.loops: Tests | None = None
 
     def input(self, value: Any) -> Traced:
@@ -121,14 +111,14 @@ class CaptureTrace(Trace):
     def count(self, value: object) -> Count:
         """A fresh argument that is one of Python's integers or truth values."""
         number = self.input(value).node
-        self.origins[number] = frozenset((number,))
+        self.integers[number] = frozenset((number,))
         return Count(value, self, number)
 
     def process(self, primitive: Primitive, args: tuple[object, ...], params: dict[str, Any]) -> Any:
         """Write a step down; it is evaluated on the real values, or put off."""
         if primitive.inline:
             return primitive.evaluate(*args, **params)
-        if self.origins:
+        if self.integers:
             args = Count.meeting(self, primitive, args)
         primitive = as_asked(primitive) if primitive.facts.asks and not self.guards_allowed else primitive
         numbers, values = [], []
@@ -141,16 +131,17 @@ class CaptureTrace(Trace):
                 numbers.append(number)
                 values.append(value)
         for name, p in params.items() if params else ():
-            if isinstance(p, Traced) or (self.origins and type(p) in (tuple, list, slice)):
+            if isinstance(p, Traced) or (self.integers and type(p) in (tuple, list, slice)):
                 params = {**params, name: self._plain(p)}
         if self.is_checked:
             are_pythons = primitive.facts.python is not None and _are_pythons(values)
-            conditions = self.surroundings.conditions()
+            around = self.surroundings
+            conditions = around.conditions()
             if conditions is not None and not are_pythons:
                 values = self._all_computed(numbers, values)
                 return self._checked(conditions, primitive, numbers, values, params)
-            if are_pythons and is_spoken_of(self.root):
-                primitive = self.under_conditions.setdefault(id(primitive), Pythons(primitive))
+            if are_pythons and is_spoken_of(around.root):
+                primitive = around.steps.setdefault(id(primitive), Pythons(primitive))
         if self.deferred is not None:
             out = self.deferred.stand_in(primitive, numbers, values, params)
             if out is not None:
@@ -159,7 +150,7 @@ class CaptureTrace(Trace):
 
     def _taken(self, primitive: Any, numbers: list[int], values: list[Any], params: dict[str, Any]) -> Any:
         """Evaluate a step, and write it down."""
-        if self.is_made_up and isinstance(primitive, LoopPrimitive):
+        if self.assumptions and isinstance(primitive, LoopPrimitive) and self.assumptions.has(Assumed.INPUTS):
             raise NeedsValuesError
         values = self._all_computed(numbers, values)
         try:
@@ -178,9 +169,11 @@ class CaptureTrace(Trace):
 
     def computed(self, number: int, value: Any) -> Any:
         """What a value is, given what its handle holds: it may not have been computed yet."""
-        if self.deferred is not None and self.is_made_up and self.deferred.is_waiting(number):
+        if self.deferred is None:
+            return value
+        if self.assumptions and self.deferred.is_waiting(number) and self.assumptions.has(Assumed.INPUTS):
             raise NeedsValuesError
-        return value if self.deferred is None else self.deferred.value(number, value, self._as_used)
+        return self.deferred.value(number, value, self._as_used)
 
     def _all_computed(self, numbers: list[int], values: list[Any]) -> list[Any]:
         if self.deferred is None or not self.deferred.has_begun():
@@ -195,8 +188,10 @@ class CaptureTrace(Trace):
     def example(self, x: Traced) -> Any:
         """What the value of a handle is; what it could be, if it has not been computed."""
         number, value = self.number_of(x)
-        is_waiting = self.deferred is not None and self.deferred.is_waiting(number)
-        return self.deferred.example(value) if self.deferred and is_waiting else self.computed(number, value)
+        if self.deferred is None or not self.deferred.is_waiting(number):
+            return self.computed(number, value)
+        self.assumptions.make(Assumed.EXAMPLE, number)
+        return self.deferred.example(value)
 
     def _as_used(self, number: int) -> Any:
         """A plain array as it was when it was used."""
@@ -218,7 +213,7 @@ class CaptureTrace(Trace):
         self, conditions: Conditions, primitive: Any, numbers: list[int], values: list[Any], params: Any
     ) -> Any:
         """Take a step under conditions of the user's, and write down that they have to be looked at each time."""
-        step = self.under_conditions.setdefault((id(primitive), conditions), Checked(primitive, conditions))
+        step = self.surroundings.steps.setdefault((id(primitive), conditions), Checked(primitive, conditions))
         try:
             step.evaluate(*values, **params)
         except Warning as error:  # made an error by the user, or only noted: a guard says that it is given
@@ -247,11 +242,11 @@ class CaptureTrace(Trace):
 
     def raised(self, error: Exception, primitive: Any, numbers: Any, params: dict[str, Any]) -> None:
         """Write down that a step raises: if the function goes on nevertheless, it relies on that."""
-        if not self.is_checked or self.failed == id(error) or isinstance(error, NoStepError):
+        if not self.is_checked or self.surroundings.failed == id(error) or isinstance(error, NoStepError):
             return
-        self.failed = id(error)
+        self.surroundings.failed = id(error)
         if not self.guards_allowed:
-            self.unguarded = True
+            self.assumptions.make(Assumed.RAISED, type(error))
             return
         expected = Failure(primitive, params, type(error), wording(error))
         self.program.append(Step(GUARD, tuple(numbers), {"expected": expected}, (), user_line()))
@@ -279,8 +274,8 @@ class CaptureTrace(Trace):
 
     def captured(self, array: np.ndarray) -> Traced:
         """The handle of an array that the function captures: a constant that is read at every run."""
-        self.lifted.append(Traced(array, self, self.program.constant(array)))
-        return self.lifted[-1]
+        self.outside.lifted.append(Traced(array, self, self.program.constant(array)))
+        return self.outside.lifted[-1]
 
     def constant(self, a: object) -> int:
         """The number of a plain value: numbers by value, arrays by identity for as long as nobody writes to them."""
@@ -312,21 +307,21 @@ class CaptureTrace(Trace):
                 self.program.set_constant(number, copy)
 
     def _foreign(self, a: Traced) -> tuple[int, Any]:
-        if not self.lift:
+        if not self.outside.may_lift:
             raise ForeignValueError
-        for known, number in self.foreign:
+        for known, number in self.outside.foreign:
             if known.value is a.value and known.traced_by is a.traced_by and known.node is a.node:
                 return number, example(a)
         value = example(a)
         number = self.program.new(type_of(value))
-        self.foreign.append((a, number))
+        self.outside.foreign.append((a, number))
         return number, value
 
-    def hopes_against(self, condition: Traced) -> bool:
+    def assumes_none(self, condition: Traced) -> bool:
         """Whether the program may go on as if no element of this were true; it has to be thrown away where one is."""
-        if self.hopes is None:
+        if not self.assumptions.may_speculate:
             return False
-        self.hopes.append(np.any(condition))
+        self.assumptions.make(Assumed.ORDINARY, np.any(condition))
         return True
 
     def decided(self, x: Traced, why: str = "", likely: bool | None = None) -> Any:
@@ -334,41 +329,42 @@ class CaptureTrace(Trace):
 
         What has not been computed is taken for what is likely, if that is said: the guard will tell.
         """
-        if LOCAL.supposes:
-            self.suppose()
+        if LOCAL.forced:
+            self.count_forced()
         if not self.guards_allowed:
-            self.refused = True
+            self.assumptions.are_refused = True
             raise GuardRefusedError
         number, value = self.number_of(x)
         if likely is not None and self.deferred is not None and self.deferred.is_waiting(number):
-            self.deferred.guessed = True
+            self.assumptions.make(Assumed.LIKELY, number)
             value = likely
         else:
             value = self.computed(number, value)
         if number in self.program.constants and not isinstance(value, np.ndarray):
             return value
-        if number in self.origins:
-            if self.ranges.get(number) == (value, value):
+        if number in self.integers:
+            if self.integers.ranges.get(number) == (value, value):
                 return value
-            self.ranges[number] = (int(value), int(value))
-            self.pinned |= self.origins[number]
+            self.integers.ranges[number] = (int(value), int(value))
+            self.assumptions.make(Assumed.INTEGERS, self.integers[number])
         line = why or user_line()
         self.program.append(Step(GUARD, (number,), {"expected": frozen(value)}, (), line))
         return value
 
-    def suppose(self) -> None:
-        """One more decision is taken where values are not what they might be."""
-        LOCAL.supposes -= 1
-        if not LOCAL.supposes:
-            self.refused = True
+    def count_forced(self) -> None:
+        """One more decision is taken after one that was forced: values are not what they might be."""
+        LOCAL.forced -= 1
+        if not LOCAL.forced:
+            self.assumptions.are_refused = True
             raise GuardRefusedError
 
     def end(self) -> None:
         """Let go of the program, which whoever made the recording has; a handle that was kept is its value."""
-        if self.deferred is not None and not self.is_made_up:
+        if self.deferred is not None and not self.assumptions.has(Assumed.INPUTS):
             self.deferred.settle(self._as_used)
         self.__class__ = EndedCapture
-        self.program, self.foreign, self.arrays, self.numbers, self.lifted = Builder(), [], {}, {}, []
+        self.program, self.arrays, self.numbers = Builder(), {}, {}
+        self.outside = ForeignValues(self.outside.may_lift)
         self.deferred = None
 
 

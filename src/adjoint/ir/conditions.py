@@ -70,9 +70,15 @@ def floating_errors() -> tuple[tuple[str, str], ...]:
 class Surroundings:
     """How warnings are treated around a recording: what the function changes of that, it wants to be asked about."""
 
-    __slots__ = ("_copy", "_filters", "_shown")
+    __slots__ = ("_copy", "_filters", "_shown", "failed", "root", "steps")
 
-    def __init__(self) -> None:
+    def __init__(self, root: int) -> None:
+        self.root = root
+        """The identity of the frame in which the recording began."""
+        self.steps: dict[Any, Any] = {}
+        """Steps under conditions of the user, so that equal ones are one primitive."""
+        self.failed = 0
+        """The identity of the error that a step raised last."""
         self._filters = warnings.filters
         self._copy = list(warnings.filters)
         self._shown = warnings.showwarning, getattr(warnings, IMPLEMENTATION, None)

@@ -28,6 +28,17 @@ USUAL = 2**31
 """Numbers that count something are smaller; of two such even the product fits."""
 
 
+class Integers(dict[int, frozenset[int]]):
+    """Python's integers by their numbers: the inputs that each is computed from."""
+
+    __slots__ = ("ranges",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ranges: dict[int, Range] = {}
+        """What the guards let through of each."""
+
+
 class Number(Traced):
     """A Python number of a captured program. It is `float`, `int` or `bool` for `isinstance`, as its code expects."""
 

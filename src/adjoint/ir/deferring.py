@@ -30,7 +30,7 @@ LARGE = 10_000
 class Deferred:
     """The values of one recording that have not been computed, and how they are if they are wanted."""
 
-    __slots__ = ("_known", "_makers", "_program", "_stand_ins", "_truths", "guessed")
+    __slots__ = ("_known", "_makers", "_program", "_stand_ins", "_truths")
 
     def __init__(self, program: Readable) -> None:
         self._program = program
@@ -41,8 +41,6 @@ class Deferred:
         self._stand_ins: dict[int, Any] = {}
         self._truths: dict[int, weakref.ref[Traced]] = {}
         """The handles of truth values: there are but two of these, so that who holds one is not to be seen from it."""
-        self.guessed = False
-        """Whether a decision was taken without looking: the program has a guard that may not hold even now."""
 
     def stand_in(
         self, primitive: Primitive, numbers: Sequence[int], values: Sequence[Any], params: dict[str, Any]
@@ -72,7 +70,6 @@ class Deferred:
 
     def example(self, value: Any) -> Any:
         """Something that a value could be, where it is not computed for that."""
-        self.guessed = True
         if type(value) is float:
             return 1.0
         shape, dtype = np.shape(value), value.dtype

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..core.errors import InputError, message
 from ..core.traced import Traced
+from .assumptions import Assumed
 from .bits import frozen
 from .builder import Builder
 from .capture import CaptureTrace, GuardRefusedError
@@ -57,7 +58,7 @@ def noted(capture: CaptureTrace, restore: Callable[[Any], Any] = lambda x: x) ->
 
 def is_made_up() -> bool:
     """Whether values have been made up for the program that is being captured in this thread, or one around it."""
-    return any([c.is_made_up or (c.deferred is not None and c.deferred.guessed) for c, *_ in _local.captures])
+    return any([c.assumptions.has(Assumed.INPUTS, Assumed.LIKELY, Assumed.EXAMPLE) for c, *_ in _local.captures])
 
 
 def also_in_failure(record: F) -> F:

@@ -132,11 +132,9 @@ def plain_of(handle: Any) -> Any:
     return tuple(values) if type(handle) is tuple else type(handle)._make(values)  # type: ignore[attr-defined]
 
 
-def is_pinned(capture: Any, handle: Any) -> bool:
-    """Whether the program relies on the value of a handle."""
-    if isinstance(handle, tuple):
-        return any([is_pinned(capture, h) for h in handle])
-    return handle.node in capture.pinned
+def is_among(numbers: frozenset[int], handle: Any) -> bool:
+    """Whether the number of a handle, or of one of several, is among these."""
+    return any([is_among(numbers, h) for h in handle]) if isinstance(handle, tuple) else handle.node in numbers
 
 
 def changed_numbers(watch: Watch) -> list[Variable]:

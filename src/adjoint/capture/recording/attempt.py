@@ -7,8 +7,8 @@ import enum
 import functools
 import random
 import types
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,16 +16,16 @@ from ...core.errors import ImpureError, OutputError, message
 from ...core.traced import Traced, snapshot
 from ...core.tree import flatten, holder, ways
 from ...host.frames.definition import home
-from ...ir.capture import CaptureTrace, Tests
+from ...ir.assumptions import Assumed
+from ...ir.capture import CaptureTrace
 from ...ir.counts import LooksAtNumbersError, tells_handles_apart
 from ...ir.effects import Effect, Performance, noted
 from ...ir.passes import observe
 from ..environment.audit import audited
 from ..environment.captured_inputs import (
-    Numbers,
     Variable,
     handle_of,
-    is_pinned,
+    is_among,
     kind_of,
     left_out,
     plain_of,
@@ -40,64 +40,9 @@ from ..environment.randomness import RandomnessWatch, seal
 from ..environment.watch import Watch
 from ..environment.world import clock_in
 from .executed import Tracking, users_code
+from .plan import Lift, Request, RunPlan
 from .recording import Computed, Fixed, Leaf, Recording, is_dynamic
 from .state import StateInLoopsError, in_classes, keep_changes, keep_state
-
-Run = Callable[[Any, Any, dict[str, Any]], Any]
-"""How a function is called on handles."""
-Rebuild = Callable[[Sequence[Any]], tuple[Any, dict[str, Any]]]
-"""From leaves to positional and keyword arguments."""
-
-
-class Lift(enum.IntEnum):
-    """Which captured arrays are handles, so that the program reads them at every run; the others are compared."""
-
-    NOTHING = 0
-    VARIABLES = 1
-    """Those of variables, defaults and containers."""
-    ATTRIBUTES = 2
-    """Attributes of the user's objects too: the function gets copies of these."""
-
-
-class Request(NamedTuple):
-    """A call that is to be recorded, and how."""
-
-    run: Run
-    fun: Any
-    leaves: list[Any]
-    """Of the arguments."""
-    rebuild: Rebuild
-    extra: tuple[object, ...]
-    """What the recording relies on besides the function."""
-    counts: Numbers
-    """Python's numbers that are to be inputs."""
-    exactly: bool
-    """Whether the recording relies on what has been used alone; that takes longer to find out."""
-    lift: Lift = Lift.ATTRIBUTES
-    """Which of the arrays that the function captures are handles."""
-    loops: Loops | None = None
-    """Who looks for loops of Python's; without, their rounds are recorded one by one."""
-    defers: bool = False
-    """Whether large steps are not taken: then the results of this very call may be left to the program."""
-
-
-class Loops(Tests, Protocol):
-    """Who sees truth values that are tested, and makes loops of them."""
-
-    has_started: bool
-    """Whether something in the recording is a loop, or is to become one."""
-
-    def begin(self) -> None:
-        """Before a function is recorded, for the first time or once more."""
-
-    def end(self) -> None:
-        """After that, however it ended."""
-
-    def failed(self) -> bool:
-        """Whether the recording cannot be used, as something was no loop; it will not be taken for one again."""
-
-    def alone(self) -> None:
-        """Told that the recording will rely on what it uses alone: what others have found is not to be added."""
 
 
 class Attempt(NamedTuple):
@@ -123,6 +68,7 @@ class Stage(NamedTuple):
 
     capture: CaptureTrace
     request: Request
+    plan: RunPlan
     fun: Any
     """The function, or its copy."""
     clones: Clones
@@ -144,16 +90,16 @@ class Stage(NamedTuple):
         return tuple([copies.get(id(a), a) for a in args]), {k: copies.get(id(a), a) for k, a in kwargs.items()}
 
 
-def attempted(capture: CaptureTrace, request: Request) -> Attempt:
+def attempted(capture: CaptureTrace, request: Request, plan: RunPlan) -> Attempt:
     """Run a function on handles."""
-    stage = _prepared(capture, request)
+    stage = _prepared(capture, request, plan)
     watch, fun = stage.watch, stage.fun
     args, kwargs = stage.arguments()
     given, _ = flatten((args, kwargs))
-    wants_tracking = request.exactly or watch.meets_packages or stage.may_ask or watch.unwatchable
+    wants_tracking = plan.exactly or watch.meets_packages or stage.may_ask or watch.unwatchable
     tracking = Tracking() if wants_tracking else None
-    if tracking is not None and request.loops is not None:
-        request.loops.alone()
+    if tracking is not None and plan.loops is not None:
+        plan.loops.alone()
     with RandomnessWatch() as chance, noted(capture, stage.clones.back()) as effects:
         with in_classes(stage.captured):
             try:
@@ -164,7 +110,7 @@ def attempted(capture: CaptureTrace, request: Request) -> Attempt:
                 raise
             finally:
                 has_state = keep_state(stage.captured, stage.clones)
-        if has_state and request.loops is not None:
+        if has_state and plan.loops is not None:
             _set_back(watch, fun)
             raise StateInLoopsError
         if seen.refused is not None:  # and the function went on
@@ -204,9 +150,9 @@ def _set_back(watch: Watch, fun: object) -> list[Variable]:
     return [v for v, _ in changed]
 
 
-def _prepared(capture: CaptureTrace, request: Request) -> Stage:
+def _prepared(capture: CaptureTrace, request: Request, plan: RunPlan) -> Stage:
     """Make handles of arguments, of captured arrays and of captured numbers."""
-    fun, leaves, extra, counts = request.fun, request.leaves, request.extra, request.counts
+    fun, leaves, extra, counts = request.fun, request.leaves, request.extra, plan.numbers
     watch = look(fun, *extra)
     asks = asks_which([f.__code__ for f in watch.functions()])
     if asks or tells_handles_apart(watch.functions()):
@@ -217,8 +163,8 @@ def _prepared(capture: CaptureTrace, request: Request) -> Stage:
         for k, x in enumerate(leaves)
     ]
     captured = {v: handle_of(capture, now) for v in counts.variables if kind_of(now := v.read()) is not None}
-    attributes = request.lift is Lift.ATTRIBUTES and not looks_at_types(watch.functions())
-    stage = Stage(capture, request, fun, Clones(capture, ()), watch, handles, captured, extra)
+    attributes = plan.lift is Lift.ATTRIBUTES and not looks_at_types(watch.functions())
+    stage = Stage(capture, request, plan, fun, Clones(capture, ()), watch, handles, captured, extra)
     copied, seen = _with_copies(stage, attributes=attributes)
     if attributes and any(map(seen.knows, copied.clones.copied_objects())):  # it would see both, object and copy
         attributes = False
@@ -236,7 +182,7 @@ def _prepared(capture: CaptureTrace, request: Request) -> Stage:
 def _with_copies(stage: Stage, *, attributes: bool, calls: bool = True) -> tuple[Stage, Watch]:
     """Copies of the function and of static arguments in which captured arrays are handles, and what they reach."""
     fun, extra = stage.request.fun, stage.request.extra
-    if not stage.request.lift:
+    if not stage.plan.lift:
         return stage, look(fun, *extra)
     variables = {v.place: h for v, h in stage.captured.items()} if calls else {}
     roots = (fun, *extra) if attributes or variables else (fun,)
@@ -254,7 +200,7 @@ def _with_copies(stage: Stage, *, attributes: bool, calls: bool = True) -> tuple
 def _check_numbers(stage: Stage, seen: Watch, asks: bool) -> None:
     """Refuse captured numbers as inputs where the function would still see the numbers themselves."""
     objects = stage.clones.copied_objects()
-    if not stage.request.lift or still_read(seen, stage.captured) or any(map(seen.knows, objects)):
+    if not stage.plan.lift or still_read(seen, stage.captured) or any(map(seen.knows, objects)):
         raise LooksAtNumbersError
     if objects and asks:
         raise LooksAtNumbersError
@@ -273,7 +219,7 @@ def _watched_again(stage: Stage, tracking: Tracking | None) -> Watch:
 
 def _finished(stage: Stage, watch: Watch, result: object, effects: list[Effect]) -> tuple[Recording, list[Any] | None]:
     """The recording, and the values of the program's outputs; None if there is one that nobody has computed."""
-    capture, counts = stage.capture, stage.request.counts
+    capture, counts = stage.capture, stage.plan.numbers
     outputs, restore = flatten(result)
     places: list[Leaf] = []
     values: list[Any] = []
@@ -293,13 +239,14 @@ def _finished(stage: Stage, watch: Watch, result: object, effects: list[Effect])
     observe("recording", program)
     recording = Recording(program, watch, places, restore, performance)
     recording.counts = counts.leaves
-    recording.pinned = frozenset([k for k in counts.leaves if stage.handles[k].node in capture.pinned])
+    relied_on = capture.assumptions.integers()
+    recording.pinned = frozenset([k for k in counts.leaves if stage.handles[k].node in relied_on])
     recording.variables = tuple([
-        (v, kind_of(plain_of(h)), is_pinned(capture, h)) for v, h in stage.captured.items()
+        (v, kind_of(plain_of(h)), is_among(relied_on, h)) for v, h in stage.captured.items()
     ])  # fmt: skip
-    recording.is_for_once = capture.unguarded
+    recording.is_for_once = capture.assumptions.has(Assumed.RAISED)
     deferred = capture.deferred
-    if deferred is not None and (deferred.guessed or any(map(deferred.is_waiting, program.outputs))):
+    if capture.assumptions.are_unseen or (deferred is not None and any(map(deferred.is_waiting, program.outputs))):
         return recording, None
     return recording, [capture.computed(n, v) for n, v in zip(program.outputs, values, strict=True)]
 

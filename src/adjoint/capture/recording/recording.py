@@ -45,7 +45,7 @@ class Recording:
     """A program, what surrounds it, and how its outputs become the function's result."""
 
     __slots__ = (
-        "branches", "counts", "effects", "forms", "is_for_once", "loops", "outputs", "pinned", "program",
+        "attempts", "branches", "counts", "effects", "forms", "is_for_once", "loops", "outputs", "pinned", "program",
         "restore", "variables", "watch",
     )  # fmt: skip
 
@@ -62,6 +62,8 @@ class Recording:
         self.restore = restore
         self.forms = [(c, _form(c)) for c in program.constants.values() if isinstance(c, np.ndarray)]
         """Arrays that are read at every run, and how they lay in memory."""
+        self.attempts: tuple[str, ...] = ()
+        """Why the function was run, each time, in order to record this call."""
         self.branches: list[str] = []
         """The lines of branches of Python's of which the program has both sides."""
         self.loops: list[str] = []

@@ -121,7 +121,7 @@ class Notebook(CaptureTrace):
     def twin(self) -> Notebook:
         """A notebook that goes on where this one stops."""
         new = Notebook()
-        new.program, new.foreign, new.arrays, new.numbers = self.program, self.foreign, self.arrays, self.numbers
+        new.program, new.outside, new.arrays, new.numbers = self.program, self.outside, self.arrays, self.numbers
         new.values, new.producers, new.words, new.calls = self.values, self.producers, self.words, self.calls
         return new
 

@@ -21,6 +21,7 @@ from ...core.primitive import Primitive
 from ...core.traced import Traced, snapshot
 from ...core.tree import flatten
 from ...core.values import concrete, contents, dtype_of
+from ...ir.assumptions import Assumed
 from ...ir.bits import same_bits
 from ...ir.capture import CaptureTrace, ForeignValueError, NoStepError
 from ...ops.declare import UFUNCS, Composition
@@ -123,7 +124,8 @@ def _ours(capture: Any, ours: Callable[..., Any], args: Any, kwargs: Any) -> Any
     try:
         return ours(*args, **kwargs)
     except Exception as error:
-        capture.unguarded = capture.unguarded or capture.failed != id(error)
+        if capture.surroundings.failed != id(error):
+            capture.assumptions.make(Assumed.RAISED, type(error))
         raise
 
 

@@ -162,7 +162,7 @@ def _index(self: Traced) -> int:
         while isinstance(inner.value, Traced):
             inner = inner.value
         if inner.traced_by.is_capture:
-            inner.traced_by.has_truth_as_index = True
+            inner.traced_by.assumptions.make_place()
     return operator.index(index)
 
 

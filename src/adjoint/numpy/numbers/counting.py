@@ -161,7 +161,7 @@ def _through(convert: Callable[[Any], Any]) -> Callable[[Count], Any]:
 def _index(self: Count) -> int:
     if type(self.value) is bool:
         capture: Any = self.traced_by
-        capture.has_truth_as_index = True
+        capture.assumptions.make_place()
     return int(settled(self))
 
 
@@ -214,12 +214,12 @@ for _name, _operator in OPERATORS.items():
 
 
 def _relied_on(x: Number) -> bool:
-    return x.node in x.traced_by.ranges  # type: ignore[attr-defined]
+    return x.node in x.traced_by.integers.ranges  # type: ignore[attr-defined]
 
 
 def _plain_hash(self: Number) -> int:
     found = hash(settled(self))
-    self.traced_by.ranges[self.node] = (self.value, self.value)  # type: ignore[attr-defined]
+    self.traced_by.integers.ranges[self.node] = (self.value, self.value)  # type: ignore[attr-defined]
     return found
 
 

@@ -33,11 +33,11 @@ def counted(x: Any, capture: Any) -> Any:
 
 def _lifted(x: Count, capture: Any) -> Count | None:
     """A handle of a program further out, as it is in the body of a loop; None if it is from anywhere else."""
-    if not capture.lift or x.traced_by.level > capture.level:
+    if not capture.outside.may_lift or x.traced_by.level > capture.level:
         return None
     number, value = capture.number_of(x)
-    capture.ranges.setdefault(number, range_of(x))
-    capture.origins.setdefault(number, frozenset())
+    capture.integers.ranges.setdefault(number, range_of(x))
+    capture.integers.setdefault(number, frozenset())
     return Count(value, capture, number)
 
 
@@ -45,7 +45,8 @@ def range_of(x: Any) -> Range:
     """The values that an operand can have."""
     if not isinstance(x, Count):
         return int(x), int(x)
-    return x.traced_by.ranges.get(x.node, TRUTH if type(x.value) is bool else WORD)  # type: ignore[attr-defined]
+    capture: Any = x.traced_by
+    return capture.integers.ranges.get(x.node, TRUTH if type(x.value) is bool else WORD)  # type: ignore[no-any-return]
 
 
 def value_of(x: Any) -> Any:
@@ -81,7 +82,7 @@ def within(x: Count, low: int, high: int) -> None:
         capture.decided(_asked(np.greater_equal, x, low))
     if high < was[1]:
         capture.decided(_asked(np.less_equal, x, high))
-    capture.ranges[x.node] = max(low, was[0]), min(high, was[1])
+    capture.integers.ranges[x.node] = max(low, was[0]), min(high, was[1])
 
 
 def nonzero(x: Any) -> bool:
@@ -115,9 +116,9 @@ def made(capture: Any, found: Any, range_: Range, sources: Sequence[Any]) -> Any
     found = found if type(found) is bool or type(found.value) in (int, bool) else item(found)
     if type(found) is bool:
         return found
-    capture.ranges[found.node] = range_
-    capture.origins[found.node] = frozenset().union(
-        *[capture.origins.get(s.node, frozenset()) for s in sources if isinstance(s, Count)]
+    capture.integers.ranges[found.node] = range_
+    capture.integers[found.node] = frozenset().union(
+        *[capture.integers.get(s.node, frozenset()) for s in sources if isinstance(s, Count)]
     )
     return Count(found.value, capture, found.node)
 

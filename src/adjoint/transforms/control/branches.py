@@ -35,6 +35,7 @@ from ...core.values import dtype_of
 from ...host.frames.ownership import Owner, owner_of
 from ...host.frames.variables import instruction_of, set_variables, variables_in
 from ...ir.arithmetic import Pythons
+from ...ir.assumptions import Assumed
 from ...ir.capture import CaptureTrace, Tests, example
 from ...ir.conditions import Checked
 from ...ir.counts import Number
@@ -85,7 +86,7 @@ class PythonBranches:
         self._loops.begin()
         self._calls: list[_Call] = []
         self._has_cut = False
-        self._in_vain = False
+        self._mis_speculated = False
 
     @property
     def has_started(self) -> bool:
@@ -109,21 +110,21 @@ class PythonBranches:
         """Whether the recording cannot be used; what was no loop, or could not be cut, will not be tried again."""
         if self._loops.failed():
             return True
-        is_in_vain = self._in_vain or bool(self._calls)
-        if is_in_vain:
+        is_wrong = self._mis_speculated or bool(self._calls)
+        if is_wrong:
             self._is_off = True
             self._branches.is_refused = not self._branches.keeps_sharing
-        return is_in_vain
+        return is_wrong
 
     def truth(self, x: Traced, frame: FrameType) -> bool:
         """The outcome of a test."""
         call = self._calls[-1] if self._calls else None
         if call is None or x.traced_by is not call.capture or self._loops.is_in_a_round:
             return self._loops.truth(x, frame)
-        self._in_vain, before = True, self._in_vain  # also if the function catches what is raised here
+        self._mis_speculated, before = True, self._mis_speculated  # also if the function catches what is raised here
         outcome = self._loops.truth(call.before_test(frame, x), frame)
         call.after_test(outcome)
-        self._in_vain = before
+        self._mis_speculated = before
         return outcome
 
     def alone(self) -> None:
@@ -156,7 +157,7 @@ class PythonBranches:
         try:
             found = self._calls[-1].run(fun, leaves, rebuild, others)
         except NoWayError:
-            self._in_vain = True
+            self._mis_speculated = True
             raise
         self.lines += self._calls.pop().lines
         return found
@@ -186,8 +187,11 @@ def _capture_under(leaves: list[Any]) -> CaptureTrace | None:
     outer = found[0] if found else None
     if outer is None or any([c is not outer for c in found]) or type(outer) is not CaptureTrace:
         return None
-    is_free = outer.guards_allowed and not outer.plain_truths and not outer.origins and outer.hopes is None
-    return outer if is_free and not outer.is_made_up and outer.conditions() is None else None
+    is_free = (
+        outer.guards_allowed and not outer.plain_truths and not outer.integers and not outer.assumptions.may_speculate
+    )
+    is_free = is_free and not outer.assumptions.has(Assumed.INPUTS) and outer.conditions() is None
+    return outer if is_free else None
 
 
 class _Result(NamedTuple):
@@ -205,7 +209,7 @@ class _Call:
         self.loops = loops
         self.branches = branches
         self.capture = CaptureTrace(lift=True)
-        self.capture.root, self.capture.loops = outer.root, tests
+        self.capture.surroundings.root, self.capture.loops = outer.surroundings.root, tests
         self.marks: list[Cut] = []
         self.waiting: tuple[int, Continuation, list[int], list[int]] | None = None
         self.root = sys._getframe()
@@ -217,17 +221,17 @@ class _Call:
     def run(self, fun: Any, leaves: list[Any], rebuild: Any, others: list[Traced]) -> Any:
         """The result of the call, through the traces around it; other handles are behind the function."""
         capture, outer = self.capture, self.outer
-        captured = {id(handle) for handle in outer.lifted}
+        captured = {id(handle) for handle in outer.outside.lifted}
         others = [x for x in others if id(x) not in captured]
         inputs = [snapshot(x) for x in [*leaves, *others] if _is_handle(x)]
         inside = [_as(x, capture.input(plain_of(x))) if _is_handle(x) else x for x in leaves]
-        lent = [(x, snapshot(x)) for x in [*others, *outer.lifted]]
-        arrays = {id(x.value): snapshot(x) for x in outer.lifted}
+        lent = [(x, snapshot(x)) for x in [*others, *outer.outside.lifted]]
+        arrays = {id(x.value): snapshot(x) for x in outer.outside.lifted}
         for x in others:
             become(x, capture.input(plain_of(x)))
-        for x in outer.lifted:
+        for x in outer.outside.lifted:
             x.traced_by, x.node = capture, capture.captured(x.value).node
-        capture.lifted = outer.lifted
+        capture.outside.lifted = outer.outside.lifted
         try:
             program, result, restore = self._captured(fun, inside, rebuild, others)
         finally:
@@ -246,7 +250,7 @@ class _Call:
         given = [x.node for x in [*inside, *others] if _is_handle(x)]
         args, kwargs = rebuild(inside)
         start = result_of((fun, args, kwargs), capture)
-        handles = [x for x in [*inside, *others, *outer.lifted] if _is_handle(x)]
+        handles = [x for x in [*inside, *others, *outer.outside.lifted] if _is_handle(x)]
         values = [x.value for x in handles]
         first = Cut(-1, start, (), [h.node for h in start.handles]) if start else None
         known = LOCAL.updates
@@ -285,7 +289,8 @@ class _Call:
     def _is_impure(self) -> bool:
         """Whether something was met that is left to recordings as a whole."""
         capture = self.capture
-        if capture.unguarded or capture.refused or capture.has_truth_as_index or capture.foreign:
+        assumed = capture.assumptions
+        if assumed.are_refused or assumed.has(Assumed.RAISED, Assumed.PLACE) or capture.outside.foreign:
             return True
         return has_kind(capture.program.steps, Checked, Pythons)
 

@@ -29,7 +29,7 @@ RANGE: Range = (-USUAL, USUAL)
 """Within this Python's integers may be from round to round; where one is not, the loop is over."""
 
 
-MOST_SUPPOSED = 64
+MOST_FORCED = 64
 """Decisions in a round after one that is taken to come out differently: there may be no end to them."""
 
 
@@ -99,14 +99,14 @@ class Round:
 
     def refuse(self) -> NoReturn:
         """Give up: it is not what it seemed."""
-        self.capture.refused = True  # also if the function catches this
+        self.capture.assumptions.are_refused = True  # also if the function catches this
         raise GuardRefusedError
 
     def enter(self, script: list[bool]) -> None:
         """From here on what is carried belongs to the program of a round."""
         slots, sharing = self.start.variables.slots, self.start.variables.sharing()
         self.capture = capture = CaptureTrace(lift=True)
-        capture.root, capture.loops = self.outer.root, self.loops
+        capture.surroundings.root, capture.loops = self.outer.surroundings.root, self.loops
         self.script, self.decisions, self.known = script, [], {}
         self.first = [Traced(*slots[k][1:]) if slots[k].is_handle else slots[k].x for k in self.carried]
         values = [slot.x for slot in slots]
@@ -147,10 +147,10 @@ class Round:
         wanted = self.script[k] if k < len(self.script) else self.usual.get((frame, place), bool(value))
         self.known[number] = wanted
         capture.program.append(Step(GUARD, (number,), {"expected": type(value)(wanted)}, (), user_line()))
-        if LOCAL.supposes:
-            capture.suppose()
+        if LOCAL.forced:
+            capture.count_forced()
         elif bool(value) != wanted:
-            LOCAL.supposes = MOST_SUPPOSED
+            LOCAL.forced = MOST_FORCED
         return wanted, True
 
 
@@ -189,7 +189,7 @@ def _inside(capture: CaptureTrace, x: Any, old: Any) -> Traced:
     if type(plain) is int or (type(plain) is bool and type(x) in (bool, Count)):
         count = capture.count(plain)
         if type(plain) is int:
-            capture.ranges[count.node] = RANGE
+            capture.integers.ranges[count.node] = RANGE
         return count
     handle = capture.input(plain)
     return Number(plain, capture, handle.node) if type(x) in (float, Number) else handle

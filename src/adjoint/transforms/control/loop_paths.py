@@ -60,7 +60,7 @@ def way_of(under_way: Round, x: Traced) -> Way | None:
     """The way that has come to its end at the test of `x`; None if it does not come back to where it began."""
     start, capture, carried = under_way.start, under_way.capture, under_way.carried
     now = start.scope.now()
-    if now is None or not _comes_back(under_way, now) or capture.refused or dtype_of(x).kind != "b":
+    if now is None or not _comes_back(under_way, now) or capture.assumptions.are_refused or dtype_of(x).kind != "b":
         return None
     steps = capture.program.steps
     guards = guards_in(steps)

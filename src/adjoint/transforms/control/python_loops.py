@@ -50,7 +50,7 @@ MOST_KNOWN = 1000
 
 
 class Experience:
-    """What earlier recordings have shown: to begin in vain costs a second recording."""
+    """What earlier recordings have shown: to begin with what is no loop costs a second recording."""
 
     def __init__(self) -> None:
         self.refused: Counter[Place] = Counter()
@@ -61,7 +61,7 @@ class Experience:
         """Learn from a round that did not come to its end."""
         if under_way.script:  # it was on a way that its values do not take
             self.one_way.add(under_way.decisions[len(under_way.script) - 1].place)
-        elif under_way.capture.refused:
+        elif under_way.capture.assumptions.are_refused:
             self.refused[under_way.start.place] += 1
         if len(self.refused) + len(self.one_way) > MOST_KNOWN:
             self.refused.clear()
@@ -96,7 +96,7 @@ class PythonLoops:
 
     def end(self) -> None:
         """After that, however it ended."""
-        LOCAL.updates, LOCAL.supposes = None, 0
+        LOCAL.updates, LOCAL.forced = None, 0
 
     @property
     def is_in_a_round(self) -> bool:
@@ -152,7 +152,7 @@ class PythonLoops:
             can_differ = can_differ and place not in _experience.one_way
             can_differ = can_differ and may_come_back(frame, start.frame, start.place[1], outcome)
             under_way.decisions.append(RoundTest(place, outcome, can_differ))
-            if not LOCAL.supposes:
+            if not LOCAL.forced:
                 self._visited(x, capture, frame, outcome)
         self._decisions.append((frame, place, outcome))
         return outcome
@@ -198,7 +198,7 @@ class PythonLoops:
     def _came_back(self, under_way: Round, x: Traced) -> bool:
         """A way through a round has come to its end: try another one, or take the other rounds."""
         start, script = under_way.start, under_way.script
-        LOCAL.supposes = 0
+        LOCAL.forced = 0
         way = way_of(under_way, x)
         more = more_carried(under_way) if way is None and script else []
         if way is None and not more:

@@ -6,11 +6,10 @@ import functools
 import pickle
 import types
 import weakref
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from ...capture.recording.recording import NOT_YET, Given
+from ...capture.recording.recording import NOT_YET, Given, Recording
 from ...core.derived import found_jitted as made_again
 from ...core.derived import reference
 from ...core.traced import LOCAL, Traced, settled
@@ -22,14 +21,14 @@ from ...ir.progress_line import Waiting
 from ..callbacks.raised import RAISED_ONCE, is_pending
 from ..calling import call_traced, looking_for_nans, run
 from ..settings import JITTED, is_off
-from . import limits
 from .keys import CallParts, check_objects, taken_apart
 from .live import admit
 from .native import kind_of_jitted
-from .numbers import Captured, NumberChoices
-from .path import AT_ONCE, MAX_PATHS, Path, branches_of, most, recorded, unused
+from .numbers import Learned
+from .path import AT_ONCE, MAX_PATHS, Path, branches_of, recorded
+from .policy import Policy
 from .reasons import change_of, reason
-from .show import FEWER_PATHS, FEWER_STATICS, Lengths, Lowered, Stats, say, say_if_unknown, stats_of
+from .show import Lowered, RecordingHistory, Stats, say, say_if_unknown, stats_of
 from .step import call_inside
 
 P = ParamSpec("P")
@@ -70,22 +69,11 @@ class Jitted(Generic[P, R]):
         (2.0, None, 0)
         """
         self._paths: dict[Any, tuple[Path, ...]] = {}
-        self._statics: set[Any] = set()
-        self._numbers = NumberChoices()
-        self._captured = Captured()
-        self._lengths = Lengths()
-        self._branches: dict[Any, Any] = {}
-        self._changes: Counter[Any] = Counter()
         self._derived: dict[Any, Jitted] = {}
-        self._eager: dict[Any, str] = {}
-        self._given_up = ""
-        self._recordings = 0
-        self._reasons: list[str] = []
-        self._dropped = 0
-        self._warned = False
         self._waiting = Waiting(self.fun)
-        self.keeps_state = False
-        """Whether it was seen to leave something in its surroundings; then it is no step of another trace."""
+        self._policy = Policy(self.fun)
+        self._history = RecordingHistory()
+        self._learned = Learned()
 
     def switched(self) -> None:
         """Let calls begin in machine code, where there is some and jit is not switched off, or else in Python."""
@@ -129,7 +117,7 @@ class Jitted(Generic[P, R]):
 
     def on_plain(self, *args: Any, **kwargs: Any) -> Any:
         """As a call, but the caller has to see to a function that closes over a traced value."""
-        if self._given_up or is_off():
+        if self._policy.given_up or is_off():
             say_if_unknown(self.fun)
             if LOCAL.seeks_nans:
                 return looking_for_nans(lambda *a, **k: run(self.fun, a, k), args, kwargs)
@@ -143,13 +131,13 @@ class Jitted(Generic[P, R]):
         paths = self._paths.get(call.key, ())
         result = self._answered(args, kwargs, call, paths) if paths else NOT_YET
         if result is NOT_YET:
-            varied = self._numbers.of(call)
+            varied = self._learned.numbers.of(call)
             if varied is not call:
                 call, paths = varied, self._paths.get(varied.key, ())
                 result = self._answered(args, kwargs, call, paths) if paths else NOT_YET
         if result is not NOT_YET:
             return result
-        if call.key in self._eager:
+        if call.key in self._policy.eager:
             return self.fun(*args, **kwargs)
         with self._waiting:
             return self._record(args, kwargs, call, paths)
@@ -201,20 +189,19 @@ class Jitted(Generic[P, R]):
         >>> print(f.stats()["reasons"][1])
         x is python complex, recorded python float, at ...
         """
-        eager = [*self._eager.values(), *([self._given_up] if self._given_up else [])]
-        return stats_of(self._recordings, self._reasons, self._dropped, self._paths, eager)
+        return stats_of(self._history, self._paths, self._policy.reasons())
 
     @property
     def recordings(self) -> int:
         """How often it was recorded so far."""
-        return self._recordings
+        return self._history.recordings
 
     def derived(self, key: Any, make: Callable[[], Callable[..., Any]]) -> Jitted:
         """A jitted function that belongs to this one: a derivative or a batch of it."""
         found = self._derived.get(key)
         if found is None:
             found = self._derived.setdefault(key, kind_of_jitted(Jitted)(make(), (), ()))
-            found._lengths.is_said = True  # of this function, if at all
+            found._history.lengths.is_said = True  # of this function, if at all
             found._origin = weakref.ref(self), key
         return found
 
@@ -267,41 +254,59 @@ class Jitted(Generic[P, R]):
             self._installed(path.entry)
         path.is_taken_again = True
 
-    def _record(self, args: Any, kwargs: Any, call: CallParts, paths: tuple[Path, ...], *, defers: bool = True) -> Any:
-        """Record one more path. Nothing is locked meanwhile, as the function may wait for others that are jitted."""
+    def _record(
+        self, args: Any, kwargs: Any, call: CallParts, paths: tuple[Path, ...], *, before: Sequence[str] = ()
+    ) -> Any:
+        """Record one more path. Nothing is locked meanwhile, as the function may wait for others that are jitted.
+
+        `before` says why the function was run for this call already, and last why it is now: then all steps are taken.
+        """
+        numbers, captured = self._learned.numbers, self._learned.captured
         if call.counts and len(paths) >= MAX_PATHS:
-            self._numbers.fix(call, call.counts)  # each value has its own recording
+            numbers.fix(call, call.counts)  # each value has its own recording
             call = call.without_counts()
-            return self._record(args, kwargs, call, self._paths.get(call.key, ()), defers=defers)
+            return self._record(args, kwargs, call, self._paths.get(call.key, ()), before=before)
         changed = [change_of(p) for p in paths]
         exactly = any(changed)  # perhaps because of something that is not used
         why = functools.partial(reason, self.fun, call, {**self._paths, call.key: paths}, changed)
-        if self._captured.note_changes([p.recording for p in paths]):
+        if captured.note_changes([p.recording for p in paths]):
             self._keep(call.key, [p for p in paths if p.recording.is_valid()])
             paths = self._paths.get(call.key, ())
         if self._is_too_much(call, paths):
             return self.fun(*args, **kwargs)
         check_objects(call, self.static_argnums, self.static_argnames)
-        inputs = self._captured.inputs
-        branches = branches_of(self._branches, call, paths, anew=exactly)
-        recording, result = recorded(self.fun, call, inputs, exactly=exactly, branches=branches, defers=defers)
+        branches = branches_of(self._learned.branches, call, paths, anew=exactly)
+        how: dict[str, Any] = {"exactly": exactly, "branches": branches}
+        inputs = captured.inputs
+        recording, result = recorded(self.fun, call, inputs, **how, defers=not before, before=before)
         if recording.counts != call.counts:
-            self._numbers.fix(call, call.counts)
+            numbers.fix(call, call.counts)
             call = call.without_counts()
             paths = self._paths.get(call.key, ())
-        self._numbers.note(call, recording)
-        self._captured.note(recording)
+        numbers.note(call, recording)
+        captured.note(recording)
+        again = (*recording.attempts, "a decision was not what is likely")
         if recording.watch.unwatchable:
             self._give_up(recording.watch.unwatchable, recording.watch.fix)
         if recording.watch.unwatchable or recording.is_for_once:
-            return (
-                recorded(self.fun, call, inputs, exactly=exactly, branches=branches)[1] if result is NOT_YET else result
-            )
-        statics = frozenset([k % max(len(args), 1) for k in self.static_argnums]) | self.static_argnames
-        donated = frozenset([k % max(len(args), 1) for k in self.donate_argnums])
-        path = Path(recording, call, Given(args, kwargs, statics, donated))
+            return recorded(self.fun, call, inputs, **how, before=again)[1] if result is NOT_YET else result
+        result = self._result(Given(args, kwargs, *self._declared(len(args))), call, paths, recording, result, why)
         if result is NOT_YET:
-            result = path.result(args, kwargs, call)
+            return self._record(args, kwargs, call, self._paths.get(call.key, ()), before=again)
+        return result
+
+    def _declared(self, count: int) -> tuple[frozenset[Any], frozenset[int]]:
+        """The static arguments of a call with so many, by number or name, and those that are donated."""
+        statics = frozenset([k % max(count, 1) for k in self.static_argnums]) | self.static_argnames
+        return statics, frozenset([k % max(count, 1) for k in self.donate_argnums])
+
+    def _result(
+        self, given: Given, call: CallParts, paths: tuple[Path, ...], recording: Recording, result: Any, why: Any
+    ) -> Any:
+        """The result of a call that was recorded, which is a path from now on; `NOT_YET` if its guards do not hold."""
+        path = Path(recording, call, given)
+        if result is NOT_YET:
+            result = path.result(given.args, given.kwargs, call)
         with self._lock:
             now = self._paths.get(call.key, ())
             new = tuple([p for p in now if not any(p is old for old in paths)])
@@ -309,19 +314,16 @@ class Jitted(Generic[P, R]):
             if quicker:  # another thread was
                 return quicker[0].recording.result(quicker[1]) if result is NOT_YET else result
             text, path.line = why(recording)
-            self._recordings += 1
-            self._reasons = [*self._reasons[1 - limits.MOST_REASONS :], text]
-            self._statics.add(call.statics)
+            self._history.note(text)
+            self._policy.recorded(call)
             stale = [p for p in now if not p.recording.is_valid()][2:]  # a few, as they are often set back and forth
             self._keep(call.key, [path, *[p for p in now if p not in stale]])
             if len(now) < AT_ONCE:  # of others nobody knows whether they will be taken again
                 self._used(path)
         admit(self, call.key, path)
-        hint = self._lengths.note(self.fun, call)
+        hint = self._history.lengths.note(self.fun, call)
         if hint is not None:
             say(self.fun, *hint)
-        if result is NOT_YET:  # a decision was not what is likely
-            return self._record(args, kwargs, call, self._paths.get(call.key, ()), defers=False)
         return result
 
     def _keep(self, key: Any, paths: Sequence[Path]) -> None:
@@ -343,7 +345,7 @@ class Jitted(Generic[P, R]):
         try:
             now = self._paths.get(key, ())
             self._keep(key, [p for p in now if p is not path])
-            self._dropped += path in now
+            self._history.dropped += path in now
         finally:
             self._lock.release()
         if not self._paths and self._origin is not None:
@@ -354,44 +356,20 @@ class Jitted(Generic[P, R]):
         return True
 
     def _is_too_much(self, call: CallParts, paths: tuple[Path, ...]) -> bool:
-        """Whether recording once more would not pay."""
-        changes = {p.recording.watch.changed() or p.recording.watch.rewritten() for p in paths} - {""}
-        for what in changes:
-            self._changes[what, call.key] += 1
-            if self._changes[what, call.key] > limits.MAX_CHANGES:
-                self._give_up(f"{what} changes between calls", "Pass it as an argument.")
-                return True
-        once = unused(paths)
-        if once or len(paths) - len(changes) >= most(paths):
-            lines = Counter([p.line for p in once or paths if p.line]).most_common(1)
-            line = lines[0][0] if lines else ""
-            self._run_eagerly(call.key, line)
-            many = f"{most(paths)} different paths"
-            if once:
-                many = f"{len(paths)} different paths, {len(once)} of them only once"
-                self._keep(call.key, [p for p in paths if p.is_taken_again])
-            what = f"has taken {many}, so it now runs without jit where none of them fits.\n"
-            self._warn(f"{what}  They differ in what is decided at {line}", FEWER_PATHS)
+        """Whether recording once more would not pay: then calls run without jit, of this kind or all."""
+        excess = self._policy.excess(call, paths)
+        if excess is None:
+            return False
+        if excess.eager is None:
+            self._give_up(excess.what, excess.fix)
             return True
-        if len(self._statics) >= limits.MAX_STATICS and call.statics not in self._statics:
-            self._run_eagerly(call.key, "static values")
-            what = f"has been called with {limits.MAX_STATICS} different static values"
-            self._warn(f"{what}, so it now runs without jit for others.", FEWER_STATICS)
-            return True
-        return False
-
-    def _run_eagerly(self, key: Any, why: str) -> None:
-        """Run calls of this kind without jit; of the first kinds it is found out again, as keys hold static values."""
-        self._eager[key] = why
-        if len(self._eager) > limits.MAX_EAGER:
-            del self._eager[next(iter(self._eager))]
+        self._policy.run_eagerly(call.key, excess.eager)
+        if excess.kept is not None:
+            self._keep(call.key, excess.kept)
+        self._policy.warn(excess.what, excess.fix)
+        return True
 
     def _give_up(self, why: str, fix: str) -> None:
-        self._given_up = why
+        self._policy.given_up = why
         self.switched()
-        self._warn(f"now runs without jit: {why}.", fix)
-
-    def _warn(self, what: str, fix: str) -> None:
-        if not self._warned:
-            self._warned = True
-            say(self.fun, what, fix)
+        self._policy.warn(f"now runs without jit: {why}.", fix)

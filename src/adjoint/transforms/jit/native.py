@@ -75,7 +75,7 @@ def kind_of_jitted(plain: Any) -> Any:
                 self._chain.take_out(entry, is_on=self._is_on())
 
         def _is_on(self) -> bool:
-            return not is_off() and not self._given_up
+            return not is_off() and not self._policy.given_up
 
     Jitted.__name__ = Jitted.__qualname__ = plain.__name__
     Jitted.__module__ = plain.__module__

@@ -9,11 +9,14 @@ recording for each value.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...capture.environment.captured_inputs import Variable, changed_numbers, holds_array, kind_of
 from ...capture.recording.recording import Recording
 from .keys import CallParts
+
+if TYPE_CHECKING:
+    from ..control.branches import Branches
 
 PINNED = 2
 """Recordings that rely on the value of an input, before it is no longer one."""
@@ -93,3 +96,17 @@ class Captured:
                 if self._pinned[v] >= PINNED and v not in self._free:
                     self._fixed.add(v)
         self.inputs = tuple([v for v in self.inputs if v not in self._fixed])
+
+
+class Learned:
+    """What the recordings of one function have shown, so that the next one is for more calls."""
+
+    __slots__ = ("branches", "captured", "keeps_state", "numbers")
+
+    def __init__(self) -> None:
+        self.numbers = NumberChoices()
+        self.captured = Captured()
+        self.branches: dict[Any, Branches] = {}
+        """For each kind of call, what is known of its branches."""
+        self.keeps_state = False
+        """Whether the function leaves something in its surroundings; then it is no step of another trace."""

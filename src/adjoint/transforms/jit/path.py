@@ -125,19 +125,22 @@ def recorded(
     exactly: bool = False,
     branches: Branches | None = None,
     defers: bool = False,
+    before: Sequence[str] = (),
 ) -> tuple[Recording, Any]:
     """The recording of a call, and its result.
 
     Given what other recordings have found of its branches, those of which both sides are known are steps in it, and so
     are loops of Python's that values end. If it `defers`, the result may be `NOT_YET`: it is left to the program.
+    `before` says why the function was run for this call already, and last why it is now.
     """
     from ...numpy.numbers import python_calls as python_calls  # not before something is recorded
 
     prepare(fun)  # before anything is remembered of what surrounds it
     loops = PythonBranches(branches) if branches is not None else None
     inputs: dict[str, Any] = {"counts": call.counts, "variables": variables, "loops": loops, "exactly": exactly}
+    inputs |= {"defers": defers, "before": before}
     caller = run if loops is None else loops.run
-    recording, result = record(caller, fun, call.leaves, call.rebuild, *_watched(call), **inputs, defers=defers)
+    recording, result = record(caller, fun, call.leaves, call.rebuild, *_watched(call), **inputs)
     if loops is not None:
         recording.branches = loops.lines
         if has_kind(recording.program.steps, LoopPrimitive):

@@ -18,6 +18,7 @@ from ...core.values import describe
 from ...host.code import versions
 from ...host.frames.ownership import is_library
 from ...ir.program import Program, Step, guards_of
+from . import limits
 from .keys import CallParts
 
 
@@ -108,16 +109,34 @@ MOST_LINES = 20
 """Different items of one entry that are printed."""
 
 
-def stats_of(
-    recordings: int, reasons: Sequence[str], dropped: int, groups: Mapping[Any, Sequence[Any]], eager: Sequence[str]
-) -> Stats:
+class RecordingHistory:
+    """How often one function was recorded, and why."""
+
+    __slots__ = ("dropped", "lengths", "reasons", "recordings")
+
+    def __init__(self) -> None:
+        self.recordings = 0
+        self.reasons: list[str] = []
+        """Of the last ones."""
+        self.dropped = 0
+        """Recordings that had to make room for others."""
+        self.lengths = Lengths()
+
+    def note(self, reason: str) -> None:
+        """Take note of a recording."""
+        self.recordings += 1
+        self.reasons = [*self.reasons[1 - limits.MOST_REASONS :], reason]
+
+
+def stats_of(history: RecordingHistory, groups: Mapping[Any, Sequence[Any]], eager: Sequence[str]) -> Stats:
     """How often a function was recorded and why, which paths exist, and what runs without machine code."""
     paths = [p for group in groups.values() for p in group]
     loops = dict.fromkeys([line for p in paths for line in p.recording.loops])
     return Stats({
-        "recordings": recordings,
-        "reasons": list(reasons),
-        "dropped": dropped,
+        "recordings": history.recordings,
+        "reasons": list(history.reasons),
+        "run again": [why for p in paths for why in p.recording.attempts[1:]],
+        "dropped": history.dropped,
         "settled": [f"one loop: {line}" for line in loops] + [f"without jit: {why}" for why in sorted(set(eager))],
         "signatures": len(groups),
         "differ in": _differences(list(groups)),

@@ -80,7 +80,7 @@ def call_inside(jitted: Any, call: CallParts) -> Any:
     rule = JitRule(flat, derived, np.errstate(**words()))
     step = Primitive("jit", evaluate, derivative=rule, stacking=stacked, multiple=True)
     given = [call.leaves[k] for k in places]
-    if not jitted.keeps_state:
+    if not jitted._learned.keeps_state:
         lengths = _lengths(given)
         with noting_puts() as puts:
             found = step(*given)
@@ -89,7 +89,7 @@ def call_inside(jitted: Any, call: CallParts) -> Any:
         take_back(puts)  # a rule would run the function once more, with the state that it has left
         for trace, length in lengths:
             trace.shorten(length)
-        jitted.keeps_state = True
+        jitted._learned.keeps_state = True
     return call_traced(fun, *rebuild(call.leaves))
 
 

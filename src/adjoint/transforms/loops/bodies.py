@@ -15,7 +15,7 @@ from ...ir.capture import example
 from ...ir.loops import split
 from ...ir.program import Type, type_of
 from ..interface.checking import output_leaves, refuse_subclass
-from .capture import Body, as_numpy_scalar, captured, hoping_alike
+from .capture import Body, as_numpy_scalar, captured, speculating_alike
 
 Restore = Callable[[list[Any]], Any]
 NUMBERS = (Traced, np.ndarray, np.generic, bool, int, float, complex)
@@ -129,7 +129,7 @@ ATTEMPTS = 3
 
 
 def stable(
-    body: Callable[..., Any], carry: list[Value], items: list[Value], transform: str, *, hopeful: bool
+    body: Callable[..., Any], carry: list[Value], items: list[Value], transform: str, *, speculative: bool
 ) -> tuple[Body, list[Value]]:
     """The program of a body whose carry goes in as it comes out, and the first carry in these types.
 
@@ -138,7 +138,7 @@ def stable(
     narrow = any([_is_narrow(x) for x in (*carry, *items)])
     for attempt in range(ATTEMPTS):
         examples = [_number(example(c), weak=narrow) for c in carry]
-        found = captured(body, [*examples, *items], hopeful=hopeful)
+        found = captured(body, [*examples, *items], speculative=speculative)
         if attempt == 0 and not narrow and any([_is_narrow(h) for h in found.hoisted]):
             narrow = any([type(example(c)) in (float, complex) for c in carry])
             if narrow:
@@ -204,7 +204,7 @@ def condition(fun: Callable[[Any], Any], carry: list[Value], restore: Restore) -
 
 
 def branches(
-    funs: Sequence[Callable[..., Any]], operands: tuple[Any, ...], transform: str, *, hopeful: bool
+    funs: Sequence[Callable[..., Any]], operands: tuple[Any, ...], transform: str, *, speculative: bool
 ) -> tuple[list[Body], list[Value], Restore]:
     """The programs of the branches of `cond` or `switch`, the numbers among the operands, the result's containers."""
     leaves, rebuild = flatten(operands)
@@ -226,11 +226,11 @@ def branches(
         return call
 
     examples = [as_numpy_scalar(example(x)) for x in numbers]
-    bodies = [captured(flat(fun), examples, hopeful=hopeful) for fun in funs]
+    bodies = [captured(flat(fun), examples, speculative=speculative) for fun in funs]
     for other, _ in results[1:]:
         if not same_structure(results[0][0], other):
             _refuse_branches(transform, _outline(other), _outline(results[0][0]))
-    types = [[b.program.types[o] for o in b.program.outputs[: len(b.program.outputs) - b.hopes]] for b in bodies]
+    types = [[b.program.types[o] for o in b.program.outputs[: len(b.program.outputs) - b.speculates]] for b in bodies]
     for first, *others in zip(*types, strict=True):
         for other in others:
             if other.shape != first.shape:
@@ -238,8 +238,8 @@ def branches(
     joint = [np.result_type(*[t.dtype for t in found]) for found in zip(*types, strict=True)]
     if any([t.dtype != d for row in types for t, d in zip(row, joint, strict=True)]):
         dtypes += joint
-        bodies = [captured(flat(fun), examples, hopeful=hopeful) for fun in funs]
-    return hoping_alike(bodies), numbers, results[0][1]
+        bodies = [captured(flat(fun), examples, speculative=speculative) for fun in funs]
+    return speculating_alike(bodies), numbers, results[0][1]
 
 
 def _cast(x: Value, dtype: Any) -> Value:

@@ -109,7 +109,7 @@ def pushed_body(
     ends: Sequence[Marks],
     order: int = 0,
     *,
-    hopeful: bool = False,
+    speculative: bool = False,
 ) -> Body:
     """The program of values and tangents, for operands `with_tangents` and results that are `parted`."""
     groups = moves.taken(part)
@@ -133,11 +133,11 @@ def pushed_body(
         with_zeros = examples(loop).each(partial(with_tangents, order=order), still, moves)
         before, met.vertex = met.vertex, False
         try:
-            return captured(step, with_zeros.inputs(part), hopeful=hopeful and not order), met.vertex
+            return captured(step, with_zeros.inputs(part), speculative=speculative and not order), met.vertex
         finally:
             met.vertex = before
 
-    key = ("push", part, moves, tuple([tuple(end) for end in ends]), order, hopeful)
+    key = ("push", part, moves, tuple([tuple(end) for end in ends]), order, speculative)
     found, may_meet_vertex = derived(program, key, make)
     met.vertex = met.vertex or may_meet_vertex
     return found

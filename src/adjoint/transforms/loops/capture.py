@@ -14,6 +14,7 @@ from ...core.errors import UnsupportedError, message
 from ...core.traced import Traced, snapshot
 from ...core.values import Value, may_hold
 from ...host.forking import Lock, held_at_fork
+from ...ir.assumptions import Assumed
 from ...ir.builder import Builder
 from ...ir.capture import CaptureTrace, GuardRefusedError, example
 from ...ir.effects import is_made_up, noted
@@ -35,48 +36,49 @@ class Body(NamedTuple):
 
     program: Program
     hoisted: tuple[Value, ...]
-    hopes: bool = False
+    speculates: bool = False
     """Whether its last result says that the program is not the right one: something held that it does not deal with."""
 
 
 @quiet
 def captured(
-    fun: Callable[..., Iterable[Value]], examples: Sequence[Value], *, hopeful: bool = False, defers: bool = True
+    fun: Callable[..., Iterable[Value]], examples: Sequence[Value], *, speculative: bool = False, defers: bool = True
 ) -> Body:
     """What a function of leaves does, as a program; it may not decide anything by the values of its arguments.
 
-    A hopeful one leaves out what singular points alone need, and has one more result, which says whether one was met.
+    A speculative one leaves out what singular points alone need, and has one more result: whether one was met.
     """
-    capture = CaptureTrace(guards=False, lift=True, hopeful=hopeful, defers=defers)
-    capture.is_made_up = is_made_up()
+    capture = CaptureTrace(guards=False, lift=True, speculative=speculative, defers=defers)
+    if is_made_up():
+        capture.assumptions.make(Assumed.INPUTS)
     try:
         with noted(capture):
             found = finished(capture, run(fun, [capture.input(x) for x in examples], {}))
     except GuardRefusedError:
         raise
     except Exception:
-        if capture.deferred is None or not capture.deferred.guessed:
+        if not capture.assumptions.are_unseen:
             raise
         found = None  # perhaps as a body inside was given something that its numbers cannot be
     finally:
         capture.end()
     if found is None:
-        return captured(fun, examples, hopeful=hopeful, defers=False)
-    if found.hopes and any([may_fail(found.program, s) for s in found.program.steps]):
+        return captured(fun, examples, speculative=speculative, defers=False)
+    if found.speculates and any([may_fail(found.program, s) for s in found.program.steps]):
         return captured(fun, examples)  # a step would fail at numbers that nobody asked for
     return found
 
 
 def finished(capture: CaptureTrace, leaves: Iterable[Value], steps: Sequence[Step] | None = None) -> Body:
     """What has been captured, or some of its steps, with these results."""
-    if capture.unguarded:  # an error that the function caught: a decision
+    if capture.assumptions.has(Assumed.RAISED):  # an error that the function caught: a decision
         raise GuardRefusedError
-    hopes = capture.hopes or []
-    if hopes:
-        leaves = [*leaves, functools.reduce(np.logical_or, hopes)]
+    singular = capture.assumptions.values(Assumed.ORDINARY)
+    if singular:
+        leaves = [*leaves, functools.reduce(np.logical_or, singular)]
     outputs = [capture.number_of(snapshot(x))[0] for x in leaves]
     capture.settle()
-    foreign, own = capture.foreign, tuple(capture.program.inputs)
+    foreign, own = capture.outside.foreign, tuple(capture.program.inputs)
     program = capture.program.build(outputs).having(inputs=[*[number for _, number in foreign], *own], steps=steps)
     arrays = [(n, c) for n, c in program.constants.items() if isinstance(c, np.ndarray)]
     outside = [(number, value) for value, number in foreign] + arrays
@@ -86,35 +88,35 @@ def finished(capture: CaptureTrace, leaves: Iterable[Value], steps: Sequence[Ste
     used = read_by(program.steps, program.outputs)
     outside = [(n, v) for n, v in outside if n in used]
     program = program.having(inputs=[*[n for n, _ in outside], *own])
-    return Body(interned(renumbered(program, used)), tuple([v for _, v in outside]), bool(hopes))
+    return Body(interned(renumbered(program, used)), tuple([v for _, v in outside]), bool(singular))
 
 
-def hoping(attempt: Callable[[bool], tuple[Sequence[Value], bool]]) -> Sequence[Value]:
-    """The results of a loop: in the hope that it meets no singular point, and if it does, by the general form.
+def speculating(attempt: Callable[[bool], tuple[Sequence[Value], bool]]) -> Sequence[Value]:
+    """The results of a loop: as if it met no singular point, and if it does, by the general form.
 
-    An attempt gives results and whether it hopes: then there is one more, which says that (or where) it was in vain.
+    An attempt gives results and whether it speculates: then one more says that, or where, a singular point was met.
     """
-    found, hopes = attempt(True)
-    if hopes:
-        *found, in_vain = found
-        if may_hold(in_vain):
+    found, speculates = attempt(True)
+    if speculates:
+        *found, mis_speculated = found
+        if may_hold(mis_speculated):
             found, _ = attempt(False)
     return found
 
 
-def hoping_alike(bodies: Sequence[Body]) -> list[Body]:
-    """Bodies of which all hope if one does: the others never in vain."""
-    if not any([body.hopes for body in bodies]):
+def speculating_alike(bodies: Sequence[Body]) -> list[Body]:
+    """Bodies of which all speculate if one does: the others are never wrong."""
+    if not any([body.speculates for body in bodies]):
         return list(bodies)
-    return [body if body.hopes else Body(_never_in_vain(body.program), body.hoisted, True) for body in bodies]
+    return [body if body.speculates else Body(_never_wrong(body.program), body.hoisted, True) for body in bodies]
 
 
-def _never_in_vain(program: Program) -> Program:
+def _never_wrong(program: Program) -> Program:
     def make() -> Program:
         work = Builder(program.types, program.inputs, program.constants, program.steps)
         return interned(work.build([*program.outputs, work.constant(np.False_)]))
 
-    return derived(program, "never in vain", make)
+    return derived(program, "never wrong", make)
 
 
 def captured_with(fun: Callable[..., tuple[list[Value], T]], examples: Sequence[Value]) -> tuple[Body, T]:

@@ -32,7 +32,7 @@ from .body_rules import (
     unbatched,
     with_tangents,
 )
-from .capture import Body, captured_with, derived, hoping, hoping_alike, taking
+from .capture import Body, captured_with, derived, speculating, speculating_alike, taking
 from .evaluate import run_branch
 from .step_back import NOTHING, CotangentParts, PartsOf, as_values, joined, nothing, parts_of, read, written, zeros_of
 
@@ -75,11 +75,11 @@ def _push(tangents: Values, args: Values, params: Params, order: int = 0) -> tup
     ends = [any(marks) for marks in zip(*each, strict=True)]
     operands = loop.each(partial(with_tangents, order=order), moved, moves)
 
-    def attempt(hopeful: bool) -> tuple[Values, bool]:
-        bodies = [pushed_body(b, BRANCH, loop, moves, [ends], order, hopeful=hopeful) for b in branches]
-        return apply(args[0], hoping_alike(bodies), operands.given), any([body.hopes for body in bodies])
+    def attempt(speculative: bool) -> tuple[Values, bool]:
+        bodies = [pushed_body(b, BRANCH, loop, moves, [ends], order, speculative=speculative) for b in branches]
+        return apply(args[0], speculating_alike(bodies), operands.given), any([body.speculates for body in bodies])
 
-    return parted(hoping(attempt), [ends], order)
+    return parted(speculating(attempt), [ends], order)
 
 
 def _pull(

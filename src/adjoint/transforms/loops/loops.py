@@ -21,7 +21,7 @@ from . import cond as loop_cond
 from . import scan as loop_scan
 from . import while_loop as loop_while
 from .bodies import branches, carry_leaves, checked_length, condition, flat_body, item_leaves, stable
-from .capture import hoping, leading_example
+from .capture import leading_example, speculating
 from .fallback import is_batch, is_for_python, keeping_nothing, scan_unrolled, takes_no_step, while_unrolled
 
 
@@ -96,17 +96,17 @@ def scan(
             return scan_unrolled(f, carry, restore, items, restore_items, n, reverse)
     how: dict[str, Any] = {"reverse": bool(reverse), "memory": budget}
 
-    def attempt(hopeful: bool) -> tuple[Sequence[Value], bool]:
+    def attempt(speculative: bool) -> tuple[Sequence[Value], bool]:
         examples = [leading_example(x) for x in items]
-        step, first = stable(body, carry, examples, "scan", hopeful=hopeful)
+        step, first = stable(body, carry, examples, "scan", speculative=speculative)
         loop = ScanOperands((), tuple(first), tuple(items))
         if every and n:
-            return loop_scan.in_segments(step, loop, n, every, **how), step.hopes
-        return loop_scan.apply(step, loop, length=n, **how), step.hopes
+            return loop_scan.in_segments(step, loop, n, every, **how), step.speculates
+        return loop_scan.apply(step, loop, length=n, **how), step.speculates
 
     try:
         with keeping_nothing(f, calls=False) if n else contextlib.nullcontext():
-            found = hoping(attempt)
+            found = speculating(attempt)
     except Exception as error:
         if not is_for_python(error) or not (isinstance(error, GuardRefusedError) or (n and may_catch(f))):
             raise
@@ -229,14 +229,14 @@ def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Tre
             return while_unrolled(cond, body, carry, restore)
     step = flat_body(lambda state, _: (body(state), None), init, restore, lambda _: None, "while_loop")
 
-    def attempt(hopeful: bool) -> tuple[Sequence[Value], bool]:
-        of_body, first = stable(step, carry, [], "while_loop", hopeful=hopeful)
+    def attempt(speculative: bool) -> tuple[Sequence[Value], bool]:
+        of_body, first = stable(step, carry, [], "while_loop", speculative=speculative)
         of_cond = condition(cond, first, restore)
-        return loop_while.apply(of_cond, of_body, WhileOperands((), (), tuple(first))), of_body.hopes
+        return loop_while.apply(of_cond, of_body, WhileOperands((), (), tuple(first))), of_body.speculates
 
     try:
         with keeping_nothing(cond, body, calls=False):
-            *last, _ = hoping(attempt)
+            *last, _ = speculating(attempt)
         return restore(last)
     except Exception as error:
         catches = is_for_python(error, *carry) and (isinstance(error, GuardRefusedError) or may_catch(cond, body))
@@ -370,15 +370,15 @@ def _one_of(
 
 
 def _hoped(functions: Sequence[Callable[..., Any]], place: Value, operands: tuple[Any, ...], transform: str) -> Any:
-    """The step, in the hope that the branch taken meets no singular point."""
+    """The step, as if the branch taken met no singular point."""
     restored: list[Callable[[list[Any]], Any]] = []
 
-    def attempt(hopeful: bool) -> tuple[Sequence[Value], bool]:
-        bodies, leaves, restore = branches(functions, operands, transform, hopeful=hopeful)
+    def attempt(speculative: bool) -> tuple[Sequence[Value], bool]:
+        bodies, leaves, restore = branches(functions, operands, transform, speculative=speculative)
         restored.append(restore)
-        return loop_cond.apply(place, bodies, leaves), bodies[0].hopes
+        return loop_cond.apply(place, bodies, leaves), bodies[0].speculates
 
-    found = hoping(attempt)
+    found = speculating(attempt)
     return restored[-1](list(found))
 
 

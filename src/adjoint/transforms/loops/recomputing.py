@@ -32,7 +32,7 @@ from .body_rules import (
     spread,
     with_tangents,
 )
-from .capture import Body, captured, derived, hoping, hoping_alike
+from .capture import Body, captured, derived, speculating, speculating_alike
 from .evaluate import run_pull
 from .running import Pace, by_machine
 from .step_back import zeros_of
@@ -84,31 +84,31 @@ def _push(
     moves, ends = spread(moves, BACK, back, smoothly=True)
     operands = loop.each(partial(with_tangents, order=order), moved, moves)
 
-    def attempt(hopeful: bool) -> tuple[Values, bool]:
+    def attempt(speculative: bool) -> tuple[Values, bool]:
         marks = [moves.carry, [False] * len(others)]
-        forth = pushed_body(body, BODY, loop, moves, marks, order, hopeful=hopeful)
-        behind = pushed_body(back, BACK, loop, moves, ends, order, hopeful=hopeful)
-        if not forth.hopes and not behind.hopes:
+        forth = pushed_body(body, BODY, loop, moves, marks, order, speculative=speculative)
+        behind = pushed_body(back, BACK, loop, moves, ends, order, speculative=speculative)
+        if not forth.speculates and not behind.speculates:
             return sweep(primitive, forth, behind, operands, **_how(params)), False
-        forth, behind = hoping_alike([forth, behind])
+        forth, behind = speculating_alike([forth, behind])
         forth, behind = _noting(forth, BODY, operands), _noting(behind, BACK, operands)
         noting = operands.having(carry=[*operands.carry, np.False_])
-        *found, in_vain = sweep(primitive, forth, behind, noting, **_how(params))
-        return [*found, np.any(in_vain)], True
+        *found, mis_speculated = sweep(primitive, forth, behind, noting, **_how(params))
+        return [*found, np.any(mis_speculated)], True
 
-    return parted(hoping(attempt), ends, order)
+    return parted(speculating(attempt), ends, order)
 
 
 def _noting(body: Body, part: Part, loop: PullOperands) -> Body:
-    """A body that hopes, with whether it was in vain so far at the end of the carry; on the way back it is a result."""
+    """A body that speculates, with whether it was wrong so far at the end of the carry; a result on the way back."""
     before = [len(loop.taken(part)[k]) for k in range(part.takes.index("carry") + 1)]
     place = len(body.hoisted) + sum(before)
 
     def step(*flat: Value) -> list[Value]:
         given = list(flat)
         noted = given.pop(place)
-        *found, in_vain = replay(body.program, given)
-        found.insert(before[-1] if part is BODY else len(found), np.logical_or(in_vain, noted))
+        *found, mis_speculated = replay(body.program, given)
+        found.insert(before[-1] if part is BODY else len(found), np.logical_or(mis_speculated, noted))
         return found
 
     def make() -> Program:

@@ -33,7 +33,7 @@ from .body_rules import (
     spread,
     with_tangents,
 )
-from .capture import Body, captured, derived, hoping, interned
+from .capture import Body, captured, derived, interned, speculating
 from .evaluate import run_scan, scan_steps
 from .recomputing import recomputing, sweep, waiting
 from .running import Pace, by_machine
@@ -45,12 +45,12 @@ BODY = ScanOperands.BODY
 def apply(
     body: Body, loop: ScanOperands, *, length: int, reverse: bool, memory: int = 0, stored: bool = False
 ) -> tuple[Value, ...]:
-    """A scan with the values that the body brings along; if it hopes, where it was in vain is the last result."""
+    """A scan with the values that the body brings along; if it speculates, where that was wrong is the last result."""
     loop = loop.having(consts=[*body.hoisted, *loop.consts])
     params = {"body": body.program, "sizes": loop.sizes, "length": length, "reverse": reverse, "memory": memory}
     params = storing(params) if stored else {**params, "stored": False}
     found: tuple[Value, ...] = scan(*loop.flat(), **params)
-    if not (body.hopes and stored):
+    if not (body.speculates and stored):
         return found
     last = len(body.program.outputs) - 1
     return (*found[:last], *found[last + 1 :], found[last])
@@ -131,11 +131,11 @@ def _push(tangents: Values, args: Values, params: Params, order: int = 0) -> tup
     moves, ends = spread(moved.map(lambda t: t is not None), BODY, body, smoothly=True)
     operands = loop.each(partial(with_tangents, order=order), moved, moves)
 
-    def attempt(hopeful: bool) -> tuple[Values, bool]:
-        both = pushed_body(body, BODY, loop, moves, ends, order, hopeful=hopeful)
-        return apply(both, operands, **_how(params), stored=params["stored"]), both.hopes
+    def attempt(speculative: bool) -> tuple[Values, bool]:
+        both = pushed_body(body, BODY, loop, moves, ends, order, speculative=speculative)
+        return apply(both, operands, **_how(params), stored=params["stored"]), both.speculates
 
-    return parted(hoping(attempt), [*ends, moves.carry] if params["stored"] else ends, order)
+    return parted(speculating(attempt), [*ends, moves.carry] if params["stored"] else ends, order)
 
 
 def _pull(

@@ -31,7 +31,7 @@ from .body_rules import (
     unbatched,
     with_tangents,
 )
-from .capture import Body, captured, derived, hoping, taking
+from .capture import Body, captured, derived, speculating, taking
 from .evaluate import run_while, while_steps
 from .recomputing import recomputing, sweep
 from .running import Pace, by_machine
@@ -42,35 +42,35 @@ COND, BODY = WhileOperands.COND, WhileOperands.BODY
 
 
 def apply(cond: Body, body: Body, loop: WhileOperands) -> Values:
-    """A while loop with the values that its programs bring along; if it hopes, whether in vain is the last result."""
+    """A while loop with the values its programs bring along; last whether it speculated wrongly, if it speculates."""
     loop = loop.having(cond_consts=[*cond.hoisted, *loop.cond_consts], body_consts=[*body.hoisted, *loop.body_consts])
-    if not body.hopes:
+    if not body.speculates:
         return while_loop(*loop.flat(), cond=cond.program, body=body.program, sizes=loop.sizes)  # type: ignore[no-any-return]
     loop = loop.having(carry=[*loop.carry, np.False_])
     programs = {"cond": _until_in_vain(cond.program), "body": taking(body.program, [*body.program.inputs, TRUTH])}
-    *found, in_vain, count = while_loop(*loop.flat(), **programs, sizes=loop.sizes)
-    return (*found, count, in_vain)
+    *found, mis_speculated, count = while_loop(*loop.flat(), **programs, sizes=loop.sizes)
+    return (*found, count, mis_speculated)
 
 
 TRUTH = type_of(np.False_)
 
 
 def _until_in_vain(cond: Program) -> Program:
-    """The condition of a loop whose last carry says that it hoped in vain, which ends it."""
+    """The condition of a loop whose last carry says that it has mis-speculated, which ends it."""
 
     def ask(*flat: Value) -> list[Value]:
-        *given, in_vain = flat
-        return [np.logical_and(replay(cond, given)[0], np.logical_not(in_vain))]
+        *given, mis_speculated = flat
+        return [np.logical_and(replay(cond, given)[0], np.logical_not(mis_speculated))]
 
     def make() -> Program:
         return captured(ask, [zeros_of(cond, n) for n in cond.inputs] + [np.False_]).program
 
-    return derived(cond, "until in vain", make)
+    return derived(cond, "until mis-speculated", make)
 
 
 def _evaluate(*args: Value, cond: Program, body: Program, sizes: tuple[int, ...]) -> Values:
     """On plain values: by Python, and once that has taken many steps by machine code, from where it is."""
-    if LOCAL.supposes:
+    if LOCAL.forced:
         raise GuardRefusedError  # for such values it might not end
     loop, work = WhileOperands.cut(args, sizes), len(cond.steps) + len(body.steps)
 
@@ -100,13 +100,13 @@ def _push(tangents: Values, args: Values, params: Params, order: int = 0) -> tup
     moves, ends = spread(moving, BODY, body, smoothly=True)
     operands = loop.each(partial(with_tangents, order=order), moved, moves)
 
-    def attempt(hopeful: bool) -> tuple[Values, bool]:
-        both = pushed_body(body, BODY, loop, moves, ends, order, hopeful=hopeful)
+    def attempt(speculative: bool) -> tuple[Values, bool]:
+        both = pushed_body(body, BODY, loop, moves, ends, order, speculative=speculative)
         after = [both.program.types[o] for o in both.program.outputs]
         more = after[len(loop.carry) : len(operands.carry)]
-        return apply(Body(taking(cond, [*cond.inputs, *more]), ()), both, operands), both.hopes
+        return apply(Body(taking(cond, [*cond.inputs, *more]), ()), both, operands), both.speculates
 
-    return parted(hoping(attempt), [moves.carry, [False]], order)
+    return parted(speculating(attempt), [moves.carry, [False]], order)
 
 
 def _pull(
