@@ -141,7 +141,7 @@ class CaptureTrace(Trace):
                 values = self._all_computed(numbers, values)
                 return self._checked(conditions, primitive, numbers, values, params)
             if are_pythons and is_spoken_of(around.root):
-                primitive = around.steps.setdefault(id(primitive), Pythons(primitive))
+                primitive = around.checked.setdefault(id(primitive), Pythons(primitive))
         if self.deferred is not None:
             out = self.deferred.stand_in(primitive, numbers, values, params)
             if out is not None:
@@ -213,7 +213,7 @@ class CaptureTrace(Trace):
         self, conditions: Conditions, primitive: Any, numbers: list[int], values: list[Any], params: Any
     ) -> Any:
         """Take a step under conditions of the user's, and write down that they have to be looked at each time."""
-        step = self.surroundings.steps.setdefault((id(primitive), conditions), Checked(primitive, conditions))
+        step = self.surroundings.checked.setdefault((id(primitive), conditions), Checked(primitive, conditions))
         try:
             step.evaluate(*values, **params)
         except Warning as error:  # made an error by the user, or only noted: a guard says that it is given

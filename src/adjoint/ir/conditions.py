@@ -70,12 +70,12 @@ def floating_errors() -> tuple[tuple[str, str], ...]:
 class Surroundings:
     """How warnings are treated around a recording: what the function changes of that, it wants to be asked about."""
 
-    __slots__ = ("_copy", "_filters", "_shown", "failed", "root", "steps")
+    __slots__ = ("_copy", "_filters", "_shown", "checked", "failed", "root")
 
     def __init__(self, root: int) -> None:
         self.root = root
         """The identity of the frame in which the recording began."""
-        self.steps: dict[Any, Any] = {}
+        self.checked: dict[Any, Any] = {}
         """Steps under conditions of the user, so that equal ones are one primitive."""
         self.failed = 0
         """The identity of the error that a step raised last."""
