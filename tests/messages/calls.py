@@ -267,7 +267,27 @@ def _losses() -> dict[str, Call]:
         "losses.estimate_sigma": Call(
             losses.estimate_sigma, {"outputs": V, "targets": V + 0.1, "axis": None, "sample_weight": None}
         ),
-        "losses.cross_entropy": Call(losses.cross_entropy, {**CLASSES, "label_smoothing": 0.0, "base": None}),
+        "losses.cross_entropy": Call(
+            losses.cross_entropy, {**CLASSES, "label_smoothing": 0.0, "base": None, "ignore_index": None}
+        ),
+        "losses.ctc": Call(
+            losses.ctc,
+            {
+                "outputs": np.zeros((2, 4, 3)), "targets": np.array([[1, 2], [1, -1]]), "output_lengths": None,
+                "target_lengths": None, "blank": 0, "reduction": "mean", "sample_weight": None,
+            },
+        ),
+        "losses.dice": Call(losses.dice, {**TARGETS, "outputs": X, "targets": (X > 0.0) * 1, "smooth": 1.0}),
+        "losses.info_nce": Call(
+            losses.info_nce,
+            {"outputs": X, "targets": X[::-1], "temperature": 0.1, "symmetric": False, "reduction": "mean"},
+        ),
+        "losses.quantile": Call(losses.quantile, {**TARGETS, "q": 0.5}),
+        "losses.triplet": Call(
+            losses.triplet,
+            {"anchor": X, "positive": X + 1.0, "negative": -X, "margin": 1.0, "reduction": "mean",
+             "sample_weight": None},
+        ),
         "losses.binary_cross_entropy": Call(
             losses.binary_cross_entropy,
             {**CLASSES, "outputs": V, "targets": np.array([0, 1, 1]), "label_smoothing": 0.0, "base": None},
@@ -287,7 +307,7 @@ def _losses() -> dict[str, Call]:
         ),
         "losses.check_labels": Call(losses.check_labels, {"labels": Y, "classes": 2}),
         "losses.check_targets": Call(losses.check_targets, {"loss": losses.squared, "outputs": V, "targets": V}),
-    }
+    }  # fmt: skip
 
 
 def _layers() -> dict[str, Call]:

@@ -55,6 +55,8 @@ NAMES = {
     "SmoothL1Loss": f"losses.huber, {LOSS}",
     "HuberLoss": f"losses.huber, {LOSS}",
     "KLDivLoss": f"losses.kl_divergence, {LOSS}",
+    "CTCLoss": f"losses.ctc of logits, {LOSS}",
+    "TripletMarginLoss": f"losses.triplet, {LOSS}",
 }
 """Names in `nn`."""
 
