@@ -329,6 +329,36 @@ def _layers() -> dict[str, Call]:
             nn.BatchNorm, {"width": 2, "momentum": 0.1, "epsilon": 1e-5, "dtype": np.float64}, then=at(X)
         ),
         "nn.LayerNorm": Call(nn.LayerNorm, {"width": 2, "epsilon": 1e-5, "dtype": np.float64}, then=at(X)),
+        "nn.RMSNorm": Call(nn.RMSNorm, {"width": 2, "epsilon": 1e-5, "dtype": np.float64}, then=at(X)),
+        "nn.GroupNorm": Call(
+            nn.GroupNorm, {"groups": 2, "width": 2, "epsilon": 1e-5, "dtype": np.float64}, then=at(X)
+        ),
+        "nn.ConvTranspose1d": Call(
+            nn.ConvTranspose1d,
+            {
+                "inputs": 2, "outputs": 2, "kernel": 3, "stride": 1, "padding": "same", "bias": True,
+                "init": "he_normal", **LAYER,
+            },
+            then=at(row),
+        ),
+        "nn.ConvTranspose2d": Call(
+            nn.ConvTranspose2d,
+            {
+                "inputs": 1, "outputs": 2, "kernel": 3, "stride": 1, "padding": "same", "bias": True,
+                "init": "he_normal", **LAYER,
+            },
+            then=at(image),
+        ),
+        "nn.TransformerBlock": Call(
+            nn.TransformerBlock,
+            {
+                "width": 2, "heads": 1, "hidden": 3, "causal": True, "rotary": True, "activation": "gelu",
+                "norm": "layer", "dropout": 0.0, "bias": True, **LAYER,
+            },
+            then=at(row),
+        ),
+        "nn.Repeat": Call(nn.Repeat, {"block": dense(), "depth": 2, "key": KEY}, then=at(X)),
+        "nn.rotary": Call(nn.rotary, {"x": X, "positions": None, "base": 100.0}),
         "nn.Conv1d": Call(
             nn.Conv1d,
             {

@@ -67,7 +67,26 @@ def cases(dtype):
         "LSTM": (nn.Recurrent(nn.LSTMCell(2, 3, **own), reverse=True), normal(4, 5, 2)),
         "MultiHeadAttention": (nn.MultiHeadAttention(4, 2, **own), normal(4, 5, 4)),
         "causal attention": (nn.MultiHeadAttention(4, 2, causal=True, bias=False, **own), normal(4, 5, 4)),
+        "rotary attention": (nn.MultiHeadAttention(4, 2, rotary=True, **own), normal(4, 5, 4)),
+        "TransformerBlock": (nn.TransformerBlock(4, 2, **own), normal(4, 5, 4)),
+        "TransformerBlock with all": (
+            nn.TransformerBlock(
+                4, 2, hidden=6, causal=False, activation="silu", norm="rms", dropout=0.3, bias=False, **own
+            ),
+            normal(4, 5, 4),
+        ),
+        "Repeat": (nn.Repeat(lambda key: nn.Dense(3, 3, key=key, dtype=dtype), 3, key=0), normal(4, 3)),
+        "Repeat with all": (nn.Repeat(lambda key: block(key, dtype), 3, key=0), normal(4, 3)),
+        "Repeat of TransformerBlock": (
+            nn.Repeat(lambda key: nn.TransformerBlock(4, 2, key=key, dtype=dtype), 2, key=0),
+            normal(4, 5, 4),
+        ),
     }
+
+
+def block(key, dtype):
+    """One with statistics, dropout and a plain function."""
+    return nn.Sequential(nn.BatchNorm(3, dtype=dtype), "tanh", nn.Dense(3, 3, key=key, dtype=dtype), nn.Dropout(0.2))
 
 
 DOUBLE, SINGLE = cases(np.float64), cases(np.float32)

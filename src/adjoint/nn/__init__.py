@@ -26,7 +26,7 @@ from .activations import (
 from .hints import NAMES
 from .layer import fill, layer, statistic
 from .layers.adapters import Frozen, LowRank
-from .layers.attention import MultiHeadAttention, attention
+from .layers.attention import KeyValueCache, MultiHeadAttention, attention, rotary
 from .layers.convolution import Conv1d, Conv2d
 from .layers.dense import Dense, Embedding
 from .layers.dropout import Dropout
@@ -36,7 +36,9 @@ from .layers.normalisation import BatchNorm, GroupNorm, LayerNorm, RMSNorm
 from .layers.pooling import AvgPool1d, AvgPool2d, Flatten, MaxPool1d, MaxPool2d
 from .layers.prelu import PReLU
 from .layers.recurrent import GRUCell, LSTMCell, Recurrent, RNNCell
+from .layers.repeat import Repeat
 from .layers.sequential import Activation, Sequential
+from .layers.transformer import TransformerBlock
 from .layers.transposed import ConvTranspose1d, ConvTranspose2d
 from .named import activation
 from .parameters import count_parameters, parameters, partition, replace, share, statistics
@@ -46,10 +48,11 @@ from .training import is_stochastic, training
 __all__ = [
     "MLP", "Activation", "AvgPool1d", "AvgPool2d", "BatchNorm", "Conv1d", "Conv2d", "ConvTranspose1d",
     "ConvTranspose2d", "Dense", "Dropout", "Embedding", "Flatten", "Frozen", "Function", "GRUCell", "GroupNorm",
-    "LSTMCell", "LayerNorm", "LowRank", "MaxPool1d", "MaxPool2d", "MultiHeadAttention", "PReLU", "RMSNorm", "RNNCell",
-    "Recurrent", "Sequential", "activation", "attention", "count_parameters", "elu", "fill", "gelu", "identity",
-    "init", "is_stochastic", "layer", "leaky_relu", "log_softmax", "parameters", "partition", "relu", "replace",
-    "share", "sigmoid", "silu", "softmax", "softplus", "statistic", "statistics", "summary", "tanh", "training",
+    "KeyValueCache", "LSTMCell", "LayerNorm", "LowRank", "MaxPool1d", "MaxPool2d", "MultiHeadAttention", "PReLU",
+    "RMSNorm", "RNNCell", "Recurrent", "Repeat", "Sequential", "TransformerBlock", "activation", "attention",
+    "count_parameters", "elu", "fill", "gelu", "identity", "init", "is_stochastic", "layer", "leaky_relu",
+    "log_softmax", "parameters", "partition", "relu", "replace", "rotary", "share", "sigmoid", "silu", "softmax",
+    "softplus", "statistic", "statistics", "summary", "tanh", "training",
 ]  # fmt: skip
 
 
