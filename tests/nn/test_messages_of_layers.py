@@ -67,6 +67,17 @@ ERRORS = {
         "rotary takes arrays of shape (..., t, d) with d even.",
         "got x = float64[2,3]",
     ),
+    "positions of other places": (
+        lambda: nn.rotary(np.zeros((2, 4)), np.arange(3)),
+        "rotary needs a position for each of 2 places.",
+        "got positions of shape (3,)",
+    ),
+    "blocks that are numbers": (
+        lambda: nn.Repeat(lambda key: 3, 2, key=0),
+        "Repeat needs blocks that can be called: block(x).",
+        "got block = 3",
+        "Give layers.",
+    ),
     "a cache of what sees all": (
         lambda: extended(causal=False),
         "A cache is for causal attention: a place that is done sees nothing of what follows.",
@@ -94,7 +105,7 @@ ERRORS = {
     "too few blocks": (
         lambda: nn.Repeat([nn.Dense(2, 2, key=0)], 3),
         "Repeat needs as many blocks as depth says.",
-        "got 1 blocks, depth=3",
+        "got block: 1 of them, depth=3",
     ),
     "no depth": (
         lambda: nn.Repeat(nn.Dense(2, 2, key=0)),

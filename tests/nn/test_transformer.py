@@ -177,6 +177,7 @@ def test_copies_of_one_block():
     np.testing.assert_allclose(model(x), layer(layer(x)), rtol=1e-12)
     slopes = ad.grad(lambda m: np.sum(np.sin(m(x))))(model)
     assert not np.allclose(slopes.blocks.weight[0], slopes.blocks.weight[1])
+    np.testing.assert_array_equal(nn.Repeat(nn.Activation("tanh"), 2)(x), np.tanh(np.tanh(x)))  # no arrays at all
 
 
 @pytest.mark.parametrize("of", ["value", "gradient", "training"])

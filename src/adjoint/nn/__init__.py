@@ -23,6 +23,8 @@ from .activations import (
     softplus,
     tanh,
 )
+from .exchange.reading import from_torch
+from .exchange.writing import to_torch
 from .hints import NAMES
 from .layer import fill, layer, statistic
 from .layers.adapters import Frozen, LowRank
@@ -50,9 +52,9 @@ __all__ = [
     "ConvTranspose2d", "Dense", "Dropout", "Embedding", "Flatten", "Frozen", "Function", "GRUCell", "GroupNorm",
     "KeyValueCache", "LSTMCell", "LayerNorm", "LowRank", "MaxPool1d", "MaxPool2d", "MultiHeadAttention", "PReLU",
     "RMSNorm", "RNNCell", "Recurrent", "Repeat", "Sequential", "TransformerBlock", "activation", "attention",
-    "count_parameters", "elu", "fill", "gelu", "identity", "init", "is_stochastic", "layer", "leaky_relu",
-    "log_softmax", "parameters", "partition", "relu", "replace", "rotary", "share", "sigmoid", "silu", "softmax",
-    "softplus", "statistic", "statistics", "summary", "tanh", "training",
+    "count_parameters", "elu", "fill", "from_torch", "gelu", "identity", "init", "is_stochastic", "layer",
+    "leaky_relu", "log_softmax", "parameters", "partition", "relu", "replace", "rotary", "share", "sigmoid", "silu",
+    "softmax", "softplus", "statistic", "statistics", "summary", "tanh", "to_torch", "training",
 ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 import adjoint as ad
 
-from ...arguments import Array, Numbers, Positive, checked
+from ...arguments import Array, Numbers, Positive, RealNumbers, checked
 from .. import checks
 from ..activations import softmax
 from ..init import as_key
@@ -244,7 +244,7 @@ def _written(cache: Any, places: Any, new: Any) -> Any:
 
 
 @checked()
-def rotary(x: Numbers, positions: Any = None, *, base: Positive = 10_000.0) -> Any:
+def rotary(x: Array, positions: RealNumbers | None = None, *, base: Positive = 10_000.0) -> Any:
     r"""Turn the pairs (x[k], x[k + d/2]) of each place p by the angles p base^(-2 k / d).
 
     The product of a query and a key that were turned depends on how far apart they are, not on where:
@@ -282,7 +282,12 @@ def rotary(x: Numbers, positions: Any = None, *, base: Positive = 10_000.0) -> A
     if len(shape) < 2 or shape[-1] % 2:
         raise checks.refuse("rotary takes arrays of shape (..., t, d) with d even.", described(x))
     half = shape[-1] // 2
-    places = np.arange(shape[-2]) if positions is None else positions
+    places: Any = np.arange(shape[-2]) if positions is None else positions
+    places = places if isinstance(places, np.ndarray) else np.asarray(places)
+    if places.shape != (shape[-2],):
+        raise checks.refuse(
+            f"rotary needs a position for each of {shape[-2]} places.", f"positions of shape {places.shape}"
+        )
     angles = places[:, None] * base ** (-np.arange(half) / half)  # in double precision: far places turn as near ones
     cos, sin = np.cos(angles).astype(x.dtype), np.sin(angles).astype(x.dtype)
     first, second = x[..., :half], x[..., half:]

@@ -73,7 +73,7 @@ class Repeat:
             with inside("blocks"):
                 return _alike(x, rebuild(own)(x)), None
 
-        y, _ = ad.scan(step, x, arrays)
+        y, _ = ad.scan(step, x, arrays, length=self.depth)
         return y
 
     def training(self, x: Any, key: Any) -> tuple[Any, Repeat]:
@@ -152,7 +152,9 @@ def _blocks(block: Any, depth: int | None, key: Any) -> list[Any]:
     if isinstance(block, (list, tuple)):
         blocks = list(block)
         if not blocks or (depth is not None and depth != len(blocks)):
-            raise checks.refuse("Repeat needs as many blocks as depth says.", f"{len(blocks)} blocks, depth={depth}")
+            raise checks.refuse(
+                "Repeat needs as many blocks as depth says.", f"block: {len(blocks)} of them, depth={depth}"
+            )
         return blocks
     count = checks.count("Repeat", "depth", depth)
     if isinstance(block, type) or not callable(block):
@@ -172,6 +174,10 @@ def _blocks(block: Any, depth: int | None, key: Any) -> list[Any]:
 
 def _stacked(blocks: list[Any]) -> Any:
     """One block, whose arrays have those of all blocks."""
+    if not all([callable(block) for block in blocks]):
+        raise checks.refuse(
+            "Repeat needs blocks that can be called: block(x).", f"block = {described(blocks[0])}", "Give layers."
+        )
     at, first, structure = places(blocks[0])
     every = [places(block) for block in blocks]
     for k, (_, leaves, other) in enumerate(every):
