@@ -86,6 +86,16 @@ def test_the_cache_gives_what_the_whole_sequence_gives(rotary, parts, jit):
         assert extend.stats()["called by NumPy"] == []
 
 
+def test_caches_in_single_precision():
+    """They are float32 if the block is, and so is what comes out; the length is a whole number."""
+    model = nn.Repeat(lambda key: nn.TransformerBlock(8, 2, key=key, dtype=np.float32), 2, key=0)
+    x = np.float32(RANDOM.normal(size=(3, 4, 8)))
+    y, cache = model.extend(x, model.start((3,), 5))
+    assert y.dtype == cache.key.dtype == cache.value.dtype == np.float32
+    assert cache.length.dtype == np.int64
+    np.testing.assert_allclose(y, model(x), rtol=1e-5, atol=1e-5)
+
+
 def test_generation_is_one_loop():
     """A cache is carried by `ad.scan`, through blocks that are repeated: places one after another, as all at once."""
     model = nn.Repeat(lambda key: nn.TransformerBlock(8, 2, key=key), 3, key=0)
