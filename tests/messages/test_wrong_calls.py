@@ -172,5 +172,5 @@ def test_every_public_function_is_in_the_table():
         if inspect.isfunction(getattr(module, name)) and f"{place}.{name}".lstrip(".") not in named
     ]
     assert sorted(missing) == [
-        "clear_caches", "nn.fill", "nn.statistic", "optim.reused", "tree.register",
-    ]  # fmt: skip  # take nothing, or whatever they are given
+        "clear_caches", "nn.fill", "nn.from_torch", "nn.statistic", "nn.to_torch", "optim.reused", "tree.register",
+    ]  # fmt: skip  # take nothing, whatever they are given, or modules of PyTorch, for which see nn/test_torch.py

@@ -16,7 +16,7 @@ from .. import checks
 
 
 @dataclasses.dataclass
-class Layout:
+class ChannelLayout:
     """What passes between two layers: rows (axes 0), sequences (1) or images (2) with channels, and what a row was."""
 
     axes: int = 0
@@ -58,14 +58,14 @@ AXES = {
 """How many axes of places a layer takes, by the name of its class; BatchNorm1d takes rows, too."""
 
 
-def layout_for(names: Iterable[str]) -> Layout:
+def layout_for(names: Iterable[str]) -> ChannelLayout:
     """What a model takes, by the names of its layers in turn: images, if the first that has to know takes images."""
     for name in names:
         if name in ("Flatten", "Embedding"):
             break
         if name in AXES and name != "BatchNorm1d":
-            return Layout(AXES[name])
-    return Layout()
+            return ChannelLayout(AXES[name])
+    return ChannelLayout()
 
 
 def refuse(name: str, why: str, fix: str) -> Exception:
@@ -73,7 +73,7 @@ def refuse(name: str, why: str, fix: str) -> Exception:
     return checks.refuse(f"{name} cannot be taken over: {why}.", "", fix)
 
 
-def rows_only(name: str, at: Layout) -> None:
+def rows_only(name: str, at: ChannelLayout) -> None:
     """Refuse layers of the last axis for images, whose last axis is another one in the other library."""
     if at.axes:
         raise refuse(

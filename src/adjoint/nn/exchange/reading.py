@@ -20,7 +20,7 @@ from ..layers.prelu import PReLU
 from ..layers.recurrent import GRUCell, LSTMCell, Recurrent, RNNCell
 from ..layers.sequential import Activation, Sequential
 from ..layers.transposed import ConvTranspose1d, ConvTranspose2d
-from .layout import Layout, layout_for, refuse, rows_only
+from .layout import ChannelLayout, layout_for, refuse, rows_only
 
 OWN = "Make the model of layers here, and take over its parts:  nn.from_torch(module.part)."
 
@@ -48,14 +48,11 @@ def from_torch(module: Any) -> Any:
     InputError
         If there is no such layer here: the message names it and says what to do.
 
-    See Also
-    --------
-    adjoint.nn.to_torch : the way back.
-
     Notes
     -----
-    A Flatten in front of every convolution takes numbers in the order that they have, so give such a model images with
-    channels first. GRU of PyTorch has a bias inside its gate, which GRUCell has not: it is taken over if that is 0.
+    `nn.to_torch` is the way back. A Flatten in front of every convolution takes numbers in the order that they have, so
+    give such a model images with channels first. GRU of PyTorch has a bias inside its gate, which GRUCell has not: it is
+    taken over if that is 0.
 
     Examples
     --------
@@ -69,7 +66,7 @@ def from_torch(module: Any) -> Any:
     return _read(module, layout_for([type(part).__name__ for part in parts]))
 
 
-def _read(module: Any, at: Layout) -> Any:
+def _read(module: Any, at: ChannelLayout) -> Any:
     name = type(module).__name__
     if not type(module).__module__.startswith("torch.nn"):
         if hasattr(module, "named_parameters"):
@@ -91,6 +88,11 @@ def _array(tensor: Any) -> Any:
     return np.array(tensor.detach().cpu().numpy())
 
 
+def _of(kind: Any, **fields: Any) -> Any:
+    """A layer of these fields, as `dataclasses.replace` makes them."""
+    return kind(**fields)
+
+
 def _want(name: str, module: Any, **options: Any) -> None:
     """Refuse options of a module that are not these."""
     for option, value in options.items():
@@ -99,19 +101,19 @@ def _want(name: str, module: Any, **options: Any) -> None:
             raise refuse(f"{name} with {option}={got!r}", "there is no such option here", f"It has to be {value!r}.")
 
 
-def _sequential(module: Any, at: Layout) -> Sequential:
+def _sequential(module: Any, at: ChannelLayout) -> Sequential:
     return Sequential(*[_read(part, at) for part in module])
 
 
-def _linear(module: Any, at: Layout) -> Dense:
+def _linear(module: Any, at: ChannelLayout) -> Any:
     rows_only("Linear", at)
     weight = _array(module.weight).T
     weight = weight[at.order(len(weight))]
     at.has_rows()
-    return Dense(weight=np.ascontiguousarray(weight), bias=_array(module.bias))
+    return _of(Dense, weight=np.ascontiguousarray(weight), bias=_array(module.bias))
 
 
-def _convolution(kind: Callable[..., Any], axes: int, module: Any, at: Layout) -> Any:
+def _convolution(kind: Callable[..., Any], axes: int, module: Any, at: ChannelLayout) -> Any:
     name = type(module).__name__
     _want(name, module, padding_mode="zeros")
     reach = spans(module.kernel_size, module.dilation)
@@ -132,7 +134,7 @@ def _kernel(weight: Any) -> Any:
     return np.ascontiguousarray(np.moveaxis(weight, (0, 1), (-1, -2)))
 
 
-def _transposed(kind: Callable[..., Any], axes: int, module: Any, at: Layout) -> Any:
+def _transposed(kind: Callable[..., Any], axes: int, module: Any, at: ChannelLayout) -> Any:
     name = type(module).__name__
     _want(name, module, padding_mode="zeros", groups=1, dilation=(1,) * axes)
     at.has_places(axes, module.out_channels)
@@ -145,7 +147,7 @@ def _transposed(kind: Callable[..., Any], axes: int, module: Any, at: Layout) ->
     )
 
 
-def _batch_norm(module: Any, at: Layout) -> BatchNorm:
+def _batch_norm(module: Any, at: ChannelLayout) -> Any:
     name = type(module).__name__
     _want(name, module, affine=True, track_running_stats=True)
     if module.momentum is None:
@@ -156,26 +158,26 @@ def _batch_norm(module: Any, at: Layout) -> BatchNorm:
     scale, shift, mean, variance = [
         _array(a)[order] for a in (module.weight, module.bias, module.running_mean, module.running_var)
     ]
-    return BatchNorm(
-        scale=scale, shift=shift, mean=mean, variance=variance, momentum=module.momentum, epsilon=module.eps
+    return _of(
+        BatchNorm, scale=scale, shift=shift, mean=mean, variance=variance, momentum=module.momentum, epsilon=module.eps
     )
 
 
-def _layer_norm(module: Any, at: Layout) -> LayerNorm:
+def _layer_norm(module: Any, at: ChannelLayout) -> Any:
     width = _last_axis(module, at)
     if module.bias is None:
         raise refuse("LayerNorm with bias=False", "it has a scale and a shift here", "nn.RMSNorm has a scale alone.")
     order = at.order(width)
-    return LayerNorm(scale=_array(module.weight)[order], shift=_array(module.bias)[order], epsilon=module.eps)
+    return _of(LayerNorm, scale=_array(module.weight)[order], shift=_array(module.bias)[order], epsilon=module.eps)
 
 
-def _rms_norm(module: Any, at: Layout) -> RMSNorm:
+def _rms_norm(module: Any, at: ChannelLayout) -> Any:
     width = _last_axis(module, at)
     scale = _array(module.weight)[at.order(width)]
-    return RMSNorm(scale=scale, epsilon=float(np.finfo(scale.dtype).eps if module.eps is None else module.eps))
+    return _of(RMSNorm, scale=scale, epsilon=float(np.finfo(scale.dtype).eps if module.eps is None else module.eps))
 
 
-def _last_axis(module: Any, at: Layout) -> int:
+def _last_axis(module: Any, at: ChannelLayout) -> int:
     """The width of a norm along the last axis, which has a scale."""
     name = type(module).__name__
     rows_only(name, at)
@@ -185,21 +187,21 @@ def _last_axis(module: Any, at: Layout) -> int:
     return int(module.normalized_shape[0])
 
 
-def _group_norm(module: Any, at: Layout) -> GroupNorm:
+def _group_norm(module: Any, at: ChannelLayout) -> Any:
     _want("GroupNorm", module, affine=True)
     if not at.axes and at.channels not in (None, 1):
         raise refuse("GroupNorm behind Flatten", "a group has other numbers here", "Put it in front of the Flatten.")
     scale, shift = _array(module.weight), _array(module.bias)
-    return GroupNorm(scale=scale, shift=shift, groups=module.num_groups, epsilon=module.eps)
+    return _of(GroupNorm, scale=scale, shift=shift, groups=module.num_groups, epsilon=module.eps)
 
 
-def _embedding(module: Any, at: Layout) -> Embedding:
+def _embedding(module: Any, at: ChannelLayout) -> Any:
     _want("Embedding", module, padding_idx=None, max_norm=None)
     at.has_rows()
-    return Embedding(weight=_array(module.weight))
+    return _of(Embedding, weight=_array(module.weight))
 
 
-def _pool(kind: Callable[..., Any], axes: int, module: Any, at: Layout) -> Any:
+def _pool(kind: Callable[..., Any], axes: int, module: Any, at: ChannelLayout) -> Any:
     name = type(module).__name__
     zero = ((0,) * axes, 0, (0,))
     if getattr(module, "padding", 0) not in zero:
@@ -214,20 +216,20 @@ def _numbers(value: Any) -> Any:
     return value if isinstance(value, int) else tuple(value)
 
 
-def _flatten(module: Any, at: Layout) -> Flatten:
+def _flatten(module: Any, at: ChannelLayout) -> Any:
     _want("Flatten", module, start_dim=1, end_dim=-1)
     at.flattened()
-    return Flatten()
+    return _of(Flatten, start=1)
 
 
-def _prelu(module: Any, at: Layout) -> PReLU:
+def _prelu(module: Any, at: ChannelLayout) -> Any:
     slope = _array(module.weight)
     if len(slope) == 1 and at.channels != 1:
         raise refuse("PReLU with one slope for all", "there is one for each channel here", "Give  num_parameters.")
-    return PReLU(slope=slope[at.order(len(slope))])
+    return _of(PReLU, slope=slope[at.order(len(slope))])
 
 
-def _softmax(function: Callable[..., Any], module: Any, at: Layout) -> Activation:
+def _softmax(function: Callable[..., Any], module: Any, at: ChannelLayout) -> Activation:
     if module.dim not in (-1, 1) or (module.dim == -1 and at.axes):
         raise refuse(f"{type(module).__name__} with dim={module.dim}", "it is over the last axis here", "Write  dim=1.")
     return Activation(function)
@@ -240,39 +242,41 @@ def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
 def _with(function: Callable[..., Any], option: str, theirs: str, default: Any) -> Callable[..., Any]:
     """An activation with a number, or without it if that is what it has by default."""
 
-    def read(module: Any, at: Layout) -> Activation:
+    def read(module: Any, at: ChannelLayout) -> Activation:
         value = getattr(module, theirs)
         return Activation(function if value == default else functools.partial(function, **{option: value}))
 
     return read
 
 
-def _gelu(module: Any, at: Layout) -> Activation:
+def _gelu(module: Any, at: ChannelLayout) -> Activation:
     exact = module.approximate == "none"
     return Activation(activations.gelu if exact else functools.partial(activations.gelu, approximate=True))
 
 
-def _softplus(module: Any, at: Layout) -> Activation:
+def _softplus(module: Any, at: ChannelLayout) -> Activation:
     _want("Softplus", module, beta=1.0)
     return Activation(activations.softplus)
 
 
-def _attention(module: Any, at: Layout) -> MultiHeadAttention:
+def _attention(module: Any, at: ChannelLayout) -> Any:
     _want("MultiheadAttention", module, dropout=0.0, bias_k=None, add_zero_attn=False, _qkv_same_embed_dim=True)
-    weights, biases = np.split(_array(module.in_proj_weight), 3), [None] * 3
+    weights, biases = np.split(_array(module.in_proj_weight), 3), [None] * 3  # type: list[Any], list[Any]
     if module.in_proj_bias is not None:
         biases = np.split(_array(module.in_proj_bias), 3)
-    q, k, v = [Dense(weight=np.ascontiguousarray(w.T), bias=b) for w, b in zip(weights, biases, strict=True)]
-    out = Dense(weight=np.ascontiguousarray(_array(module.out_proj.weight).T), bias=_array(module.out_proj.bias))
-    return MultiHeadAttention(query=q, key=k, value=v, output=out, heads=module.num_heads, causal=False, rotary=False)
+    q, k, v = [_of(Dense, weight=np.ascontiguousarray(w.T), bias=b) for w, b in zip(weights, biases, strict=True)]
+    out = _of(Dense, weight=np.ascontiguousarray(_array(module.out_proj.weight).T), bias=_array(module.out_proj.bias))
+    return _of(
+        MultiHeadAttention, query=q, key=k, value=v, output=out, heads=module.num_heads, causal=False, rotary=False
+    )
 
 
-def _recurrent(kind: Callable[..., Any], module: Any, at: Layout) -> Any:
+def _recurrent(kind: Callable[..., Any], module: Any, at: ChannelLayout) -> Any:
     name = type(module).__name__
     _want(name, module, bidirectional=False, proj_size=0, nonlinearity="tanh")
     if module.num_layers > 1 and module.dropout:
         raise refuse(f"{name} with dropout", "there is none between layers here", "Take over layers one by one.")
-    layers = [Recurrent(_cell(kind, module, k)) for k in range(module.num_layers)]
+    layers = [_of(Recurrent, cell=_cell(kind, module, k), last=False, reverse=False) for k in range(module.num_layers)]
     return layers[0] if len(layers) == 1 else Sequential(*layers)
 
 
@@ -292,7 +296,7 @@ def _cell(kind: Callable[..., Any], module: Any, k: int) -> Any:
     return kind(weight=np.ascontiguousarray(weight), recurrent=np.ascontiguousarray(recurrent), bias=bias)
 
 
-READERS: dict[str, Callable[[Any, Layout], Any]] = {
+READERS: dict[str, Callable[[Any, ChannelLayout], Any]] = {
     "Sequential": _sequential,
     "Linear": _linear,
     "Conv1d": functools.partial(_convolution, Conv1d, 1),

@@ -22,7 +22,7 @@ from ..layers.recurrent import GRUCell, LSTMCell, Recurrent, RNNCell
 from ..layers.sequential import Activation, Sequential
 from ..layers.transposed import ConvTranspose1d, ConvTranspose2d
 from ..walking import layers
-from .layout import Layout, layout_for, refuse, rows_only
+from .layout import ChannelLayout, layout_for, refuse, rows_only
 
 
 def to_torch(model: Any) -> Any:
@@ -50,10 +50,6 @@ def to_torch(model: Any) -> Any:
     ModuleNotFoundError
         If PyTorch is not installed, which nothing else here needs.
 
-    See Also
-    --------
-    adjoint.nn.from_torch : the way back.
-
     Examples
     --------
     >>> from adjoint import nn
@@ -66,7 +62,7 @@ def to_torch(model: Any) -> Any:
     return _write(model, layout_for([type(part).__name__ for _, part in layers(model)])).eval()
 
 
-def _write(part: Any, at: Layout) -> Any:
+def _write(part: Any, at: ChannelLayout) -> Any:
     writer = WRITERS.get(type(part))
     if writer is None:
         raise refuse(
@@ -86,7 +82,7 @@ def _set(torch: Any, module: Any, **arrays: Any) -> Any:
     return module
 
 
-def _sequential(torch: Any, part: Sequential, at: Layout) -> Any:
+def _sequential(torch: Any, part: Sequential, at: ChannelLayout) -> Any:
     for inner in part.layers:
         if isinstance(inner, (Recurrent, MultiHeadAttention)):
             raise refuse(
@@ -97,14 +93,14 @@ def _sequential(torch: Any, part: Sequential, at: Layout) -> Any:
     return torch.nn.Sequential(*[_write(inner, at) for inner in part.layers])
 
 
-def _mlp(torch: Any, part: MLP, at: Layout) -> Any:
+def _mlp(torch: Any, part: MLP, at: ChannelLayout) -> Any:
     parts: list[Any] = []
     for k, activation in enumerate(part.activations):
         parts += [part.layers[k], *part.norms[k : k + 1], activation, *([part.dropout] if part.dropout else [])]
     return torch.nn.Sequential(*[_write(inner, at) for inner in (*parts, part.layers[-1])])
 
 
-def _dense(torch: Any, part: Dense, at: Layout) -> Any:
+def _dense(torch: Any, part: Dense, at: ChannelLayout) -> Any:
     rows_only("Dense", at)
     inputs, outputs = part.weight.shape
     weight = part.weight[at.order_back(inputs)].T
@@ -113,7 +109,7 @@ def _dense(torch: Any, part: Dense, at: Layout) -> Any:
     return _set(torch, module, weight=weight, bias=part.bias)
 
 
-def _convolution(kind: str, torch: Any, part: Any, at: Layout) -> Any:
+def _convolution(kind: str, torch: Any, part: Any, at: ChannelLayout) -> Any:
     *size, inputs, outputs = part.weight.shape
     at.has_places(len(size), outputs)
     module = getattr(torch.nn, kind)(
@@ -142,7 +138,7 @@ def _padding(kind: str, part: Any, size: tuple[int, ...]) -> Any:
     )
 
 
-def _transposed(kind: str, torch: Any, part: Any, at: Layout) -> Any:
+def _transposed(kind: str, torch: Any, part: Any, at: ChannelLayout) -> Any:
     *size, inputs, outputs = part.weight.shape
     more = [before - after for before, after in part.padding]
     if any([before < 0 or not 0 <= m < s for (before, _), m, s in zip(part.padding, more, part.stride, strict=True)]):
@@ -164,7 +160,7 @@ def _transposed(kind: str, torch: Any, part: Any, at: Layout) -> Any:
     return _set(torch, module, weight=np.moveaxis(part.weight, (-2, -1), (0, 1)), bias=part.bias)
 
 
-def _batch_norm(torch: Any, part: BatchNorm, at: Layout) -> Any:
+def _batch_norm(torch: Any, part: BatchNorm, at: ChannelLayout) -> Any:
     kind = torch.nn.BatchNorm2d if at.axes == 2 else torch.nn.BatchNorm1d
     width = len(part.scale)
     if at.axes:
@@ -180,50 +176,50 @@ def _batch_norm(torch: Any, part: BatchNorm, at: Layout) -> Any:
     )
 
 
-def _layer_norm(torch: Any, part: LayerNorm, at: Layout) -> Any:
+def _layer_norm(torch: Any, part: LayerNorm, at: ChannelLayout) -> Any:
     rows_only("LayerNorm", at)
     width = len(part.scale)
     order = at.order_back(width)
     return _set(torch, torch.nn.LayerNorm(width, eps=part.epsilon), weight=part.scale[order], bias=part.shift[order])
 
 
-def _rms_norm(torch: Any, part: RMSNorm, at: Layout) -> Any:
+def _rms_norm(torch: Any, part: RMSNorm, at: ChannelLayout) -> Any:
     rows_only("RMSNorm", at)
     width = len(part.scale)
     return _set(torch, torch.nn.RMSNorm(width, eps=part.epsilon), weight=part.scale[at.order_back(width)])
 
 
-def _group_norm(torch: Any, part: GroupNorm, at: Layout) -> Any:
+def _group_norm(torch: Any, part: GroupNorm, at: ChannelLayout) -> Any:
     if not at.axes and at.channels not in (None, 1):
         raise refuse("GroupNorm behind Flatten", "a group has other numbers there", "Put it in front of the Flatten.")
     module = torch.nn.GroupNorm(part.groups, len(part.scale), eps=part.epsilon)
     return _set(torch, module, weight=part.scale, bias=part.shift)
 
 
-def _embedding(torch: Any, part: Embedding, at: Layout) -> Any:
+def _embedding(torch: Any, part: Embedding, at: ChannelLayout) -> Any:
     at.has_rows()
     return _set(torch, torch.nn.Embedding(*part.weight.shape), weight=part.weight)
 
 
-def _pool(kind: str, torch: Any, part: Any, at: Layout) -> Any:
+def _pool(kind: str, torch: Any, part: Any, at: ChannelLayout) -> Any:
     at.axes = part.axes
     window, stride = (part.window[0], part.stride[0]) if part.axes == 1 else (part.window, part.stride)
     return getattr(torch.nn, kind)(window, stride)
 
 
-def _flatten(torch: Any, part: Flatten, at: Layout) -> Any:
+def _flatten(torch: Any, part: Flatten, at: ChannelLayout) -> Any:
     if part.start != 1:
         raise refuse(f"Flatten(start={part.start})", "a module has the examples in front", "Write  nn.Flatten().")
     at.flattened()
     return torch.nn.Flatten()
 
 
-def _prelu(torch: Any, part: PReLU, at: Layout) -> Any:
+def _prelu(torch: Any, part: PReLU, at: ChannelLayout) -> Any:
     width = len(part.slope)
     return _set(torch, torch.nn.PReLU(width), weight=part.slope[at.order_back(width)])
 
 
-def _attention(torch: Any, part: MultiHeadAttention, at: Layout) -> Any:
+def _attention(torch: Any, part: MultiHeadAttention, at: ChannelLayout) -> Any:
     if part.rotary or part.causal:
         raise refuse(
             f"MultiHeadAttention with {'rotary' if part.rotary else 'causal'}=True",
@@ -241,7 +237,7 @@ def _attention(torch: Any, part: MultiHeadAttention, at: Layout) -> Any:
     return module
 
 
-def _recurrent(torch: Any, part: Recurrent, at: Layout) -> Any:
+def _recurrent(torch: Any, part: Recurrent, at: ChannelLayout) -> Any:
     cell = part.cell
     kind = {RNNCell: "RNN", GRUCell: "GRU", LSTMCell: "LSTM"}.get(type(cell))
     if kind is None or part.last or part.reverse:
@@ -261,8 +257,9 @@ def _recurrent(torch: Any, part: Recurrent, at: Layout) -> Any:
     )
 
 
-def _activation(torch: Any, part: Activation, at: Layout) -> Any:
-    function, options = part.function, {}
+def _activation(torch: Any, part: Activation, at: ChannelLayout) -> Any:
+    function: Any = part.function
+    options: dict[str, Any] = {}
     if isinstance(function, functools.partial) and not function.args:
         function, options = function.func, function.keywords
     if function in (activations.softmax, activations.log_softmax) and not options:
@@ -295,7 +292,7 @@ NAMED: dict[Any, tuple[str, dict[str, str]]] = {
 }
 """The modules of activations, and what their options are called."""
 
-WRITERS: dict[type, Callable[[Any, Any, Layout], Any]] = {
+WRITERS: dict[type, Callable[[Any, Any, ChannelLayout], Any]] = {
     Sequential: _sequential,
     MLP: _mlp,
     Dense: _dense,

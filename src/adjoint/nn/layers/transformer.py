@@ -115,7 +115,8 @@ class TransformerBlock:
         """The block for x of shape (..., t, width); the mask is broadcast to (..., heads, t, t)."""
         with inside("attention"):
             y = x + self.attention(self.attention_norm(x), mask=mask)
-        return y + self.mlp(self.mlp_norm(y))
+        with inside("mlp"):
+            return y + self.mlp(self.mlp_norm(y))
 
     def training(self, x: Any, key: Any) -> tuple[Any, TransformerBlock]:
         """The block with dropout, and itself."""
