@@ -159,7 +159,19 @@ def test_single_precision_stays(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["MLP with all", "MLP with layer norm", "Conv2d", "GRU", "causal attention"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "MLP with all",
+        "MLP with layer norm",
+        "Conv2d",
+        "Conv2d, depthwise",
+        "ConvTranspose2d",
+        "GRU",
+        "causal attention",
+        "Repeat",
+    ],
+)
 def test_epochs_are_machine_code(name):
     """Steps of descent in single precision, one after another in `ad.scan`: nothing is left to NumPy."""
     model, x = SINGLE[name]

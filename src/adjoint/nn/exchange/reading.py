@@ -51,8 +51,8 @@ def from_torch(module: Any) -> Any:
     Notes
     -----
     `nn.to_torch` is the way back. A Flatten in front of every convolution takes numbers in the order that they have, so
-    give such a model images with channels first. GRU of PyTorch has a bias inside its gate, which GRUCell has not: it is
-    taken over if that is 0.
+    give such a model images with channels first. GRU of PyTorch has a bias inside its gate, which GRUCell has not: it
+    is taken over if that is 0.
 
     Examples
     --------
