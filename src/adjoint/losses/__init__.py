@@ -21,12 +21,12 @@ from .margins import hinge, margin, zero_one
 from .overlap import dice
 from .quantile import quantile
 from .regression import absolute, huber, squared
-from .regularisers import elastic, gaussian_prior, l1, l2, laplace_prior
-from .risk import empirical_risk, generalisation_gap
+from .regularizers import elastic, gaussian_prior, l1, l2, laplace_prior
+from .risk import empirical_risk, generalization_gap
 
 __all__ = [
     "absolute", "binary_cross_entropy", "check_labels", "check_targets", "cross_entropy", "ctc", "dice", "elastic",
-    "empirical_risk", "estimate_sigma", "focal", "gaussian", "gaussian_prior", "generalisation_gap", "hinge", "huber",
+    "empirical_risk", "estimate_sigma", "focal", "gaussian", "gaussian_prior", "generalization_gap", "hinge", "huber",
     "info_nce", "kl_divergence", "l1", "l2", "laplace_prior", "margin", "poisson", "quantile", "squared", "triplet",
     "zero_one",
 ]  # fmt: skip
@@ -80,6 +80,7 @@ ELSEWHERE = {
     "dice_loss": "losses.dice",
     "DiceLoss": "losses.dice, a function: no brackets",
     "accuracy": "1 - losses.zero_one(outputs, targets)",
+    "generalisation_gap": "losses.generalization_gap",
     "ridge": "losses.l2(strength)",
     "lasso": "losses.l1(strength)",
 }

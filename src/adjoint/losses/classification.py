@@ -10,6 +10,7 @@ import numpy as np
 import adjoint as ad
 
 from ..arguments import Base, Fraction, RealNumbers, checked
+from ..typing import Array
 from .checks import as_dtype, check_share, check_weights, described
 from .labels import classes_of, picked
 from .reduction import reduced
@@ -113,7 +114,7 @@ def _counting(outputs: Any, targets: Any, ignore_index: int | None) -> tuple[Any
     return counts, np.where(counts, targets, 0)
 
 
-def class_weights(class_weight: Any, logits: Any) -> Any:
+def class_weights(class_weight: Any, logits: Array) -> Any:
     """The weights in the dtype of the logits."""
     if class_weight is None:
         return None
@@ -141,7 +142,7 @@ def class_weights(class_weight: Any, logits: Any) -> Any:
     return weight
 
 
-def _smoothed(losses: Any, log_total: Any, shifted: Any, weight: Any, share: float) -> Any:
+def _smoothed(losses: Array, log_total: Array, shifted: Array, weight: Array, share: float) -> Any:
     """A share of the loss is that of all classes alike."""
     check_share(share, "label_smoothing")
     if weight is None:
@@ -151,7 +152,7 @@ def _smoothed(losses: Any, log_total: Any, shifted: Any, weight: Any, share: flo
     return (1 - share) * losses + share * even
 
 
-def in_base(losses: Any, base: float | None) -> Any:
+def in_base(losses: Array, base: float | None) -> Any:
     """Natural logarithms in another base."""
     if base is None:
         return losses

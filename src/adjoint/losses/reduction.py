@@ -11,13 +11,14 @@ import numpy as np
 
 import adjoint as ad
 
+from ..typing import Array
 from .checks import as_dtype, check_weights
 
 REDUCTIONS = ("mean", "sum", "none")
 
 
 def reduced(
-    losses: Any, reduction: str, sample_weight: Any = None, *, count: Any = None, may_be_none: bool = False
+    losses: Array, reduction: str, sample_weight: Any = None, *, count: Any = None, may_be_none: bool = False
 ) -> Any:
     """The mean, the sum, or the losses as they are, each times its weight.
 
@@ -54,7 +55,7 @@ def reduced(
     return np.sum(losses) / (np.where(total > 0.0, total, 1.0) if may_be_none else total)
 
 
-def weights_of(losses: Any, sample_weight: Any) -> Any:
+def weights_of(losses: Array, sample_weight: Any) -> Any:
     """One weight for each example, with axes of length 1 for what an example has several losses for."""
     weight = as_dtype(sample_weight, losses.dtype)
     have, want = weight.shape, losses.shape

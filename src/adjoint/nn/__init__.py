@@ -26,7 +26,7 @@ from .activations import (
 from .exchange.reading import from_torch
 from .exchange.writing import to_torch
 from .hints import NAMES
-from .layer import fill, layer, statistic
+from .layer import layer, set_fields, statistic
 from .layers.adapters import Frozen, LowRank
 from .layers.attention import KeyValueCache, MultiHeadAttention, attention, rotary
 from .layers.convolution import Conv1d, Conv2d
@@ -34,7 +34,7 @@ from .layers.dense import Dense, Embedding
 from .layers.dropout import Dropout
 from .layers.function import Function
 from .layers.mlp import MLP
-from .layers.normalisation import BatchNorm, GroupNorm, LayerNorm, RMSNorm
+from .layers.normalization import BatchNorm, GroupNorm, LayerNorm, RMSNorm
 from .layers.pooling import AvgPool1d, AvgPool2d, Flatten, MaxPool1d, MaxPool2d
 from .layers.prelu import PReLU
 from .layers.recurrent import GRUCell, LSTMCell, Recurrent, RNNCell
@@ -52,8 +52,8 @@ __all__ = [
     "ConvTranspose2d", "Dense", "Dropout", "Embedding", "Flatten", "Frozen", "Function", "GRUCell", "GroupNorm",
     "KeyValueCache", "LSTMCell", "LayerNorm", "LowRank", "MaxPool1d", "MaxPool2d", "MultiHeadAttention", "PReLU",
     "RMSNorm", "RNNCell", "Recurrent", "Repeat", "Sequential", "TransformerBlock", "activation", "attention",
-    "count_parameters", "elu", "fill", "from_torch", "gelu", "identity", "init", "is_stochastic", "layer",
-    "leaky_relu", "log_softmax", "parameters", "partition", "relu", "replace", "rotary", "share", "sigmoid", "silu",
+    "count_parameters", "elu", "from_torch", "gelu", "identity", "init", "is_stochastic", "layer", "leaky_relu",
+    "log_softmax", "parameters", "partition", "relu", "replace", "rotary", "set_fields", "share", "sigmoid", "silu",
     "softmax", "softplus", "statistic", "statistics", "summary", "tanh", "to_torch", "training",
 ]  # fmt: skip
 

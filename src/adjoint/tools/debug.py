@@ -14,20 +14,12 @@ import numpy as np
 from ..capture.environment.effect_arguments import takes_an_effect
 from ..core.arguments import checked
 from ..core.errors import InputError, message
-from ..core.hints import missing
 from ..core.nans import look_for
 from ..core.traced import Traced
 from ..core.tree import flatten
 from ..core.values import contents, describe
 from ..ir.effects import perform, users_own
 from ..transforms.settings import disable_jit
-
-__all__ = ["callback", "nans", "print"]
-
-
-def __dir__() -> list[str]:
-    return __all__
-
 
 NUMBERS = (Traced, np.ndarray, np.generic, bool, int, float, complex)
 
@@ -206,6 +198,3 @@ def _under_traces(x: Any) -> tuple[Any, tuple[Any, ...]]:
 def _own(x: Any) -> Any:
     """The function may keep what it is given."""
     return x.copy() if type(x) is np.ndarray else x
-
-
-__getattr__ = missing("ad.debug", __all__)

@@ -14,7 +14,7 @@ from ..layers.attention import MultiHeadAttention
 from ..layers.convolution import Conv1d, Conv2d, sides, spans
 from ..layers.dense import Dense, Embedding
 from ..layers.dropout import Dropout
-from ..layers.normalisation import BatchNorm, GroupNorm, LayerNorm, RMSNorm
+from ..layers.normalization import BatchNorm, GroupNorm, LayerNorm, RMSNorm
 from ..layers.pooling import AvgPool1d, AvgPool2d, Flatten, MaxPool1d, MaxPool2d
 from ..layers.prelu import PReLU
 from ..layers.recurrent import GRUCell, LSTMCell, Recurrent, RNNCell

@@ -8,11 +8,12 @@ import numpy as np
 
 import adjoint as ad
 
-from ...arguments import Array, Numbers, Positive, RealNumbers, checked
+from ...arguments import Numbers, Positive, RealNumbers, checked
+from ...typing import Array, DTypeLike, Key
 from .. import checks
 from ..activations import softmax
 from ..init import as_key
-from ..layer import described, fill, layer, static, statistic
+from ..layer import described, layer, set_fields, static, statistic
 from .dense import Dense
 
 FAR = -1e30
@@ -78,7 +79,7 @@ def attention(
     return (weights if mask is None else np.where(allowed, weights, 0.0)) @ value
 
 
-def _lengths(query: Any, key: Any, value: Any) -> tuple[int, int, int]:
+def _lengths(query: Array, key: Array, value: Array) -> tuple[int, int, int]:
     shapes = np.shape(query), np.shape(key), np.shape(value)
     if min(map(len, shapes)) < 2 or shapes[0][-1] != shapes[1][-1] or shapes[1][-2] != shapes[2][-2]:
         raise checks.refuse(
@@ -133,11 +134,11 @@ class MultiHeadAttention:
         width: int,
         heads: int,
         *,
-        key: Any,
+        key: Key,
         causal: bool = False,
         rotary: bool = False,
         bias: bool = True,
-        dtype: Any = np.float64,
+        dtype: DTypeLike = np.float64,
     ) -> None:
         n, h = checks.count("MultiHeadAttention", "width", width), checks.count("MultiHeadAttention", "heads", heads)
         if n % h:
@@ -148,9 +149,9 @@ class MultiHeadAttention:
             )
         keys = ad.random.split(as_key(key), 4)
         q, k, v, o = [Dense(n, n, key=own, bias=bias, dtype=dtype) for own in keys]
-        fill(self, query=q, key=k, value=v, output=o, heads=h, causal=causal, rotary=rotary)
+        set_fields(self, query=q, key=k, value=v, output=o, heads=h, causal=causal, rotary=rotary)
 
-    def __call__(self, x: Any, context: Any = None, *, mask: Any = None) -> Any:
+    def __call__(self, x: Array, context: Array | None = None, *, mask: Array | None = None) -> Any:
         """Attend to the context, or to x itself; the mask is broadcast to (..., heads, t, s)."""
         other = x if context is None else context
         q, k, v = [self._split(p) for p in (self.query(x), self.key(other), self.value(other))]
@@ -188,7 +189,7 @@ class MultiHeadAttention:
         beside = np.swapaxes(heads, -2, -3)
         return self.output(beside.reshape(*np.shape(beside)[:-2], self.output.weight.shape[0]))
 
-    def _split(self, x: Any) -> Any:
+    def _split(self, x: Array) -> Any:
         """(..., t, width) as (..., heads, t, width / heads)."""
         shape = np.shape(x)
         return np.swapaxes(x.reshape(*shape[:-1], self.heads, shape[-1] // self.heads), -2, -3)

@@ -10,9 +10,10 @@ import numpy as np
 
 import adjoint as ad
 
+from ...typing import Array, Key
 from .. import checks
 from ..init import as_key
-from ..layer import described, fill, layer, static
+from ..layer import described, layer, set_fields, static
 from ..training import is_stochastic, training
 from ..walking import is_array, is_trained, places
 from .sequential import inside
@@ -60,29 +61,29 @@ class Repeat:
         block: Callable[..., Any] | Sequence[Any],
         depth: int | None = None,
         *,
-        key: Any = None,
+        key: Key | None = None,
     ) -> None:
         blocks = _blocks(block, depth, key)
-        fill(self, blocks=_stacked(blocks), depth=len(blocks))
+        set_fields(self, blocks=_stacked(blocks), depth=len(blocks))
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """Apply the blocks in turn."""
         arrays, rebuild = self._apart()
 
-        def step(x: Any, own: Any) -> tuple[Any, None]:
+        def step(x: Array, own: Any) -> tuple[Any, None]:
             with inside("blocks"):
                 return _alike(x, rebuild(own)(x)), None
 
         y, _ = ad.scan(step, x, arrays, length=self.depth)
         return y
 
-    def training(self, x: Any, key: Any) -> tuple[Any, Repeat]:
+    def training(self, x: Array, key: Any) -> tuple[Any, Repeat]:
         """Apply the blocks in turn as in training; the second result has their new statistics."""
         arrays, rebuild = self._apart()
         draws = key is not None and is_stochastic(self.blocks)
         keys = ad.random.split(key, self.depth) if draws else np.zeros(self.depth)
 
-        def step(x: Any, given: Any) -> tuple[Any, Any]:
+        def step(x: Array, given: Any) -> tuple[Any, Any]:
             own, one = given
             with inside("blocks"):
                 y, changed = training(rebuild(own), x, one if draws else None)
@@ -99,11 +100,11 @@ class Repeat:
         first = self[0].start(*args, **options)
         return ad.tree.map(lambda leaf: np.stack([leaf] * self.depth), first)
 
-    def extend(self, x: Any, cache: Any) -> tuple[Any, Any]:
+    def extend(self, x: Array, cache: Any) -> tuple[Any, Any]:
         """The blocks in turn for the next places of sequences, with a cache each; and the new caches."""
         arrays, rebuild = self._apart()
 
-        def step(x: Any, given: Any) -> tuple[Any, Any]:
+        def step(x: Array, given: Any) -> tuple[Any, Any]:
             own, one = given
             y, new = rebuild(own).extend(x, one)
             return _alike(x, y), new
@@ -193,7 +194,7 @@ def _stacked(blocks: list[Any]) -> Any:
     return ad.tree.unflatten(structure, stacked)
 
 
-def _alike(x: Any, y: Any) -> Any:
+def _alike(x: Array, y: Any) -> Any:
     """What a block gives, refused if the next one cannot take it."""
     if np.shape(x) != np.shape(y):
         raise checks.refuse(

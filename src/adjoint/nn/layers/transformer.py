@@ -9,14 +9,15 @@ import numpy as np
 
 import adjoint as ad
 
+from ...typing import Array, DTypeLike, Key
 from .. import checks
 from ..init import as_key
-from ..layer import fill, layer
+from ..layer import layer, set_fields
 from ..training import split_among
 from .attention import KeyValueCache, MultiHeadAttention
 from .dropout import Dropout
 from .mlp import MLP
-from .normalisation import LayerNorm, RMSNorm
+from .normalization import LayerNorm, RMSNorm
 from .sequential import inside
 
 NORMS: dict[str, Callable[..., Any]] = {"layer": LayerNorm, "rms": RMSNorm}
@@ -87,7 +88,7 @@ class TransformerBlock:
         width: int,
         heads: int,
         *,
-        key: Any,
+        key: Key,
         hidden: int | None = None,
         causal: bool = True,
         rotary: bool = True,
@@ -95,14 +96,14 @@ class TransformerBlock:
         norm: str = "layer",
         dropout: float = 0.0,
         bias: bool = True,
-        dtype: Any = np.float64,
+        dtype: DTypeLike = np.float64,
     ) -> None:
         d = checks.count("TransformerBlock", "width", width)
         h = 4 * d if hidden is None else checks.count("TransformerBlock", "hidden", hidden)
         if norm not in NORMS:
             raise checks.refuse("TransformerBlock: norm has to be 'layer' or 'rms'.", f"norm={norm!r}")
         first, second = ad.random.split(as_key(key), 2)
-        fill(
+        set_fields(
             self,
             attention_norm=NORMS[norm](d, dtype=dtype),
             attention=MultiHeadAttention(d, heads, key=first, causal=causal, rotary=rotary, bias=bias, dtype=dtype),
@@ -111,14 +112,14 @@ class TransformerBlock:
             dropout=Dropout(dropout) if checks.fraction("TransformerBlock", "dropout", dropout) else None,
         )
 
-    def __call__(self, x: Any, *, mask: Any = None) -> Any:
+    def __call__(self, x: Array, *, mask: Array | None = None) -> Any:
         """The block for x of shape (..., t, width); the mask is broadcast to (..., heads, t, t)."""
         with inside("attention"):
             y = x + self.attention(self.attention_norm(x), mask=mask)
         with inside("mlp"):
             return y + self.mlp(self.mlp_norm(y))
 
-    def training(self, x: Any, key: Any) -> tuple[Any, TransformerBlock]:
+    def training(self, x: Array, key: Any) -> tuple[Any, TransformerBlock]:
         """The block with dropout, and itself."""
         if self.dropout is None:
             return self(x), self
@@ -145,7 +146,7 @@ class TransformerBlock:
         """
         return self.attention.start(shape, capacity)
 
-    def extend(self, x: Any, cache: KeyValueCache) -> tuple[Any, KeyValueCache]:
+    def extend(self, x: Array, cache: KeyValueCache) -> tuple[Any, KeyValueCache]:
         """The block for the next places of sequences.
 
         Parameters
