@@ -21,6 +21,15 @@ BITS = R.integers(0, 2, N)
 SIGNS = 2 * BITS - 1
 WEIGHTS = R.uniform(0.5, 2.0, N)
 CLASS_WEIGHTS = R.uniform(0.5, 2.0, K)
+IGNORED = np.where(np.arange(N) % 3 == 1, -100, LABELS)
+STEPS = R.normal(size=(N, 7, K))
+SPOKEN = np.array([[1, 2, 3], [1, 1, -1], [2, -1, -1], [3, 3, 3], [1, 2, 1], [-1, -1, -1]])
+
+
+def triplet(outputs, targets, **options):
+    """The targets are the positives; the negatives are others of them."""
+    return losses.triplet(outputs, targets, -targets, **options)
+
 
 CASES = {
     "squared": (losses.squared, F, Y),
@@ -40,6 +49,14 @@ CASES = {
     "cross_entropy, all": (
         partial(losses.cross_entropy, class_weight=CLASS_WEIGHTS, label_smoothing=0.1, base=2), Z, SOFT,
     ),
+    "cross_entropy, some ignored": (partial(losses.cross_entropy, ignore_index=-100), Z, IGNORED),
+    "cross_entropy, ignored, all": (
+        partial(losses.cross_entropy, ignore_index=-100, class_weight=CLASS_WEIGHTS, label_smoothing=0.1), Z, IGNORED,
+    ),
+    "quantile": (partial(losses.quantile, q=0.3), F, Y),
+    "quantiles": (partial(losses.quantile, q=(0.1, 0.3, 0.5, 0.9)), Z, Y),
+    "triplet": (triplet, Z, SOFT),
+    "ctc": (losses.ctc, STEPS, SPOKEN),
     "binary_cross_entropy": (losses.binary_cross_entropy, F, BITS),
     "binary_cross_entropy, all": (
         partial(losses.binary_cross_entropy, class_weight=(1.0, 3.0), label_smoothing=0.1, base=2), F, BITS,
@@ -97,7 +114,7 @@ def test_reductions(loss, outputs, targets):
     """The sum is that of the losses, and so is the mean, unless classes have weights."""
     every = loss(outputs, targets, reduction="none")
     np.testing.assert_allclose(loss(outputs, targets, reduction="sum"), every.sum())
-    if "class_weight" not in getattr(loss, "keywords", {}):
+    if not {"class_weight", "ignore_index"} & getattr(loss, "keywords", {}).keys():
         np.testing.assert_allclose(loss(outputs, targets), every.mean())
 
 
@@ -114,7 +131,9 @@ def test_a_weight_is_a_number_of_examples(loss, outputs, targets):
     np.testing.assert_allclose(weighted, (every.T * times).T)
 
 
-FAR = [name for name in CASES if name not in ("poisson", "gaussian, learned", "gaussian, rows learned")]
+SUMS = ("triplet", "ctc")
+"""Differences of large numbers, whose digits single precision has not: see test_sequences_and_pairs.py."""
+FAR = [name for name in CASES if name not in ("poisson", "gaussian, learned", "gaussian, rows learned", *SUMS)]
 
 
 @pytest.mark.parametrize("name", FAR)

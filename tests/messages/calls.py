@@ -275,7 +275,27 @@ def _losses() -> dict[str, Call]:
         "losses.estimate_sigma": Call(
             losses.estimate_sigma, {"outputs": V, "targets": V + 0.1, "axis": None, "sample_weight": None}
         ),
-        "losses.cross_entropy": Call(losses.cross_entropy, {**CLASSES, "label_smoothing": 0.0, "base": None}),
+        "losses.cross_entropy": Call(
+            losses.cross_entropy, {**CLASSES, "label_smoothing": 0.0, "base": None, "ignore_index": None}
+        ),
+        "losses.ctc": Call(
+            losses.ctc,
+            {
+                "outputs": np.zeros((2, 4, 3)), "targets": np.array([[1, 2], [1, -1]]), "output_lengths": None,
+                "target_lengths": None, "blank": 0, "reduction": "mean", "sample_weight": None,
+            },
+        ),
+        "losses.dice": Call(losses.dice, {**TARGETS, "outputs": X, "targets": (X > 0.0) * 1, "smooth": 1.0}),
+        "losses.info_nce": Call(
+            losses.info_nce,
+            {"outputs": X, "targets": X[::-1], "temperature": 0.1, "symmetric": False, "reduction": "mean"},
+        ),
+        "losses.quantile": Call(losses.quantile, {**TARGETS, "q": 0.5}),
+        "losses.triplet": Call(
+            losses.triplet,
+            {"anchor": X, "positive": X + 1.0, "negative": -X, "margin": 1.0, "reduction": "mean",
+             "sample_weight": None},
+        ),
         "losses.binary_cross_entropy": Call(
             losses.binary_cross_entropy,
             {**CLASSES, "outputs": V, "targets": np.array([0, 1, 1]), "label_smoothing": 0.0, "base": None},
@@ -295,7 +315,7 @@ def _losses() -> dict[str, Call]:
         ),
         "losses.check_labels": Call(losses.check_labels, {"labels": Y, "classes": 2}),
         "losses.check_targets": Call(losses.check_targets, {"loss": losses.squared, "outputs": V, "targets": V}),
-    }
+    }  # fmt: skip
 
 
 def _layers() -> dict[str, Call]:
@@ -317,6 +337,36 @@ def _layers() -> dict[str, Call]:
             nn.BatchNorm, {"width": 2, "momentum": 0.1, "epsilon": 1e-5, "dtype": np.float64}, then=at(X)
         ),
         "nn.LayerNorm": Call(nn.LayerNorm, {"width": 2, "epsilon": 1e-5, "dtype": np.float64}, then=at(X)),
+        "nn.RMSNorm": Call(nn.RMSNorm, {"width": 2, "epsilon": 1e-5, "dtype": np.float64}, then=at(X)),
+        "nn.GroupNorm": Call(
+            nn.GroupNorm, {"groups": 2, "width": 2, "epsilon": 1e-5, "dtype": np.float64}, then=at(X)
+        ),
+        "nn.ConvTranspose1d": Call(
+            nn.ConvTranspose1d,
+            {
+                "inputs": 2, "outputs": 2, "kernel": 3, "stride": 1, "padding": "same", "bias": True,
+                "init": "he_normal", **LAYER,
+            },
+            then=at(row),
+        ),
+        "nn.ConvTranspose2d": Call(
+            nn.ConvTranspose2d,
+            {
+                "inputs": 1, "outputs": 2, "kernel": 3, "stride": 1, "padding": "same", "bias": True,
+                "init": "he_normal", **LAYER,
+            },
+            then=at(image),
+        ),
+        "nn.TransformerBlock": Call(
+            nn.TransformerBlock,
+            {
+                "width": 2, "heads": 1, "hidden": 3, "causal": True, "rotary": True, "activation": "gelu",
+                "norm": "layer", "dropout": 0.0, "bias": True, **LAYER,
+            },
+            then=at(row),
+        ),
+        "nn.Repeat": Call(nn.Repeat, {"block": dense(), "depth": 2, "key": KEY}, then=at(X)),
+        "nn.rotary": Call(nn.rotary, {"x": X, "positions": None, "base": 100.0}),
         "nn.Conv1d": Call(
             nn.Conv1d,
             {

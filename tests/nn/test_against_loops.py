@@ -62,6 +62,76 @@ def test_conv1d(kernel, stride, padding):
     np.testing.assert_allclose(layer(x), np.moveaxis(np.array(wanted), 1, -1), atol=1e-12)
 
 
+@pytest.mark.parametrize("padding", ["same", "valid", (2, 1)])
+@pytest.mark.parametrize("stride", [1, (2, 1)])
+@pytest.mark.parametrize("dilation", [1, 2, (1, 3)])
+@pytest.mark.parametrize(("groups", "inputs", "outputs"), [(1, 2, 3), (2, 4, 6), (4, 4, 4), (4, 4, 8)])
+def test_conv2d_in_groups_and_dilated(groups, inputs, outputs, dilation, stride, padding):
+    """Each output channel sums over the inputs of its group, at places `dilation` apart; depthwise is groups=inputs."""
+    layer = filled(
+        nn.Conv2d(
+            inputs, outputs, (2, 3), groups=groups, dilation=dilation, stride=stride, padding=padding, bias=False, key=0
+        )
+    )
+    x = RANDOM.normal(size=(2, 6, 7, inputs))
+    (sh, sw), (dh, dw) = layer.stride, layer.dilation
+    wide = np.pad(x, ((0, 0), *layer.padding, (0, 0)))
+    if padding == "same":
+        assert [sum(zeros) for zeros in layer.padding] == [dh, 2 * dw]
+    each, own = inputs // groups, outputs // groups
+    assert layer.weight.shape == (2, 3, each, outputs)
+    wanted = np.zeros((2, (wide.shape[1] - dh - 1) // sh + 1, (wide.shape[2] - 2 * dw - 1) // sw + 1, outputs))
+    for n, i, j, o in np.ndindex(*wanted.shape):
+        wanted[n, i, j, o] = sum(
+            wide[n, sh * i + dh * a, sw * j + dw * b, o // own * each + c] * layer.weight[a, b, c, o]
+            for a in range(2)
+            for b in range(3)
+            for c in range(each)
+        )
+    np.testing.assert_allclose(layer(x), wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize(("groups", "dilation"), [(1, 2), (2, 1), (2, 3), (4, 2)])
+def test_conv1d_in_groups_and_dilated(groups, dilation):
+    """As a convolution of images that are one place high."""
+    layer = filled(nn.Conv1d(4, 8, 3, groups=groups, dilation=dilation, stride=2, padding=3, key=0))
+    x = RANDOM.normal(size=(2, 9, 4))
+    flat = nn.Conv2d(4, 8, (1, 3), groups=groups, dilation=(1, dilation), stride=(1, 2), padding=(0, 3), key=0)
+    flat = nn.replace(flat, {"weight": layer.weight[None], "bias": layer.bias})
+    np.testing.assert_allclose(layer(x), flat(x[:, None])[:, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("padding", ["same", "valid", 1, (0, 1)])
+@pytest.mark.parametrize("stride", [1, 2, (1, 3)])
+@pytest.mark.parametrize("kernel", [2, 3, (2, 3)])
+def test_conv_transpose2d(kernel, stride, padding):
+    """Each place of the image adds its multiple of the kernel to the result, whose borders are cut off."""
+    layer = filled(nn.ConvTranspose2d(2, 3, kernel, stride=stride, padding=padding, key=0))
+    x = RANDOM.normal(size=(2, 4, 3, 2))
+    (kh, kw), (sh, sw) = layer.weight.shape[:2], layer.stride
+    full = np.zeros((2, 3 * sh + max(kh, sh), 2 * sw + max(kw, sw), 3))
+    for n, i, j, a, b in np.ndindex(2, 4, 3, kh, kw):
+        full[n, sh * i + a, sw * j + b] += x[n, i, j] @ layer.weight[a, b]
+    surplus = [max(k - s, 0) for k, s in ((kh, sh), (kw, sw))]
+    sides = {"same": [(n // 2, n - n // 2) for n in surplus], "valid": [(0, 0), (0, 0)], 1: [(1, 1), (1, 1)]}.get(
+        padding, [(0, 0), (1, 1)]
+    )
+    (top, bottom), (left, right) = sides
+    high = 4 * sh if padding == "same" else 3 * sh + kh - top - bottom
+    long = 3 * sw if padding == "same" else 2 * sw + kw - left - right
+    wanted = full[:, top : top + high, left : left + long] + layer.bias
+    np.testing.assert_allclose(layer(x), wanted, atol=1e-12)
+
+
+def test_conv_transpose_is_the_transpose_of_a_convolution():
+    """<y, conv(x)> = <transpose(y), x> with the same kernel, its channels exchanged."""
+    forward = nn.Conv1d(2, 3, 4, stride=2, padding=1, bias=False, key=0)
+    back = nn.ConvTranspose1d(3, 2, 4, stride=2, padding=1, bias=False, key=0)
+    back = nn.replace(back, {"weight": np.swapaxes(forward.weight, 1, 2)})
+    x, y = RANDOM.normal(size=(8, 2)), RANDOM.normal(size=(4, 3))
+    np.testing.assert_allclose(np.sum(y * forward(x)), np.sum(back(y) * x), rtol=1e-12)
+
+
 def test_same_padding_keeps_the_size():
     """For odd and even kernels."""
     for kernel in range(1, 6):
@@ -226,6 +296,33 @@ def test_layer_norm():
     np.testing.assert_allclose(nn.LayerNorm(5)(x), rows, atol=1e-12)
     layer = filled(nn.LayerNorm(5))
     np.testing.assert_allclose(layer(x), np.array(rows) * layer.scale + layer.shift, atol=1e-12)
+
+
+def test_rms_norm():
+    """Each row is divided by the root of its mean square, then scaled."""
+    x = RANDOM.normal(size=(4, 5))
+    layer = filled(nn.RMSNorm(5))
+    rows = [
+        [v / math.sqrt(sum(u * u for u in r) / 5 + 1e-5) * s for v, s in zip(r, layer.scale, strict=True)] for r in x
+    ]
+    np.testing.assert_allclose(layer(x), rows, atol=1e-12)
+
+
+@pytest.mark.parametrize("groups", [1, 2, 3, 6])
+@pytest.mark.parametrize("shape", [(4,), (2, 5), (2, 3, 4)])
+def test_group_norm(groups, shape):
+    """Mean and variance of each example over all its places and the channels of a group."""
+    x = RANDOM.normal(size=(*shape, 6))
+    layer = filled(nn.GroupNorm(groups, 6))
+    wanted = np.zeros_like(x)
+    for n in range(len(x)):
+        for g in range(groups):
+            own = slice(g * (6 // groups), (g + 1) * (6 // groups))
+            part = x[n][..., own]
+            mean = sum(part.ravel()) / part.size
+            variance = sum((v - mean) ** 2 for v in part.ravel()) / part.size
+            wanted[n][..., own] = (part - mean) / math.sqrt(variance + 1e-5) * layer.scale[own] + layer.shift[own]
+    np.testing.assert_allclose(layer(x), wanted, atol=1e-12)
 
 
 def test_mlp():

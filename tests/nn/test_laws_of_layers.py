@@ -38,11 +38,26 @@ def cases(dtype):
         "Dropout": (nn.Dropout(0.4), normal(4, 3)),
         "BatchNorm": (nn.BatchNorm(3, dtype=dtype), normal(4, 3)),
         "LayerNorm": (nn.LayerNorm(3, dtype=dtype), normal(4, 3)),
+        "RMSNorm": (nn.RMSNorm(3, dtype=dtype), normal(4, 3)),
+        "GroupNorm": (nn.GroupNorm(2, 4, dtype=dtype), normal(4, 3, 4)),
+        "GroupNorm of rows": (nn.GroupNorm(2, 6, dtype=dtype), normal(4, 6)),
         "PReLU": (nn.PReLU(3, dtype=dtype), normal(4, 3)),
         "Conv1d": (nn.Conv1d(2, 3, 3, **own), normal(4, 6, 2)),
         "Conv1d in steps": (nn.Conv1d(2, 3, 4, stride=2, padding=1, **own), normal(4, 7, 2)),
         "Conv2d": (nn.Conv2d(2, 3, 3, **own), normal(4, 5, 6, 2)),
         "Conv2d in steps": (nn.Conv2d(2, 3, (2, 3), stride=(2, 1), padding="valid", **own), normal(4, 5, 6, 2)),
+        "Conv1d, dilated": (nn.Conv1d(2, 3, 3, dilation=2, **own), normal(4, 6, 2)),
+        "Conv1d in groups": (nn.Conv1d(4, 6, 3, groups=2, **own), normal(4, 6, 4)),
+        "Conv2d, dilated": (nn.Conv2d(2, 3, 2, dilation=(2, 1), stride=2, **own), normal(4, 5, 6, 2)),
+        "Conv2d in groups": (nn.Conv2d(4, 2, 2, groups=2, dilation=2, **own), normal(4, 5, 6, 4)),
+        "Conv2d, depthwise": (nn.Conv2d(3, 3, 3, groups=3, **own), normal(4, 5, 6, 3)),
+        "Conv2d, depthwise, twice": (nn.Conv2d(3, 6, 3, groups=3, stride=2, **own), normal(4, 5, 6, 3)),
+        "ConvTranspose1d": (nn.ConvTranspose1d(2, 3, 4, stride=2, **own), normal(4, 6, 2)),
+        "ConvTranspose2d": (nn.ConvTranspose2d(2, 3, 3, **own), normal(4, 5, 6, 2)),
+        "ConvTranspose2d in steps": (
+            nn.ConvTranspose2d(2, 3, (2, 3), stride=(3, 2), padding="valid", bias=False, **own),
+            normal(4, 3, 4, 2),
+        ),
         "MaxPool1d": (nn.MaxPool1d(2), normal(4, 5, 2)),
         "MaxPool2d": (nn.MaxPool2d(3, stride=2), normal(4, 7, 6, 2)),
         "AvgPool1d": (nn.AvgPool1d(3, stride=1), normal(4, 5, 2)),
@@ -52,7 +67,26 @@ def cases(dtype):
         "LSTM": (nn.Recurrent(nn.LSTMCell(2, 3, **own), reverse=True), normal(4, 5, 2)),
         "MultiHeadAttention": (nn.MultiHeadAttention(4, 2, **own), normal(4, 5, 4)),
         "causal attention": (nn.MultiHeadAttention(4, 2, causal=True, bias=False, **own), normal(4, 5, 4)),
+        "rotary attention": (nn.MultiHeadAttention(4, 2, rotary=True, **own), normal(4, 5, 4)),
+        "TransformerBlock": (nn.TransformerBlock(4, 2, **own), normal(4, 5, 4)),
+        "TransformerBlock with all": (
+            nn.TransformerBlock(
+                4, 2, hidden=6, causal=False, activation="silu", norm="rms", dropout=0.3, bias=False, **own
+            ),
+            normal(4, 5, 4),
+        ),
+        "Repeat": (nn.Repeat(lambda key: nn.Dense(3, 3, key=key, dtype=dtype), 3, key=0), normal(4, 3)),
+        "Repeat with all": (nn.Repeat(lambda key: block(key, dtype), 3, key=0), normal(4, 3)),
+        "Repeat of TransformerBlock": (
+            nn.Repeat(lambda key: nn.TransformerBlock(4, 2, key=key, dtype=dtype), 2, key=0),
+            normal(4, 5, 4),
+        ),
     }
+
+
+def block(key, dtype):
+    """One with statistics, dropout and a plain function."""
+    return nn.Sequential(nn.BatchNorm(3, dtype=dtype), "tanh", nn.Dense(3, 3, key=key, dtype=dtype), nn.Dropout(0.2))
 
 
 DOUBLE, SINGLE = cases(np.float64), cases(np.float32)
@@ -100,9 +134,10 @@ def test_jit_of_the_gradient_gives_the_same(name):
 
 @every_layer
 def test_vmap_gives_the_same(name):
-    """Of one example at a time."""
+    """Of one example at a time; where the first axis is that of examples by definition, of batches of one."""
     model, x = DOUBLE[name]
-    np.testing.assert_allclose(ad.vmap(model)(x), model(x), rtol=1e-12, atol=1e-14)
+    one = x[:, None] if isinstance(model, nn.GroupNorm) else x
+    np.testing.assert_allclose(ad.vmap(model)(one).reshape(model(x).shape), model(x), rtol=1e-12, atol=1e-14)
 
 
 @every_layer
@@ -124,7 +159,19 @@ def test_single_precision_stays(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["MLP with all", "MLP with layer norm", "Conv2d", "GRU", "causal attention"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "MLP with all",
+        "MLP with layer norm",
+        "Conv2d",
+        "Conv2d, depthwise",
+        "ConvTranspose2d",
+        "GRU",
+        "causal attention",
+        "Repeat",
+    ],
+)
 def test_epochs_are_machine_code(name):
     """Steps of descent in single precision, one after another in `ad.scan`: nothing is left to NumPy."""
     model, x = SINGLE[name]

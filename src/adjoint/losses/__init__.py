@@ -9,21 +9,26 @@
 
 import adjoint as ad
 
+from .alignment import ctc
 from .binary import binary_cross_entropy
 from .checks import check_targets
 from .classification import cross_entropy
+from .contrastive import info_nce, triplet
 from .focal import focal
 from .labels import check_labels
 from .likelihood import estimate_sigma, gaussian, kl_divergence, poisson
 from .margins import hinge, margin, zero_one
+from .overlap import dice
+from .quantile import quantile
 from .regression import absolute, huber, squared
 from .regularizers import elastic, gaussian_prior, l1, l2, laplace_prior
 from .risk import empirical_risk, generalization_gap
 
 __all__ = [
-    "absolute", "binary_cross_entropy", "check_labels", "check_targets", "cross_entropy", "elastic", "empirical_risk",
-    "estimate_sigma", "focal", "gaussian", "gaussian_prior", "generalization_gap", "hinge", "huber", "kl_divergence",
-    "l1", "l2", "laplace_prior", "margin", "poisson", "squared", "zero_one",
+    "absolute", "binary_cross_entropy", "check_labels", "check_targets", "cross_entropy", "ctc", "dice", "elastic",
+    "empirical_risk", "estimate_sigma", "focal", "gaussian", "gaussian_prior", "generalization_gap", "hinge", "huber",
+    "info_nce", "kl_divergence", "l1", "l2", "laplace_prior", "margin", "poisson", "quantile", "squared", "triplet",
+    "zero_one",
 ]  # fmt: skip
 
 ELSEWHERE = {
@@ -61,6 +66,19 @@ ELSEWHERE = {
     "binary_crossentropy": "losses.binary_cross_entropy",
     "kl_div": "losses.kl_divergence",
     "KLDivLoss": "losses.kl_divergence, a function: no brackets",
+    "pinball": "losses.quantile",
+    "pinball_loss": "losses.quantile",
+    "mean_pinball_loss": "losses.quantile",
+    "quantile_loss": "losses.quantile",
+    "ctc_loss": "losses.ctc, of logits: without log_softmax",
+    "CTCLoss": "losses.ctc, of logits: without log_softmax",
+    "triplet_margin_loss": "losses.triplet",
+    "TripletMarginLoss": "losses.triplet, a function: no brackets",
+    "InfoNCE": "losses.info_nce, a function: no brackets",
+    "nt_xent": "losses.info_nce",
+    "contrastive": "losses.info_nce or losses.triplet",
+    "dice_loss": "losses.dice",
+    "DiceLoss": "losses.dice, a function: no brackets",
     "accuracy": "1 - losses.zero_one(outputs, targets)",
     "generalisation_gap": "losses.generalization_gap",
     "ridge": "losses.l2(strength)",

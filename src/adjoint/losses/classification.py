@@ -11,7 +11,7 @@ import adjoint as ad
 
 from ..arguments import Base, Fraction, RealNumbers, checked
 from ..typing import Array
-from .checks import as_dtype, check_share, check_weights
+from .checks import as_dtype, check_share, check_weights, described
 from .labels import classes_of, picked
 from .reduction import reduced
 
@@ -26,6 +26,7 @@ def cross_entropy(
     class_weight: RealNumbers | None = None,
     label_smoothing: Fraction = 0.0,
     base: Base = None,
+    ignore_index: int | None = None,
 ) -> Any:
     r"""Minus the logarithm of the probability of the true class, from logits.
 
@@ -50,6 +51,9 @@ def cross_entropy(
         The share of each target that is spread evenly over all classes, at least 0 and below 1.
     base : float, optional
         The base of the logarithm: 2 gives bits. Default e.
+    ignore_index : int, optional
+        A label, -100 as a rule, of examples that do not count: their loss is 0, and the mean is that of the others (0
+        if there are none).
 
     Returns
     -------
@@ -67,7 +71,11 @@ def cross_entropy(
     1.0
     >>> ad.grad(losses.cross_entropy)(logits, [1])  # softmax minus one-hot
     array([[ 0.2, -0.5,  0.3]])
+    >>> rows = np.log([[0.2, 0.5, 0.3], [0.1, 0.1, 0.8]])
+    >>> round(float(losses.cross_entropy(rows, [1, -100], ignore_index=-100)), 4)  # the first alone
+    0.6931
     """
+    counts, targets = _counting(outputs, targets, ignore_index)
     z, t, are_labels = classes_of(outputs, targets, "cross_entropy")
     weight = class_weights(class_weight, z)
     shifted = z - ad.stop_gradient(np.max(z, axis=-1, keepdims=True))
@@ -83,7 +91,27 @@ def cross_entropy(
         losses = np.sum(share, axis=-1) * log_total - np.sum(share * possible, axis=-1)
     if label_smoothing:
         losses = _smoothed(losses, log_total, shifted, weight, label_smoothing)
-    return reduced(in_base(losses, base), reduction, sample_weight, count=count)
+    if counts is not None:
+        losses = np.where(counts, losses, 0.0)
+        count = np.where(counts, 1.0 if count is None else count, 0.0).astype(z.dtype)
+    return reduced(in_base(losses, base), reduction, sample_weight, count=count, may_be_none=counts is not None)
+
+
+def _counting(outputs: Any, targets: Any, ignore_index: int | None) -> tuple[Any, Any]:
+    """Which examples count (None for all of them), and labels that are in range for the others, too."""
+    if ignore_index is None:
+        return None, targets
+    targets = targets if isinstance(targets, np.ndarray) else np.asarray(targets)
+    if targets.dtype.kind not in "iu" or targets.shape == np.shape(outputs):
+        raise ValueError(
+            ad.errors.message(
+                "ignore_index is for labels: whole numbers, one for each row of outputs.",
+                got=f"targets: {described(targets)} for outputs of shape {np.shape(outputs)}",
+                fix="Write  sample_weight  with 0 for rows of probabilities that do not count.",
+            )
+        )
+    counts = targets != ignore_index
+    return counts, np.where(counts, targets, 0)
 
 
 def class_weights(class_weight: Any, logits: Array) -> Any:

@@ -17,10 +17,13 @@ from .checks import as_dtype, check_weights
 REDUCTIONS = ("mean", "sum", "none")
 
 
-def reduced(losses: Array, reduction: str, sample_weight: Any = None, *, count: Any = None) -> Any:
+def reduced(
+    losses: Array, reduction: str, sample_weight: Any = None, *, count: Any = None, may_be_none: bool = False
+) -> Any:
     """The mean, the sum, or the losses as they are, each times its weight.
 
-    `count` says by how much each loss counts in a mean, if that is not 1: the weights of its class.
+    `count` says by how much each loss counts in a mean, if that is not 1: the weights of its class. If all counts may
+    be 0, the mean of no losses is 0.
     """
     if reduction not in REDUCTIONS:
         raise ValueError(
@@ -48,7 +51,8 @@ def reduced(losses: Array, reduction: str, sample_weight: Any = None, *, count: 
         )
     if count is None:
         return np.mean(losses)
-    return np.sum(losses) / (np.sum(count) * (losses.size // count.size))
+    total = np.sum(count) * (losses.size // count.size)
+    return np.sum(losses) / (np.where(total > 0.0, total, 1.0) if may_be_none else total)
 
 
 def weights_of(losses: Array, sample_weight: Any) -> Any:

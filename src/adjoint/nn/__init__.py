@@ -23,10 +23,12 @@ from .activations import (
     softplus,
     tanh,
 )
+from .exchange.reading import from_torch
+from .exchange.writing import to_torch
 from .hints import NAMES
 from .layer import layer, set_fields, statistic
 from .layers.adapters import Frozen, LowRank
-from .layers.attention import MultiHeadAttention, attention
+from .layers.attention import KeyValueCache, MultiHeadAttention, attention, rotary
 from .layers.convolution import Conv1d, Conv2d
 from .layers.dense import Dense, Embedding
 from .layers.dropout import Dropout
@@ -36,7 +38,9 @@ from .layers.normalization import BatchNorm, GroupNorm, LayerNorm, RMSNorm
 from .layers.pooling import AvgPool1d, AvgPool2d, Flatten, MaxPool1d, MaxPool2d
 from .layers.prelu import PReLU
 from .layers.recurrent import GRUCell, LSTMCell, Recurrent, RNNCell
+from .layers.repeat import Repeat
 from .layers.sequential import Activation, Sequential
+from .layers.transformer import TransformerBlock
 from .layers.transposed import ConvTranspose1d, ConvTranspose2d
 from .named import activation
 from .parameters import count_parameters, parameters, partition, replace, share, statistics
@@ -44,60 +48,13 @@ from .summary import summary
 from .training import is_stochastic, training
 
 __all__ = [
-    "MLP",
-    "Activation",
-    "AvgPool1d",
-    "AvgPool2d",
-    "BatchNorm",
-    "Conv1d",
-    "Conv2d",
-    "ConvTranspose1d",
-    "ConvTranspose2d",
-    "Dense",
-    "Dropout",
-    "Embedding",
-    "Flatten",
-    "Frozen",
-    "Function",
-    "GRUCell",
-    "GroupNorm",
-    "LSTMCell",
-    "LayerNorm",
-    "LowRank",
-    "MaxPool1d",
-    "MaxPool2d",
-    "MultiHeadAttention",
-    "PReLU",
-    "RMSNorm",
-    "RNNCell",
-    "Recurrent",
-    "Sequential",
-    "activation",
-    "attention",
-    "count_parameters",
-    "elu",
-    "gelu",
-    "identity",
-    "init",
-    "is_stochastic",
-    "layer",
-    "leaky_relu",
-    "log_softmax",
-    "parameters",
-    "partition",
-    "relu",
-    "replace",
-    "set_fields",
-    "share",
-    "sigmoid",
-    "silu",
-    "softmax",
-    "softplus",
-    "statistic",
-    "statistics",
-    "summary",
-    "tanh",
-    "training",
+    "MLP", "Activation", "AvgPool1d", "AvgPool2d", "BatchNorm", "Conv1d", "Conv2d", "ConvTranspose1d",
+    "ConvTranspose2d", "Dense", "Dropout", "Embedding", "Flatten", "Frozen", "Function", "GRUCell", "GroupNorm",
+    "KeyValueCache", "LSTMCell", "LayerNorm", "LowRank", "MaxPool1d", "MaxPool2d", "MultiHeadAttention", "PReLU",
+    "RMSNorm", "RNNCell", "Recurrent", "Repeat", "Sequential", "TransformerBlock", "activation", "attention",
+    "count_parameters", "elu", "from_torch", "gelu", "identity", "init", "is_stochastic", "layer", "leaky_relu",
+    "log_softmax", "parameters", "partition", "relu", "replace", "rotary", "set_fields", "share", "sigmoid", "silu",
+    "softmax", "softplus", "statistic", "statistics", "summary", "tanh", "to_torch", "training",
 ]  # fmt: skip
 
 

@@ -37,6 +37,14 @@ NAMES = {
     "BatchNorm1d": "nn.BatchNorm",
     "BatchNorm2d": "nn.BatchNorm",
     "MultiheadAttention": "nn.MultiHeadAttention",
+    "TransformerEncoderLayer": "nn.TransformerBlock(width, heads, causal=False, key=0)",
+    "TransformerDecoderLayer": "nn.TransformerBlock; for a context,  nn.MultiHeadAttention(...)(x, context)",
+    "TransformerEncoder": "nn.Repeat(lambda key: nn.TransformerBlock(..., causal=False, key=key), depth, key=0)",
+    "GroupNormalization": "nn.GroupNorm",
+    "LayerNormalization": "nn.LayerNorm",
+    "BatchNormalization": "nn.BatchNorm",
+    "RMSNormalization": "nn.RMSNorm",
+    "DepthwiseConv2D": "nn.Conv2d(inputs, inputs, kernel, groups=inputs, key=0)",
     "scaled_dot_product_attention": "nn.attention",
     "functional": "the functions of nn itself, as nn.relu",
     "train": "nn.training(model, x, key)",
@@ -56,6 +64,8 @@ NAMES = {
     "SmoothL1Loss": f"losses.huber, {LOSS}",
     "HuberLoss": f"losses.huber, {LOSS}",
     "KLDivLoss": f"losses.kl_divergence, {LOSS}",
+    "CTCLoss": f"losses.ctc of logits, {LOSS}",
+    "TripletMarginLoss": f"losses.triplet, {LOSS}",
 }
 """Names in `nn`."""
 

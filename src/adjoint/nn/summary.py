@@ -14,6 +14,7 @@ import adjoint as ad
 
 from ..arguments import checked
 from ..notebooks import html_table, is_notebook
+from .layers.repeat import Repeat
 from .layers.sequential import Activation
 from .parameters import parameters, statistics
 from .walking import children, joined
@@ -125,7 +126,7 @@ class WatchedLayer:
 def _watched(node: Any, name: str, shapes: dict[str, Any]) -> Any:
     """The same tree, with every layer in disguise."""
     inner = children(node)
-    if inner:
+    if inner and not isinstance(node, Repeat):  # whose loop takes the arrays of its blocks, not the blocks
         level = ad.tree.structure(node).one_level()
         node = ad.tree.unflatten(level, [_watched(child, joined(name, key), shapes) for key, child in inner])
     return WatchedLayer(node, name, shapes) if callable(node) and inner is not None else node

@@ -1,0 +1,1 @@
+"""Models of PyTorch as models here, and the way back."""
