@@ -19,6 +19,13 @@ import numpy as np
 from ...core.traced import Traced
 from ...core.tree import flatten
 
+CACHES_PATCH = {
+    "what": "caches of `functools` in modules of the user: results that hold handles are taken out when the trace has "
+    "ended",
+    "when": "while a function is traced",
+    "why": "a cache outlives the trace",
+    "undone": "not at all: such a result is computed again when it is asked for",
+}
 Cache = functools._lru_cache_wrapper
 WATCHED: dict[int, tuple[weakref.ref[Any], int]] = {}
 """By identity: a cache that this trace has asked, and how often it had missed before."""
