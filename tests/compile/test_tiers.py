@@ -16,6 +16,11 @@ pytest.importorskip("llvmlite")
 
 import adjoint as ad
 from adjoint.compile import build as building
+from adjoint.compile.assembly.counted_loop import counted
+from adjoint.compile.assembly.emit import Emitter
+from adjoint.compile.assembly.kinds import DOUBLE
+from adjoint.compile.assembly.module import Module
+from adjoint.compile.assembly.values import Function, Parameter, number
 from adjoint.compile.call.objects import is_available
 from adjoint.compile.runtime import cache, engine, tiers
 from adjoint.compile.runtime.engine import Code
@@ -240,13 +245,32 @@ def test_work_decides(monkeypatch):
     assert isinstance(building.build(program, [x]).finish().code, Code)
 
 
+def summing(flags, *, is_scalar=False):
+    """A module with one function: a loop that adds up what it is given."""
+    module = Module()
+    e = Emitter(module)
+    given = Parameter("%x", DOUBLE)
+
+    def add(i, total):
+        return [e.op("fadd", total, given, flags)]
+
+    (total,) = counted(e, 0, 10, add, carried=[number(0, DOUBLE)], is_scalar=lambda: is_scalar)
+    e.give(total)
+    e.define("summing", [given], DOUBLE)
+    return module
+
+
 def test_sums_that_llvm_may_reorder_are_not_tiered():
     """Loops that are left to LLVM, which takes their sums by vectors."""
-    loop = "  %t = fadd reassoc double %c0.head1, %x\n  br i1 %v, label %done1, label %head1"
-    assert tiers._may_reorder(loop, False)
-    assert not tiers._may_reorder(loop + ", !llvm.loop !0", False)
-    assert tiers._may_reorder("  %t = fadd reassoc double %a, %b", True)
-    assert not tiers._may_reorder(loop.replace(" reassoc", ""), True)
+    assert summing("reassoc").may_reorder()
+    assert not summing("reassoc", is_scalar=True).may_reorder()
+    assert not summing("").may_reorder()
+    module = summing("reassoc", is_scalar=True)
+    module.body(Function("@inside", DOUBLE, (DOUBLE,)))  # what it calls in every round may hold a loop
+    assert module.may_reorder()
+    module = summing("")
+    module.body(Function("@inside", DOUBLE, (DOUBLE,)))
+    assert not module.may_reorder()
 
 
 @pytest.mark.usefixtures("no_threads")

@@ -88,7 +88,7 @@ def test_it_can_be_silenced(impatient, capsys):
 
 def test_functions_that_hold_each_other_have_a_home():
     """A derivative may hold itself in its closure: its name is looked for once around, not for ever."""
-    from adjoint.capture.recording.definition import home
+    from adjoint.host.frames.definition import home
 
     assert "test_waiting.py" in home(ad.grad(ad.grad(lambda x: x**3)))
     assert home(ad.vmap(ad.grad(np.sum)))

@@ -12,7 +12,7 @@ import time
 from types import TracebackType
 from typing import Any
 
-from ..capture.recording.definition import home
+from ..host.frames.definition import home
 from ..host.garbage import GcPaused
 
 LONG = 2.0

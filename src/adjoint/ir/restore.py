@@ -10,9 +10,9 @@ import operator
 import types
 from typing import Any
 
-from ..capture.environment.reach import codes_in
 from ..core.traced import Traced
 from ..core.tree import flatten
+from ..host.code.reach import codes_in
 
 
 class Restore:

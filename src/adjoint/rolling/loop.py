@@ -1,4 +1,4 @@
-"""The primitive `rolled`: a loop of Python's that was recorded step by step and found to repeat itself.
+"""The primitive `rolled`: a Python loop that was recorded step by step and found to repeat itself.
 
 Its operands are those of `scan`, in the same record. It stands in programs that are run, never in a trace.
 """

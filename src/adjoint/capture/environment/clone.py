@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...core.traced import Traced
+from ...host.code.reach import codes_in, is_users_function, names_of, owner_of_class
 from ...host.frames.ownership import Owner
 from ...ir.capture import CaptureTrace
 from ...ir.program import KINDS
@@ -23,7 +24,6 @@ from ..recording.executed import Executed
 from .captured_inputs import CONTENT, Variable, kind_of, numbers_in
 from .copying import attributes_of, behind, can_be_copied, copied, is_container
 from .object_state import MISSING, dict_of, same
-from .reach import codes_in, is_users_function, names_of, owner_of_class
 from .redirect_calls import has_versions, redirected
 
 WARNED = "__warningregistry__"

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...host.code.decode import Instruction, instructions
+from ...host.code.reach import is_users_function, names_of, owner_of_class
 from ...host.frames.ownership import Owner
 from .object_state import MISSING, dict_of, is_among, is_compiled, places_of
-from .reach import is_users_function, names_of, owner_of_class
 from .watch import placed
 
 TELLING = ("__getattribute__", "__del__")

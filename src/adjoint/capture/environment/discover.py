@@ -20,6 +20,7 @@ import numpy as np
 
 from ...core.primitive import Primitive
 from ...core.traced import Traced
+from ...host.code.reach import PACKAGES, SILENT, own_names, owner_of_class, owner_of_function, version_of
 from ...host.frames.ownership import Owner
 from ..recording.executed import Executed
 from .effect_arguments import read_cells
@@ -48,7 +49,6 @@ from .object_state import (
     referents_of,
     remembered_by,
 )
-from .reach import PACKAGES, SILENT, own_names, owner_of_class, owner_of_function, version_of
 from .variables import Found, Holder, Variables, is_setting
 from .watch import State, Watch, content_of, placed, state_of
 from .world import functions_of, is_of_talker, is_talker, talk_of

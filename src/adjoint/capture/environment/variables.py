@@ -11,11 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...host.frames.ownership import Owner, owner_of, package_of
-from ..recording.executed import Executed
-from .effect_arguments import handed_in
-from .object_state import MISSING, is_compiled, is_number, keys_of
-from .reach import (
+from ...host.code.reach import (
     PACKAGES,
     SILENT,
     attributes_of,
@@ -26,6 +22,10 @@ from .reach import (
     owner_of_class,
     texts_of,
 )
+from ...host.frames.ownership import Owner, owner_of, package_of
+from ..recording.executed import Executed
+from .effect_arguments import handed_in
+from .object_state import MISSING, is_compiled, is_number, keys_of
 from .watch import State, Watch
 
 BY_TEXT = frozenset({"globals", "vars", "eval", "exec", "locals"})

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...host.code.reach import is_users_function, version_of
 from ...ir.bits import Copy
 from .object_state import MISSING, Reader, alike, getattr_static, same, still_has
-from .reach import is_users_function, version_of
 
 QUICK: list[Callable[[Watch], Callable[[], bool]]] = []
 """What looks at everything faster than Python does, if there is such: a compiler enters it."""

@@ -15,6 +15,7 @@ import numpy as np
 from ...core.errors import ImpureError, OutputError, message
 from ...core.traced import Traced, snapshot
 from ...core.tree import flatten, holder, ways
+from ...host.frames.definition import home
 from ...ir.capture import CaptureTrace, Tests
 from ...ir.counts import LooksAtNumbersError, tells_handles_apart
 from ...ir.effects import Effect, Performance, noted
@@ -38,7 +39,6 @@ from ..environment.discover import look
 from ..environment.randomness import RandomnessWatch, seal
 from ..environment.watch import Watch
 from ..environment.world import clock_in
-from .definition import home
 from .executed import Tracking, users_code
 from .recording import Computed, Fixed, Leaf, Recording, is_dynamic
 from .state import StateInLoopsError, in_classes, keep_changes, keep_state

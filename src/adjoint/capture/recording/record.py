@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.errors import ImpureError, OutputError, message
 from ...core.values import unshared
+from ...host.frames.definition import home
 from ...ir.capture import CaptureTrace, ForeignValueError
 from ...ir.effects import also_in_failure
 from ...ir.program import Program
@@ -19,7 +20,6 @@ from ..environment.copying import functions_behind
 from ..environment.discover import look
 from ..environment.randomness import not_drawn_if_refused, put_back
 from .attempt import Attempt, ChangesCopyError, Lift, Loops, Rebuild, Request, Run, attempted, impure
-from .definition import home
 from .recording import NOT_YET, Recording
 from .state import StateInLoopsError, keeps_state
 

@@ -13,12 +13,12 @@ import numpy as np
 from ...core.primitive import Primitive
 from ...core.trace import Trace
 from ...core.traced import Traced
+from ...host.code.reach import owner_of_class
 from ...host.frames.branch_points import set_variables
 from ...host.frames.ownership import OURS, Owner
 from ...ir.bits import Copy, same_bits
 from ...ir.program import KINDS
 from ..environment.object_state import dict_of, is_compiled, is_immutable, is_number, places_of
-from ..environment.reach import owner_of_class
 from ..environment.watch import content_of, placed
 
 MOST = 2000

@@ -226,6 +226,11 @@ class Branch(Instruction):
         self.flags = flags
         self.targets = targets
 
+    @property
+    def is_vectorisable_latch(self) -> bool:
+        """Whether it ends a loop, as `counted` writes them, of which LLVM may make vectors."""
+        return len(self.targets) == 2 and not self.flags and self.targets[1].startswith("head")
+
     def text(self) -> str:
         """The condition, if there is one, and the targets."""
         if not self.operands:

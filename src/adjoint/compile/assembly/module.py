@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .instructions import Instruction
+from .instructions import Arithmetic, Branch, Instruction
 from .kinds import I64, POINTER, VOID, Kind
 from .values import Function, Parameter, Vectors
 
@@ -41,6 +41,8 @@ class Module:
         """Work, in additions, of functions that exist already, which no care for this code makes faster."""
         self.is_unbounded = False
         """Whether there are loops of which nobody knows how often they go round."""
+        self.reassociates = self.reassociates_in_loops = False
+        """Whether a function has sums that LLVM may take in another order, and one that has loops it may widen, too."""
         self.unwidened: list[str] = []
         """Why loops were not made ones over vectors here, one reason for each."""
 
@@ -92,6 +94,7 @@ class Module:
         attributes: str = "nounwind",
     ) -> Function:
         """Add a function of the module's own, or find an equal one."""
+        self._note_sums(body)
         text = _written(result, parameters, ["entry:"], body, attributes)
         return self.function(stem, result, tuple([p.kind for p in parameters]), text)
 
@@ -99,8 +102,20 @@ class Module:
         self, name: str, result: Kind, parameters: Sequence[Parameter], body: Sequence[Instruction], attributes: str
     ) -> None:
         """Add a function that is called from outside."""
+        self._note_sums(body)
         text = _written(result, parameters, ["entry:"], body, attributes)
         self.functions.append(f"define {result.name} @{name}{text}")
+
+    def _note_sums(self, body: Sequence[Instruction]) -> None:
+        """Note sums of numbers whose order is left open, and loops that are not said to stay scalar."""
+        if any([type(i) is Arithmetic and i.flags == "reassoc" and not i.kind.lanes for i in body]):
+            self.reassociates = True
+            if any([type(i) is Branch and i.is_vectorisable_latch for i in body]):
+                self.reassociates_in_loops = True
+
+    def may_reorder(self) -> bool:
+        """Whether LLVM may take sums in another order when it makes vectors of loops."""
+        return self.reassociates_in_loops or (self.reassociates and bool(self.bodies))
 
     def helper(
         self,

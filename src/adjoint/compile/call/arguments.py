@@ -8,7 +8,6 @@ from collections.abc import Callable
 import numpy as np
 
 from adjoint.capture.environment.object_state import ANY
-from adjoint.capture.environment.reach import VERSION
 from adjoint.compile.assembly.emit import Emitter
 from adjoint.compile.assembly.instructions import Allocation
 from adjoint.compile.assembly.kinds import DOUBLE, I1, I8, I32, I64, POINTER, Kind, block_of, memory_kind
@@ -47,6 +46,7 @@ from adjoint.compile.call.signature import (
     leaves,
 )
 from adjoint.compile.runtime.engine import python_symbol
+from adjoint.host.code.reach import VERSION
 
 ARRAYS_INLINE = 8
 """Up to so many arrays of an entry are checked without a call: it saves 10 ns each, and takes LLVM 0.5 ms each."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ...capture.environment.generated import generated
-from ...capture.environment.reach import version_of
+from ...host.code.reach import version_of
 from .objects import keeps_values, peek, values_address, values_layout
 from .signature import ClassIs, Condition, Holds
 

@@ -24,8 +24,8 @@ from ...capture.environment.object_state import (
     referents_of,
     same,
 )
-from ...capture.environment.reach import VERSION, version_of
 from ...capture.environment.watch import State, changed_in_class, content_of, holds_what_it_held, placed
+from ...host.code.reach import VERSION, version_of
 from .objects import MANAGED_DICT, VALUE, peek
 from .raw import raw_rows
 from .row import ITEM, MOST_ITEMS, Row, Rows, address_of, of_array, of_dict, of_list, of_set, reference, word

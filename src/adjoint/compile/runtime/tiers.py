@@ -17,7 +17,6 @@ import atexit
 import ctypes
 import functools
 import os
-import re
 import threading
 import weakref
 from typing import Any
@@ -50,9 +49,6 @@ NOTICEABLE = 150
 """Lines from which on quick code comes first: some milliseconds."""
 PER_LINE = 100_000
 """Work for each line, in additions, up to which quick code comes first: it may take half a nanosecond more for each."""
-REASSOCIATED = re.compile(r" f(?:add|mul) reassoc (?:double|float) ")
-LOOP = re.compile(r"br i1 %\S+, label %done\w*, label %head\w*$", re.MULTILINE)
-"""A loop that LLVM may make vectors of; the others say that it must not."""
 LEFT, ASK = "calls.left", "calls.ask"
 """Variables of quick code: how many calls are left until it asks for better code, and the function that it asks."""
 
@@ -83,12 +79,7 @@ def are_wanted(module: Module, level: int, lines: int, work: int) -> bool:
         return False
     if work - module.called > PER_LINE * lines and not module.is_unbounded:
         return False
-    return level < 2 or not any([_may_reorder(f, bool(module.bodies)) for f in module.functions])
-
-
-def _may_reorder(function: str, is_repeated: bool) -> bool:
-    """Whether LLVM may take sums in another order when it makes vectors of loops: quick code has other digits then."""
-    return bool(REASSOCIATED.search(function) and (is_repeated or LOOP.search(function)))
+    return level < 2 or not module.may_reorder()  # else quick code would have other digits
 
 
 class Tiers:

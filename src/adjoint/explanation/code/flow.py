@@ -146,7 +146,7 @@ class Flow:
         return found
 
     def _is_ragged(self, step: Step) -> bool:
-        if isinstance(step.primitive, OpaqueCall):  # any function of NumPy's
+        if isinstance(step.primitive, OpaqueCall):  # any NumPy function
             return any(self.types[o].shape for o in step.outs)
         facts = step.primitive.facts
         if facts.addressed is not None and facts.addressed.does == READS:

@@ -31,7 +31,7 @@ class Operand(NamedTuple):
     hold: int
     type: Type
     is_python: bool
-    """Whether it is a number of Python's when the source runs."""
+    """Whether it is a Python number when the source runs."""
 
     def inside(self, hold: int) -> str:
         """The text, in brackets if what stands around it holds tighter."""

@@ -182,7 +182,7 @@ def _check_size(count: int, what: str) -> None:
 
 
 def _python(x: Any) -> Any:
-    """A number of Python's for double precision, which is quicker and prints well; others keep their precision."""
+    """A Python number for double precision, which is quicker and prints well; others keep their precision."""
     return (
         x.item()
         if isinstance(x, (np.float64, np.complex128)) or (type(x) is np.ndarray and x.dtype.itemsize == 8)

@@ -1,4 +1,4 @@
-"""Functional programming: a function of the user's is called on parts of an array."""
+"""Functional programming: a user function is called on parts of an array."""
 
 from __future__ import annotations
 

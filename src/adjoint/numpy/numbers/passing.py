@@ -1,7 +1,7 @@
 """`float(x)` and `complex(x)` of traced numbers: they pass through, as they do through the functions of `math`.
 
 Both give plain numbers and no hook, so that a derivative would end there. In functions that call them by name the calls
-go to these versions (see `patching/redirecting.py`); what they give goes on as a number of Python's. Where the number
+go to these versions (see `patching/redirecting.py`); what they give goes on as a Python number. Where the number
 leaves for good, into compiled code for example, it is asked for its value then, and refused there. So do the methods of
 plain arrays that would convert a traced argument, `a.dot(x)`: NumPy's functions of the same names give a hook.
 """
@@ -24,7 +24,7 @@ from .python_numbers import made_by_python
 
 
 def _passing(kind: Any) -> Callable[..., Any]:
-    """A number type of Python's: to be called, not to be looked at."""
+    """A Python number type: to be called, not to be looked at."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not LOCAL.depth or len(args) != 1 or kwargs or not isinstance(args[0], Traced):
@@ -76,7 +76,7 @@ def has_attribute(*args: Any) -> bool:
 
 
 OF_ARRAYS = frozenset(("__len__", "__iter__", "__getitem__", "shape", "ndim", "size", "dtype", "tolist", "astype"))
-"""What arrays have, and numbers of Python's or of NumPy's do not: only code that mentions one of these is changed."""
+"""What arrays have, and numbers of Python and NumPy do not: only code that mentions one of these is changed."""
 METHODS = ("dot", "searchsorted", "choose", "clip")
 PASSING: Versions = {
     **{kind.__name__: [(kind, Maker(kind, _passing(kind)))] for kind in (float, complex)},

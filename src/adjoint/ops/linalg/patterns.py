@@ -38,7 +38,7 @@ class Pattern:
         return (self.columns, self.rows) if transposed else (self.rows, self.columns)
 
     def matrix(self, elements: np.ndarray, transposed: bool = False) -> Any:
-        """The matrix of SciPy's with these elements."""
+        """The SciPy matrix with these elements."""
         from scipy.sparse import csc_array, csr_array
 
         parts = (elements, self.columns, self.starts)

@@ -20,7 +20,7 @@ from ..selecting import Selecting
 from .paths import RecordedPath, inputs_of, moved_path, nearby_path, questions, recorded
 
 Run = Callable[[Any, Any, Params], Any]
-"""How a function of the user's is run on traced values."""
+"""How a user function is run on traced values."""
 
 
 def wide(x: Numeric) -> Any:

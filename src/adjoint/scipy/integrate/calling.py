@@ -55,7 +55,7 @@ class SolverCall:
 
 @functools.cache
 def signature_of(original: Callable[..., Any]) -> inspect.Signature:
-    """The parameters of a function of SciPy's."""
+    """The parameters of a SciPy function."""
     return inspect.signature(original)
 
 

@@ -26,7 +26,7 @@ MODULE = "scipy.optimize"
 
 @dataclass(frozen=True)
 class Problem:
-    """How a solver of SciPy's is seen.
+    """How a SciPy solver is seen.
 
     `found(raw, given)` takes the plain result apart: the solution first, then what the equation needs besides, and
     what the result is made of. `residual(x, others, given)` is 0 at the solution. `result(found, given)` puts the

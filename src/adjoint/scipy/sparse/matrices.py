@@ -43,7 +43,7 @@ def joined(rows: Any, columns: Any, values: Any, shape: tuple[int, int]) -> tupl
 
 
 def lifted(a: Any) -> Any:
-    """A sparse matrix of SciPy's as one of ours, with plain elements."""
+    """A sparse SciPy matrix as one of ours, with plain elements."""
     if is_ours(a):
         return a
     csr = sparse.csr_array(a, copy=True)
@@ -61,7 +61,7 @@ def of_array(a: Any, kind: type) -> Any:
 
 
 def made(pattern: Pattern, values: Any, kind: type) -> Any:
-    """The matrix with these elements, of our version of a class of SciPy's."""
+    """The matrix with these elements, of our version of a SciPy class."""
     ours = version_of(kind)
     found: Any = object.__new__(ours)
     fill(found, pattern, values)
@@ -75,9 +75,9 @@ def fill(target: Any, pattern: Pattern, values: Any) -> None:
 
 @functools.cache
 def version_of(kind: type) -> type:
-    """Our version of a class of SciPy's: what is no method of ours is refused by name.
+    """Our version of a SciPy class: what is no method of ours is refused by name.
 
-    Its methods are copied, not inherited: a matrix of SciPy's becomes one of ours in its place, which Python allows
+    Its methods are copied, not inherited: a SciPy matrix becomes one of ours in its place, which Python allows
     only if the classes have the same bases.
     """
     if hasattr(kind, "_plain_kind"):

@@ -24,7 +24,7 @@ def install() -> None:
 
 
 def taken(owner: Any, name: str, ours: Callable[..., Any]) -> None:
-    """Let a method of SciPy's hand traced arguments to ours, which gets a plain version of it first."""
+    """Let a SciPy method hand traced arguments to ours, which gets a plain version of it first."""
     function = vars(owner)[name]
     plain: list[Callable[..., Any]] = []
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ...capture.environment.reach import owner_of_class
 from ...core.errors import ImpureError, message
 from ...core.traced import Traced
 from ...host.code.decode import Instruction, instructions, line_of
+from ...host.code.reach import owner_of_class
 from ...host.frames.ownership import Owner, owner_of
 from .reach import Reach, attributes_of, content_of
 

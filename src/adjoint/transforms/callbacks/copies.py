@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ...capture.environment.reach import owner_of_class
 from ...core.traced import Traced
+from ...host.code.reach import owner_of_class
 from ...host.frames.ownership import Owner
 from .reach import ATOMS, Reach, attributes_of, globals_used
 

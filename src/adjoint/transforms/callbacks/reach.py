@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...capture.environment.reach import is_users_function, names_of, owner_of_class
 from ...core.traced import Traced
+from ...host.code.reach import is_users_function, names_of, owner_of_class
 from ...host.frames.ownership import Owner
 
 OPAQUE = (type, types.ModuleType, types.BuiltinFunctionType, str, bytes, int, float, complex, np.generic, np.ndarray)

@@ -6,7 +6,7 @@ import os
 import types
 from typing import Any
 
-from ..environment.reach import is_users_function
+from ..code.reach import is_users_function
 
 
 def home(fun: Any) -> str:

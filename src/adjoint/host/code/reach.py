@@ -9,8 +9,8 @@ import types
 from collections.abc import Container
 from typing import Any
 
-from ...host.code.decode import instructions
-from ...host.frames.ownership import Owner, owner_of, owner_of_module
+from ..frames.ownership import Owner, owner_of, owner_of_module
+from .decode import instructions
 
 VERSION = 384
 """Where CPython keeps the version of a class: a number that no class has had before, new after every change."""
