@@ -81,7 +81,7 @@ def adjoint_library(compiled: bool) -> Library:
         jvp=ad.jvp,
         jacobian=ad.jacfwd,
         hessian=ad.hessian,
-        laplacian=ad.laplacian,
+        laplacian=ad.curvature.laplacian,
         vmap=ad.vmap,
         taylor=lambda f, x, v, order: ad.taylor(f, x, order, direction=v).coefficients,
         scan=ad.scan if compiled else plain_scan,

@@ -28,7 +28,7 @@ class Transformer:
 
     def __init__(self, key: int) -> None:
         keys = ad.random.split(ad.random.key(key), 5)
-        nn.fill(
+        nn.set_fields(
             self,
             symbols=nn.Embedding(SYMBOLS, WIDTH, key=keys[0]),
             places=nn.Embedding(LENGTH, WIDTH, key=keys[1]),

@@ -226,7 +226,7 @@ def machine_code() -> None:
         )
     table(["gradient of", "step by step", "ad.jit", "ratio"], rows)
     say("What was recorded for the branch:")
-    print(textwrap.indent(str(ad.jit(ad.grad(branching)).lower(np.ones(3)).optimised), "  "))
+    print(textwrap.indent(str(ad.jit(ad.grad(branching)).lower(np.ones(3)).optimized), "  "))
 
 
 def training(epochs: int = 120) -> None:

@@ -60,7 +60,7 @@ def main() -> None:
     by_hand = igd(list(zip(X, C, strict=True)), W, eta, squared, R, lam, lambda D, y, t: t == 100)
     fit = ad.train(
         nn.Function(network, W), lambda y, c: squared(c - y), (X, C), optim.sgd(eta),
-        regulariser=lambda W: lam / len(X) * R(W), epochs=100, batch_size=1, shuffle=False, progress=False,
+        regularizer=lambda W: lam / len(X) * R(W), epochs=100, batch_size=1, shuffle=False, progress=False,
     )  # fmt: skip
     right = np.mean(np.argmax(network(by_hand, X), axis=1) == labels)
     same = all(map(np.array_equal, by_hand, fit.model.params))

@@ -35,7 +35,7 @@ def by_descent(X: np.ndarray, y: np.ndarray, lam: float = 0.0) -> optim.Result:
 def main() -> None:
     """Fit a cubic polynomial to noisy numbers by year."""
     years = np.linspace(2000.0, 2020.0, 200)
-    t = data.standardise(years).apply(years)
+    t = data.standardize(years).apply(years)
     y = 1.0 + 2.0 * t - 0.5 * t**3 + np.random.default_rng(0).normal(0.0, 0.5, t.shape)
     X = np.stack([np.ones_like(t), t, t**2, t**3], axis=1)
 

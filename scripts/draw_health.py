@@ -44,7 +44,7 @@ def looked_at(activation: Callable[[Any], Any], gain: float) -> Any:
                 h = activation(h @ w)
         return np.mean((h - y) ** 2)
 
-    return ad.health(loss)(weights)
+    return ad.debug.health(loss)(weights)
 
 
 def main() -> None:

@@ -37,9 +37,9 @@ def laplacian(u: Any) -> Any:
 def main() -> None:
     """Write the picture."""
     patterns = {
-        "chain, Hessian": ad.hessian_sparsity(chain)(np.ones(24)),
-        "arrow, Jacobian": ad.sparsity(arrow)(np.ones(24)),
-        "grid of 6 x 6, Jacobian": ad.sparsity(laplacian)(np.ones((6, 6))),
+        "chain, Hessian": ad.sparse.hessian_sparsity(chain)(np.ones(24)),
+        "arrow, Jacobian": ad.sparse.sparsity(arrow)(np.ones(24)),
+        "grid of 6 x 6, Jacobian": ad.sparse.sparsity(laplacian)(np.ones((6, 6))),
     }
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "sparse", "font.size": 8}):
         figure = Figure(figsize=(8.4, 3.0), layout="constrained")

@@ -65,8 +65,8 @@ def written(function: Callable[..., Any], points: list[tuple[Any, ...]]) -> dict
         return {
             "values": values,
             "recorded": _digest(str(lowered.program)),
-            "optimised": _digest(str(lowered.optimised)),
-            "steps": len(lowered.optimised.steps),
+            "optimised": _digest(str(lowered.optimized)),
+            "steps": len(lowered.optimized.steps),
             "recordings": jitted.stats()["recordings"],
         }
     except Exception as error:

@@ -85,11 +85,11 @@ def test_the_same_bits_with_any_number_of_threads():
     found = []
     try:
         for n in (1, 2, 3):
-            ad.set_threads(n)
+            ad.config.set_threads(n)
             value, gradient = jitted(x)
             found.append((float(value), gradient.tobytes()))
     finally:
-        ad.set_threads(None)
+        ad.config.set_threads(None)
     assert found[0] == found[1] == found[2]
 
 

@@ -338,9 +338,11 @@ def test_metric_fisher_and_gauss_newton_of_the_small_model():
     def model(w, X):
         return sigmoid(X @ w)
 
-    metric = ad.metric(model)(W, X)
-    np.testing.assert_allclose(ad.gauss_newton(model, lambda p, y: np.sum((p - y) ** 2))(W, X, y), 2.0 * metric)
-    np.testing.assert_allclose(ad.fisher(model, "gaussian")(W, X), metric / 2.0)
+    metric = ad.curvature.pullback_metric(model)(W, X)
+    np.testing.assert_allclose(
+        ad.curvature.gauss_newton(model, lambda p, y: np.sum((p - y) ** 2))(W, X, y), 2.0 * metric
+    )
+    np.testing.assert_allclose(ad.curvature.fisher(model, "gaussian")(W, X), metric / 2.0)
     slopes = sigmoid(X @ W) * (1.0 - sigmoid(X @ W))
     np.testing.assert_allclose(metric, X.T @ np.diag(slopes**2) @ X)
 
@@ -348,10 +350,10 @@ def test_metric_fisher_and_gauss_newton_of_the_small_model():
 def test_stationary_points_and_convexity():
     """By the eigenvalues of the Hessian: x^2 + y^2, -x^2 - y^2, x^2 - y^2; a parabola is convex between any points."""
     for signs, kind in (((1.0, 1.0), "minimum"), ((-1.0, -1.0), "maximum"), ((1.0, -1.0), "saddle")):
-        found = ad.classify(lambda x, signs=signs: signs[0] * x[0] ** 2 + signs[1] * x[1] ** 2, np.zeros(2))
+        found = ad.curvature.classify(lambda x, signs=signs: signs[0] * x[0] ** 2 + signs[1] * x[1] ** 2, np.zeros(2))
         assert found.kind == kind
-    assert ad.is_convex_between(lambda x: x**2 - 1.5 * x, -2.0, 2.0)
-    assert not ad.is_convex_between(np.sin, 0.0, 3.0)
+    assert ad.curvature.is_convex_between(lambda x: x**2 - 1.5 * x, -2.0, 2.0)
+    assert not ad.curvature.is_convex_between(np.sin, 0.0, 3.0)
 
 
 def test_gradients_vanish_below_one_and_explode_above():
@@ -363,9 +365,9 @@ def test_gradients_vanish_below_one_and_explode_above():
                 x = slope * x
         return x
 
-    found = ad.health(lambda x: chain(0.25, x))(1.0)
+    found = ad.debug.health(lambda x: chain(0.25, x))(1.0)
     assert found.vanishing == [f"layer {k}" for k in range(1, 8)]
     assert found.exploding == []
-    found = ad.health(lambda x: chain(4.0, x))(1.0)
+    found = ad.debug.health(lambda x: chain(4.0, x))(1.0)
     assert found.exploding == [f"layer {k}" for k in range(1, 8)]
     assert found.vanishing == []

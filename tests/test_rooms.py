@@ -30,6 +30,8 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("numpy/patching/replacements.py", "scipy"): "SciPy's stand-ins are loaded by name once SciPy itself is imported",
     ("learn/export/models.py", "core"): "as of checkpoints, below",
     ("learn/files/models.py", "core"): "likewise",
+    ("training/checkpoints/anatomy.py", "host"): "what decides what code does is read from code objects in one room",
+    ("training/checkpoints/reading.py", "host"): "likewise",
     ("training/checkpoints/files.py", "core"): "every file is written in the same way, which is nobody's public name",
     ("training/page/writing.py", "core"): "likewise",
     ("learn/reporting/writing.py", "core"): "likewise",
@@ -68,10 +70,64 @@ def rooms_imported(file: Path) -> set[str]:
 def test_imports_go_down(file):
     """As `ORDER` has it, also for imports inside functions."""
     room = file.relative_to(SOURCE).parts[0]
-    outside = {"", "arguments", *OUTSIDE[: OUTSIDE.index(room) + 1]} if room in OUTSIDE else set()
+    outside = {"", "arguments", "typing", *OUTSIDE[: OUTSIDE.index(room) + 1]} if room in OUTSIDE else set()
     allowed = outside or set(ORDER[: ORDER.index(room) + 1])
     reasons = {up for (name, up), reason in EXCEPTIONS.items() if name == name_of(file) and reason}
     assert rooms_imported(file) - reasons <= allowed
+
+
+READERS = {"dis", "opcode"}
+"""Modules that read the instructions of Python code."""
+INSIDES = {
+    "co_code", "co_exceptiontable", "f_lasti", "f_locals", "PyFrame_LocalsToFast", "stack_effect", "get_instructions",
+}  # fmt: skip
+"""What frames and code objects tell of instructions and variables."""
+DECODED = {"decode", "graph", "stack"}
+"""Files of `host/code` that hand out instructions; the others answer questions."""
+
+
+def insides_of_python(text: str) -> set[str]:
+    """What a source reads of code objects and frames: modules, attributes, and names of these in texts."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names} & READERS
+        elif isinstance(node, ast.ImportFrom):
+            path, names = (node.module or "").split("."), {alias.name for alias in node.names}
+            found |= ({path[0]} & READERS) if not node.level else set()
+            found |= names & INSIDES
+            if "host" in path and "code" in path:
+                found |= ({path[-1]} | (names if path[-1] == "code" else set())) & DECODED
+        elif isinstance(node, ast.Attribute):
+            found |= {node.attr} & INSIDES
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found |= {node.value} & INSIDES
+    return found
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if f.relative_to(SOURCE).parts[0] != "host"], ids=name_of)
+def test_only_host_looks_into_code_and_frames(file):
+    """Everybody else asks `host/code` what code does, and `host/frames` what a frame holds."""
+    assert insides_of_python(file.read_text(encoding="utf-8")) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("import dis", {"dis"}),
+        ("def f():\n    from opcode import opmap", {"opcode"}),
+        ("from ..host.code.decode import instructions", {"decode"}),
+        ("from ..host.code import graph", {"graph"}),
+        ("from adjoint.host.code.versions import IS_KNOWN", set()),
+        ("from .decode import label", set()),
+        ("x = frame.f_locals['x']", {"f_locals"}),
+        ("getattr(code, 'co_code')", {"co_code"}),
+        ("frame.f_globals, code.co_names", set()),
+    ],
+)
+def test_looks_inside_are_found(text, wanted):
+    """Imports, wherever they stand, attributes, and their names as texts."""
+    assert insides_of_python(text) == wanted
 
 
 def module_of(file: Path) -> str:

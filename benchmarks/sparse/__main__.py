@@ -29,7 +29,7 @@ def smallest(contestants: dict[str, Callable[[], Any]], rounds: int) -> dict[str
 
 def measured(work: Work, rounds: int) -> list[str]:
     """The cells of one row: the times at the full size, then the ratio to the dense derivatives at a small one."""
-    make = ad.sparse_hessian if work.second else ad.sparse_jacobian
+    make = ad.sparse.hessian if work.second else ad.sparse.jacobian
     x = work.point(work.size)
     sparse, by_hand = make(work.function), work.by_hand(work.size)
     start = time.perf_counter()

@@ -23,7 +23,7 @@ def _however_little(monkeypatch):
 
 def groups(f, *args):
     """The steps of a jitted function that are done across examples."""
-    native = build(ad.jit(f).lower(*args).optimised, args)
+    native = build(ad.jit(f).lower(*args).optimized, args)
     return [s.params["examples"] for s in native.kernel.plan.program.steps if s.primitive is EXAMPLES]
 
 
@@ -177,9 +177,9 @@ def test_several_threads():
     f(p)
     found = []
     for n in (1, 2):
-        ad.set_threads(n)
+        ad.config.set_threads(n)
         found.append(f(p))
-    ad.set_threads(None)
+    ad.config.set_threads(None)
     np.testing.assert_array_equal(found[0][0], found[1][0])
     assert found[0][1] == found[1][1]
     np.testing.assert_allclose(found[0][0][-40:], ad.vmap(ad.jacfwd(rotated))(p[-40:]), rtol=1e-10, atol=1e-10)

@@ -95,7 +95,7 @@ def test_a_folder_that_others_may_write_to_is_refused(tmp_path):
     """They could put their own code into it."""
     tmp_path.chmod(0o777)
     with pytest.raises(ad.errors.InputError, match="can be written to by others"):
-        ad.set_cache(tmp_path)
+        ad.config.set_cache(tmp_path)
 
 
 def test_a_folder_inside_one_that_others_may_write_to_is_refused(tmp_path):
@@ -104,17 +104,17 @@ def test_a_folder_inside_one_that_others_may_write_to_is_refused(tmp_path):
     (outer / "inner").mkdir(parents=True)
     outer.chmod(0o777)
     with pytest.raises(ad.errors.InputError, match="because of"):
-        ad.set_cache(outer / "inner")
+        ad.config.set_cache(outer / "inner")
     outer.chmod(0o1777)
-    ad.set_cache(outer / "inner")
-    ad.set_cache(None)
+    ad.config.set_cache(outer / "inner")
+    ad.config.set_cache(None)
 
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path):
     """In a warning; code is kept in memory then."""
     (tmp_path / "file").touch()
     with pytest.warns(RuntimeWarning, match="Compiled code is not kept, as there can be no folder for it"):
-        ad.set_cache(tmp_path / "file" / "inner")
+        ad.config.set_cache(tmp_path / "file" / "inner")
     assert cache.folder() is None
     assert ad.jit(lambda x: 11.0 * x)(2.0) == 22.0
 

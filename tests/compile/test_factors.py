@@ -99,7 +99,7 @@ def test_cholesky(n, dtype):
     jitted = check(by_cholesky, positive(n, dtype), matrix(n, dtype=dtype)[:, :1], rtol=rtol)
     gradient = ad.grad(lambda a: np.sum(np.sin(np.linalg.cholesky(a))))
     check(gradient, positive(n, dtype), rtol=rtol)
-    steps = expanded(jitted.lower(positive(n, dtype), matrix(n, dtype=dtype)[:, :1]).optimised).steps
+    steps = expanded(jitted.lower(positive(n, dtype), matrix(n, dtype=dtype)[:, :1]).optimized).steps
     assert [s.primitive for s in steps].count(TRIANGULAR) == 2
     assert ELIMINATE not in [s.primitive for s in steps]
 
@@ -140,9 +140,9 @@ def test_triangular_systems_of_scipy(lower, trans, unit_diagonal):
 
 def test_one_elimination_for_all():
     """What is asked of a matrix, and of the transposed one, is read from the same factors."""
-    program = ad.jit(solve_both).lower(matrix(9), matrix(9)[:, :2]).optimised
+    program = ad.jit(solve_both).lower(matrix(9), matrix(9)[:, :2]).optimized
     assert [s.primitive for s in expanded(program).steps].count(ELIMINATE) == 1
-    program = ad.jit(ad.value_and_grad(np.linalg.det)).lower(matrix(5)).optimised
+    program = ad.jit(ad.value_and_grad(np.linalg.det)).lower(matrix(5)).optimized
     assert [s.primitive for s in expanded(program).steps].count(ELIMINATE) == 1
 
 

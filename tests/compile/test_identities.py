@@ -45,5 +45,5 @@ def test_jacobian_has_no_product():
     f = ad.jit(ad.jacfwd(lambda x: np.tanh(weights @ x)))
     x = np.linspace(-1.0, 1.0, SIZE)
     np.testing.assert_allclose(f(x), (1.0 - np.tanh(weights @ x) ** 2)[:, None] * weights, rtol=1e-12)
-    program = expanded(f.lower(x).optimised)
+    program = expanded(f.lower(x).optimized)
     assert [len(program.types[s.outs[0]].shape) for s in program.steps if s.primitive is matmul] == [1]

@@ -38,7 +38,7 @@ CASES = {
 @pytest.fixture
 def default_threads():
     yield
-    ad.set_threads(None)
+    ad.config.set_threads(None)
 
 
 def bits(result):
@@ -51,12 +51,12 @@ def test_threads_change_nothing(name, default_threads):
     fun, x = CASES[name]
     jitted = ad.jit(fun)
     first = jitted(x)
-    ad.set_threads(1)
+    ad.config.set_threads(1)
     want = bits(jitted(x))
     for have, expected in zip(jitted(x), first, strict=True) if isinstance(first, tuple) else [(jitted(x), first)]:
         np.testing.assert_allclose(have, expected, rtol=1e-9, atol=1e-9)
     for n in (2, 3, 7):
-        ad.set_threads(n)
+        ad.config.set_threads(n)
         assert bits(jitted(x)) == want
     wrong = []
 

@@ -70,7 +70,7 @@ def test_outer_products_are_elementwise():
     f = ad.jit(lambda x, y: x @ y)
     with np.errstate(invalid="ignore"):
         f(x, y)
-        found, wanted, program = f(x, y), x @ y, f.lower(x, y).optimised
+        found, wanted, program = f(x, y), x @ y, f.lower(x, y).optimized
     np.testing.assert_array_equal(found, wanted)
     np.testing.assert_array_equal(np.signbit(found[found == 0]), np.signbit(wanted[wanted == 0]))
     assert matmul not in [s.primitive for s in expanded(program).steps]
@@ -80,7 +80,7 @@ def test_outer_products_are_elementwise():
 def default_threads():
     """So many as there were."""
     yield
-    ad.set_threads(None)
+    ad.config.set_threads(None)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -93,7 +93,7 @@ def test_bits_of_large_products_do_not_depend_on_threads(shape, dtype):
     given = (x, y, x.T.copy(), y.T.copy())
     found = []
     for threads in (1, 2, 5):
-        ad.set_threads(threads)
+        ad.config.set_threads(threads)
         f = ad.jit(
             lambda x, y, xt, yt: (x @ y, xt.T @ y, x @ yt.T, np.einsum("ikc,kjc->ij", x[..., None], y[..., None]))
         )
@@ -112,7 +112,7 @@ def test_many_products_are_shared():
     x, y, z = RNG.normal(size=(16, 20)), RNG.normal(size=(501, 20, 18)), RNG.normal(size=(501, 18, 20))
     found = []
     for threads in (1, 3):
-        ad.set_threads(threads)
+        ad.config.set_threads(threads)
         f = ad.jit(lambda x, y, z: (x @ y, x @ z.swapaxes(-1, -2), y.swapaxes(-1, -2) @ x.T))
         f(x, y, z)
         found.append(f(x, y, z))
@@ -125,7 +125,7 @@ def test_many_products_are_shared():
 def test_llvm_is_asked_for_less_by_the_longest_function(monkeypatch):
     """Much code in short functions is still made with care; only one long function is not."""
     x = RNG.normal(size=(16, 20))
-    program = ad.jit(lambda x: (np.tanh(x) @ x.T, np.sum(x, axis=0), np.sin(x) @ np.cos(x).T)).lower(x).optimised
+    program = ad.jit(lambda x: (np.tanh(x) @ x.T, np.sum(x, axis=0), np.sin(x) @ np.cos(x).T)).lower(x).optimized
 
     def level(straight, endless):
         monkeypatch.setattr(building, "STRAIGHT", straight)

@@ -39,5 +39,5 @@ def test_maps_run_out(monkeypatch):
     """A system that allows no more memory maps is named, with what to do."""
     room.check_room(1000)
     monkeypatch.setattr(room, "_protect", lambda: lambda *args: -1)
-    with pytest.raises(MemoryError, match=r"max_map_count.*\n.*ad.clear_caches"):
+    with pytest.raises(MemoryError, match=r"max_map_count.*\n.*ad.config.clear_caches"):
         room.check_room(1000)

@@ -161,7 +161,7 @@ PROGRAMS = {
 def test_functions_give_the_same_bits(name):
     """Derivatives, products, loops, many examples at once."""
     fun, args = PROGRAMS[name]
-    program = ad.jit(fun).lower(*args).optimised
+    program = ad.jit(fun).lower(*args).optimized
     assert_same(*in_both(program, [args]))
 
 
@@ -213,7 +213,7 @@ def test_what_is_not_called_again_costs_nothing():
 def test_good_code_is_the_code_without_tiers(monkeypatch):
     """To the instruction, so that steady times are the same."""
     x = np.linspace(0.0, 1.0, 10)
-    program = ad.jit(ad.grad(rosenbrock)).lower(x).optimised
+    program = ad.jit(ad.grad(rosenbrock)).lower(x).optimized
     made = building.build(program, [x]).finish()
     monkeypatch.setattr(tiers, "is_on", lambda: False)
     alone = building.build(program, [x]).finish()
@@ -237,7 +237,7 @@ def _functions(assembly, stem):
 def test_work_decides(monkeypatch):
     """Where a call takes long, quick code is not made, or good code is made at once."""
     x = np.ones(1000)
-    program = ad.jit(lambda x: np.sum(np.sin(x) * x)).lower(x).optimised
+    program = ad.jit(lambda x: np.sum(np.sin(x) * x)).lower(x).optimized
     monkeypatch.setattr(building, "WORTHWHILE", 10)
     code = building.build(program, [x]).finish().code
     assert code.is_waiting or code.is_final
@@ -276,7 +276,7 @@ def test_sums_that_llvm_may_reorder_are_not_tiered():
 @pytest.mark.usefixtures("no_threads")
 def test_a_long_loop_has_better_rounds_at_once():
     """Quick code reads in every round which body to call: one that never ends does as soon as it is given another."""
-    program = ad.jit(lambda x: ad.while_loop(lambda c: c < 2.0, lambda c: c * 1.0, x)).lower(np.float64(3.0)).optimised
+    program = ad.jit(lambda x: ad.while_loop(lambda c: c < 2.0, lambda c: c * 1.0, x)).lower(np.float64(3.0)).optimized
     made = building.build(program, [np.float64(3.0)])
     assert made.module.is_unbounded
     made.finish()
@@ -395,7 +395,7 @@ def test_several_paths_switching_and_clearing():
     points = [np.linspace(0.5, 1.0, 9), -np.linspace(0.5, 1.0, 9)]
     want = [np.sum(np.exp(points[0]) * points[0]), np.sum(np.sin(points[1]) * points[1])]
     for k in range(20):
-        with ad.disable_jit():
+        with ad.config.disable_jit():
             np.testing.assert_allclose(f(points[k % 2]), want[k % 2], rtol=1e-14)
         np.testing.assert_allclose(f(points[k % 2]), want[k % 2], rtol=1e-14)
     assert len(codes(f)) == 2

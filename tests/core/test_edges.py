@@ -126,7 +126,7 @@ def test_all_locks_are_such_locks():
     files = [f for f in Path(ad.__file__).parent.rglob("*.py") if "Lock()" in f.read_text(encoding="utf-8")]
     assert files
     assert [f.name for f in files if re.search(r"threading\.R?Lock\(", f.read_text(encoding="utf-8"))] == [
-        "python_branches.py"
+        "branches.py"
     ]
 
 

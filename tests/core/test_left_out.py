@@ -178,8 +178,8 @@ SECOND: dict[str, Callable[[Form], Any]] = {
     "forward over forward": lambda f: ad.jacfwd(ad.jacfwd(f))(0.0),
     "reverse over forward": lambda f: ad.grad(lambda t: ad.jvp(f, (t,), (1.0,))[1])(0.0),
     "taylor": lambda f: 2 * ad.taylor(f, 0.0, 2).coefficients[2],
-    "diagonal": lambda f: ad.hessian_diagonal(f)(0.0),
-    "laplacian": lambda f: ad.laplacian(f)(0.0),
+    "diagonal": lambda f: ad.curvature.hessian_diagonal(f)(0.0),
+    "laplacian": lambda f: ad.curvature.laplacian(f)(0.0),
     "third": lambda f: ad.grad(ad.grad(ad.grad(f)))(0.0) - 0.25 - 2 / 3,
 }
 

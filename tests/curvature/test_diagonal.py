@@ -72,15 +72,19 @@ def test_equals_the_hessian(name):
     """Diagonal and sum, at once and in chunks, for every kind of rule."""
     f, want = FUNCTIONS[name], diagonal_of(FUNCTIONS[name], X)
     for chunk_size in (None, 3):
-        np.testing.assert_allclose(ad.hessian_diagonal(f, chunk_size=chunk_size)(X), want, rtol=1e-9, atol=1e-10)
-        np.testing.assert_allclose(ad.laplacian(f, chunk_size=chunk_size)(X), np.sum(want), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            ad.curvature.hessian_diagonal(f, chunk_size=chunk_size)(X), want, rtol=1e-9, atol=1e-10
+        )
+        np.testing.assert_allclose(
+            ad.curvature.laplacian(f, chunk_size=chunk_size)(X), np.sum(want), rtol=1e-9, atol=1e-9
+        )
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_equals_the_hessian_under_jit(name):
     """Also at another point than the one of the recording."""
     f = FUNCTIONS[name]
-    diagonal, laplacian = ad.jit(ad.hessian_diagonal(f)), ad.jit(ad.laplacian(f))
+    diagonal, laplacian = ad.jit(ad.curvature.hessian_diagonal(f)), ad.jit(ad.curvature.laplacian(f))
     for x in (X, X + 0.1, X - 0.35):
         want = diagonal_of(f, x)
         np.testing.assert_allclose(diagonal(x), want, rtol=1e-9, atol=1e-10)
@@ -92,15 +96,15 @@ def test_equals_the_hessian_in_a_batch(name):
     """One Laplacian and one diagonal for each example."""
     f, xs = FUNCTIONS[name], np.stack([X, X + 0.1, X * 1.1])
     want = np.stack([diagonal_of(f, x) for x in xs])
-    np.testing.assert_allclose(ad.vmap(ad.hessian_diagonal(f))(xs), want, rtol=1e-9, atol=1e-10)
-    np.testing.assert_allclose(ad.vmap(ad.laplacian(f))(xs), np.sum(want, axis=1), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(ad.vmap(ad.curvature.hessian_diagonal(f))(xs), want, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(ad.vmap(ad.curvature.laplacian(f))(xs), np.sum(want, axis=1), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["elementwise", "broadcast quotient", "determinant", "scan", "two arguments"])
 def test_is_differentiated_again(name):
     """The gradient of the Laplacian, as the equations of physics need it."""
     f = FUNCTIONS[name]
-    found = ad.grad(ad.laplacian(f))(X)
+    found = ad.grad(ad.curvature.laplacian(f))(X)
     want = ad.grad(lambda x: np.trace(ad.hessian(f)(x)))(X)
     np.testing.assert_allclose(found, want, rtol=1e-8, atol=1e-9)
 
@@ -120,8 +124,8 @@ def test_law_for_random_functions(seed):
 
     x = random.normal(size=5)
     want = diagonal_of(f, x)
-    np.testing.assert_allclose(ad.hessian_diagonal(f)(x), want, rtol=1e-8, atol=1e-8)
-    np.testing.assert_allclose(ad.laplacian(f)(x), np.sum(want), rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(ad.curvature.hessian_diagonal(f)(x), want, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(ad.curvature.laplacian(f)(x), np.sum(want), rtol=1e-8, atol=1e-8)
 
 
 def test_closed_forms():
@@ -129,7 +133,7 @@ def test_closed_forms():
     x = np.array([0.5, -1.0, 2.0, 0.25, 1.5])
     r = np.linalg.norm(x)
     for k in (-3.0, -1.0, 1.0, 2.0, 3.0, 4.5):
-        found = ad.laplacian(lambda x, k=k: np.sqrt(np.sum(x**2)) ** k)(x)
+        found = ad.curvature.laplacian(lambda x, k=k: np.sqrt(np.sum(x**2)) ** k)(x)
         np.testing.assert_allclose(found, k * (k + 3.0) * r ** (k - 2.0), rtol=1e-12, atol=1e-12)
 
 
@@ -146,10 +150,10 @@ def test_sympy_agrees():
         a, b, c = x
         return np.exp(a * b) * np.sin(c) + a**3 / (1 + b**2) + np.log(2 + c**2) * a
 
-    np.testing.assert_allclose(ad.laplacian(f)(x), float(want.subs(at)), rtol=1e-12)
+    np.testing.assert_allclose(ad.curvature.laplacian(f)(x), float(want.subs(at)), rtol=1e-12)
     for i, s in enumerate(symbols):
         second = float(sympy.diff(expression, s, 2).subs(at))
-        np.testing.assert_allclose(ad.hessian_diagonal(f)(x)[i], second, rtol=1e-12)
+        np.testing.assert_allclose(ad.curvature.hessian_diagonal(f)(x)[i], second, rtol=1e-12)
 
 
 def test_containers_arguments_and_kinds():
@@ -159,19 +163,19 @@ def test_containers_arguments_and_kinds():
         return scale * p["a"] ** 3 * np.sum(p["b"] ** 2) * x
 
     p = {"a": 2.0, "b": np.array([[1.0, 3.0]])}
-    found = ad.hessian_diagonal(f)(p, 0.5, scale=2.0)
+    found = ad.curvature.hessian_diagonal(f)(p, 0.5, scale=2.0)
     assert type(found["a"]) is float
     assert found["a"] == 120.0
     np.testing.assert_allclose(found["b"], [[16.0, 16.0]])
-    assert ad.laplacian(f)(p, 0.5, scale=2.0) == 152.0
-    both = ad.hessian_diagonal(f, argnums=(0, 1))(p, 0.5)
+    assert ad.curvature.laplacian(f)(p, 0.5, scale=2.0) == 152.0
+    both = ad.curvature.hessian_diagonal(f, argnums=(0, 1))(p, 0.5)
     assert both[1] == 0.0
     assert both[0]["a"] == 60.0
-    assert type(ad.laplacian(np.sin)(0.5)) is float
-    assert ad.laplacian(lambda p: p)({"a": 1.0}) == {"a": 0.0}
-    assert ad.hessian_diagonal(lambda x: np.sum(x**2))(np.zeros(0)).shape == (0,)
-    assert ad.laplacian(lambda x: np.sum(x**2))(np.zeros((0, 2))) == 0.0
-    assert ad.laplacian(lambda x: x**3)(np.array(2.0)) == 12.0
+    assert type(ad.curvature.laplacian(np.sin)(0.5)) is float
+    assert ad.curvature.laplacian(lambda p: p)({"a": 1.0}) == {"a": 0.0}
+    assert ad.curvature.hessian_diagonal(lambda x: np.sum(x**2))(np.zeros(0)).shape == (0,)
+    assert ad.curvature.laplacian(lambda x: np.sum(x**2))(np.zeros((0, 2))) == 0.0
+    assert ad.curvature.laplacian(lambda x: x**3)(np.array(2.0)) == 12.0
 
 
 def test_vector_fields():
@@ -180,10 +184,10 @@ def test_vector_fields():
     def field(x):
         return {"v": x * x[::-1] ** 2, "s": np.sum(x**3)}
 
-    found = ad.hessian_diagonal(field)(X)
+    found = ad.curvature.hessian_diagonal(field)(X)
     np.testing.assert_allclose(found["v"], diagonal_of(lambda x: field(x)["v"], X))
     np.testing.assert_allclose(found["s"], 6.0 * X)
-    found = ad.laplacian(field)(X)
+    found = ad.curvature.laplacian(field)(X)
     np.testing.assert_allclose(found["v"], 2.0 * X, atol=1e-12)
     np.testing.assert_allclose(found["s"], np.sum(6.0 * X))
 
@@ -195,66 +199,75 @@ def test_single_precision_stays():
     def f(x):
         return np.sum(np.tanh(x) ** 3 * x[0])
 
-    for g in (ad.hessian_diagonal(f), ad.laplacian(f), ad.jit(ad.hessian_diagonal(f)), ad.jit(ad.laplacian(f))):
+    for g in (
+        ad.curvature.hessian_diagonal(f),
+        ad.curvature.laplacian(f),
+        ad.jit(ad.curvature.hessian_diagonal(f)),
+        ad.jit(ad.curvature.laplacian(f)),
+    ):
         assert g(x).dtype == np.float32
 
 
 def test_kinks_and_limits_are_those_of_the_hessian():
     """At a kink the convention's side; where the chain rule gives 0 * inf, what the Hessian finds."""
     zero = np.zeros(2)
-    np.testing.assert_array_equal(ad.hessian_diagonal(lambda x: np.sqrt(x[0] ** 2) + x[1] ** 2)(zero), [0.0, 2.0])
-    assert ad.laplacian(lambda x: np.sum(np.abs(x) + np.maximum(x, 0.0)))(zero) == 0.0
+    np.testing.assert_array_equal(
+        ad.curvature.hessian_diagonal(lambda x: np.sqrt(x[0] ** 2) + x[1] ** 2)(zero), [0.0, 2.0]
+    )
+    assert ad.curvature.laplacian(lambda x: np.sum(np.abs(x) + np.maximum(x, 0.0)))(zero) == 0.0
 
     def smooth(x):  # np.sqrt(x0)**4 is smooth at 0
         return np.sqrt(x[0]) ** 4 + x[1]
 
-    for g in (ad.laplacian(smooth), ad.jit(ad.laplacian(smooth))):
+    for g in (ad.curvature.laplacian(smooth), ad.jit(ad.curvature.laplacian(smooth))):
         np.testing.assert_allclose(g(zero), np.trace(ad.hessian(smooth)(zero)))
-    np.testing.assert_array_equal(ad.hessian_diagonal(smooth)(zero), diagonal_of(smooth, zero))
+    np.testing.assert_array_equal(ad.curvature.hessian_diagonal(smooth)(zero), diagonal_of(smooth, zero))
 
 
 def test_random_probes():
     """Exact for a diagonal Hessian, right on average for others, the same for the same key, also under jit."""
     key = ad.random.key(3)
     x = np.linspace(0.5, 1.5, 20)
-    np.testing.assert_allclose(ad.laplacian(lambda x: np.sum(x**4), probes=1, key=key)(x), 12.0 * np.sum(x**2))
+    np.testing.assert_allclose(
+        ad.curvature.laplacian(lambda x: np.sum(x**4), probes=1, key=key)(x), 12.0 * np.sum(x**2)
+    )
 
     def f(x):
         return np.sum(x**4) + np.sin(np.sum(x)) * x[0]
 
-    exact = ad.laplacian(f)(x)
-    estimate = ad.laplacian(f, probes=4000, key=key)
+    exact = ad.curvature.laplacian(f)(x)
+    estimate = ad.curvature.laplacian(f, probes=4000, key=key)
     found = estimate(x)
     assert abs(found - exact) < 0.02 * abs(exact)
-    np.testing.assert_allclose(ad.laplacian(f, probes=4000, key=key, chunk_size=1000)(x), found)
+    np.testing.assert_allclose(ad.curvature.laplacian(f, probes=4000, key=key, chunk_size=1000)(x), found)
     np.testing.assert_allclose(ad.jit(estimate)(x), found)
     p = {"a": x[:5], "b": x[5:].astype(np.float32)}
-    found = ad.laplacian(lambda p: np.sum(p["a"] ** 2) + np.sum(p["b"] ** 2), probes=2, key=key)(p)
+    found = ad.curvature.laplacian(lambda p: np.sum(p["a"] ** 2) + np.sum(p["b"] ** 2), probes=2, key=key)(p)
     np.testing.assert_allclose(found, 40.0)
     keys = ad.random.split(key, 3)
-    each = ad.vmap(lambda k: ad.laplacian(f, probes=4, key=k)(x))(keys)
+    each = ad.vmap(lambda k: ad.curvature.laplacian(f, probes=4, key=k)(x))(keys)
     assert len(set(each.tolist())) == 3
 
 
 def test_refusals():
     """In full."""
     with pytest.raises(ad.errors.InputError) as e:
-        ad.laplacian(lambda z: np.sum(z))(np.ones(2, complex))
+        ad.curvature.laplacian(lambda z: np.sum(z))(np.ones(2, complex))
     assert "laplacian is for functions of real numbers." in str(e.value)
     assert "got z = complex128[2]" in str(e.value)
     with pytest.raises(ad.errors.NotDifferentiableError, match="hessian_diagonal is for functions that return real"):
-        ad.hessian_diagonal(lambda x: 1j * x)(np.ones(2))
+        ad.curvature.hessian_diagonal(lambda x: 1j * x)(np.ones(2))
     with pytest.raises(ad.errors.InputError, match="laplacian needs real or complex numbers to differentiate"):
-        ad.laplacian(lambda x: x)(np.int64(3))
+        ad.curvature.laplacian(lambda x: x)(np.int64(3))
     with pytest.raises(ad.errors.InputError, match="needs a number of probes and a key"):
-        ad.laplacian(np.sin, probes=3)
+        ad.curvature.laplacian(np.sin, probes=3)
     with pytest.raises(ad.errors.InputError, match="laplacian needs probes, a whole number of at least 1"):
-        ad.laplacian(np.sin, probes=0, key=ad.random.key(0))
+        ad.curvature.laplacian(np.sin, probes=0, key=ad.random.key(0))
     with pytest.raises(ad.errors.InputError, match="laplacian needs chunk_size, a whole number of at least 1"):
-        ad.laplacian(np.sin, chunk_size=0)
+        ad.curvature.laplacian(np.sin, chunk_size=0)
     with pytest.raises(ad.errors.InputError, match="laplacian needs a function"):
-        ad.laplacian(3.0)
+        ad.curvature.laplacian(3.0)
     with pytest.raises(ad.errors.InputError, match="laplacian needs an array or a number"):
-        ad.laplacian(lambda p: 1.0)({})
+        ad.curvature.laplacian(lambda p: 1.0)({})
     with pytest.raises(ad.errors.OutputError, match="laplacian needs a function that returns numbers"):
-        ad.laplacian(lambda x: "no")(1.0)
+        ad.curvature.laplacian(lambda x: "no")(1.0)

@@ -37,5 +37,5 @@ def test_second_derivatives(name):
         if not np.all(np.isfinite(want)):
             continue
         scale = 1e-8 * max(1e-4, float(np.max(np.abs(want))))
-        np.testing.assert_allclose(ad.hessian_diagonal(f)(u), want, rtol=1e-7, atol=scale, err_msg=case.name)
-        np.testing.assert_allclose(ad.laplacian(f)(u), np.sum(want), rtol=1e-7, atol=scale, err_msg=case.name)
+        np.testing.assert_allclose(ad.curvature.hessian_diagonal(f)(u), want, rtol=1e-7, atol=scale, err_msg=case.name)
+        np.testing.assert_allclose(ad.curvature.laplacian(f)(u), np.sum(want), rtol=1e-7, atol=scale, err_msg=case.name)

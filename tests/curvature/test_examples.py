@@ -54,7 +54,7 @@ def wanted(model, X, likelihood):
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: m.__name__)
 def test_any_model(model, likelihood):
     """The same as from the Jacobian of all examples together, plain, jitted and in a batch."""
-    fisher = ad.fisher(model, likelihood)
+    fisher = ad.curvature.fisher(model, likelihood)
     np.testing.assert_allclose(fisher(P, X), wanted(model, X, likelihood), rtol=1e-9, atol=1e-12)
     jitted = ad.jit(fisher)
     for inputs in (X, 0.5 * X, np.zeros((6, 3))):
@@ -72,10 +72,13 @@ def test_gradients_of_examples(model):
     targets = random.normal(size=z.shape)
     J = ad.jacobian(lambda v: model(rebuild(v), X))(vector)
     g = np.einsum("nk,nkp->np", z - targets, J)
-    found = ad.fisher(model, "gaussian", empirical=True, per_sample=True)(P, X, targets)
+    found = ad.curvature.fisher(model, "gaussian", empirical=True, per_sample=True)(P, X, targets)
     np.testing.assert_allclose(found, g[:, :, None] * g[:, None, :], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(
-        ad.jit(ad.fisher(model, "gaussian", empirical=True))(P, X, targets), g.T @ g / len(z), rtol=1e-9, atol=1e-12
+        ad.jit(ad.curvature.fisher(model, "gaussian", empirical=True))(P, X, targets),
+        g.T @ g / len(z),
+        rtol=1e-9,
+        atol=1e-12,
     )
 
 
@@ -92,13 +95,15 @@ def test_one_at_a_time_where_it_can_be(monkeypatch):
     monkeypatch.setattr(examples, "_one_at_a_time", noted)
     for model in MODELS:
         name = model.__name__
-        ad.fisher(model, "gaussian")(P, X)
+        ad.curvature.fisher(model, "gaussian")(P, X)
     assert taken == {"plain": True, "coupled_at_zero": False, "normalised": False, "branching": False, "square": False,
                      "dependent": False}  # fmt: skip
 
 
 def test_its_derivative():
     """The way that is taken is differentiated as the other would be."""
-    found = ad.grad(lambda w: np.sum(ad.fisher(plain, "gaussian")({**P, "w": w}, X) ** 2))(P["w"])
-    other = ad.grad(lambda w: np.sum(ad.metric(lambda p: plain(p, X))({**P, "w": w}) ** 2) / 36.0)(P["w"])
+    found = ad.grad(lambda w: np.sum(ad.curvature.fisher(plain, "gaussian")({**P, "w": w}, X) ** 2))(P["w"])
+    other = ad.grad(lambda w: np.sum(ad.curvature.pullback_metric(lambda p: plain(p, X))({**P, "w": w}) ** 2) / 36.0)(
+        P["w"]
+    )
     np.testing.assert_allclose(found, other, rtol=1e-10)

@@ -41,13 +41,15 @@ def jacobian_of(f, p):
 def test_metric_is_the_jacobian_squared():
     """For vectors, containers, several arguments; matrix and product."""
     J, v, unravel = jacobian_of(lambda p: network(p, INPUTS), PARAMS)
-    matrix = ad.metric(network)(PARAMS, INPUTS)
+    matrix = ad.curvature.pullback_metric(network)(PARAMS, INPUTS)
     np.testing.assert_allclose(matrix, J.T @ J, rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(ad.jit(ad.metric(network))(PARAMS, INPUTS), matrix, rtol=1e-10, atol=1e-12)
-    times = ad.metric(network, product=True)(PARAMS, INPUTS)
+    np.testing.assert_allclose(
+        ad.jit(ad.curvature.pullback_metric(network))(PARAMS, INPUTS), matrix, rtol=1e-10, atol=1e-12
+    )
+    times = ad.curvature.pullback_metric(network, product=True)(PARAMS, INPUTS)
     w = R.normal(size=v.size)
     np.testing.assert_allclose(ad.tree.ravel(times(unravel(w)))[0], matrix @ w, rtol=1e-10)
-    both = ad.metric(lambda x, y: (x * y, y**2), argnums=(0, 1))(2.0, 3.0)
+    both = ad.curvature.pullback_metric(lambda x, y: (x * y, y**2), argnums=(0, 1))(2.0, 3.0)
     np.testing.assert_allclose(both, [[9.0, 6.0], [6.0, 40.0]])
 
 
@@ -60,32 +62,32 @@ def test_metric_of_spherical_coordinates():
 
     q = np.array([2.0, 0.7, 0.3])
     want = np.diag([1.0, 4.0, 4.0 * np.sin(0.7) ** 2])
-    np.testing.assert_allclose(ad.metric(space)(q), want, atol=1e-12)
-    np.testing.assert_allclose(ad.vmap(ad.metric(space))(np.stack([q, q]))[1], want, atol=1e-12)
+    np.testing.assert_allclose(ad.curvature.pullback_metric(space)(q), want, atol=1e-12)
+    np.testing.assert_allclose(ad.vmap(ad.curvature.pullback_metric(space))(np.stack([q, q]))[1], want, atol=1e-12)
 
 
 def test_gauss_newton_of_a_linear_model_is_the_hessian():
     """And in general J' H J, for matrix and product, eager and jitted."""
     linear = lambda W, X: X @ W  # noqa: E731
     W = R.normal(size=(3, 4))
-    found = ad.gauss_newton(linear, cross_entropy)(W, INPUTS, LABELS)
+    found = ad.curvature.gauss_newton(linear, cross_entropy)(W, INPUTS, LABELS)
     hessian = ad.hessian(lambda W: cross_entropy(INPUTS @ W, LABELS))(W).reshape(12, 12)
     np.testing.assert_allclose(found, hessian, atol=1e-12)
     J, v, unravel = jacobian_of(lambda p: network(p, INPUTS), PARAMS)
     z = network(PARAMS, INPUTS)
     H = ad.hessian(lambda z: cross_entropy(z, LABELS))(z).reshape(z.size, z.size)
-    matrix = ad.gauss_newton(network, cross_entropy)(PARAMS, INPUTS, LABELS)
+    matrix = ad.curvature.gauss_newton(network, cross_entropy)(PARAMS, INPUTS, LABELS)
     np.testing.assert_allclose(matrix, J.T @ H @ J, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(matrix, matrix.T)
-    jitted = ad.jit(ad.gauss_newton(network, cross_entropy))(PARAMS, INPUTS, LABELS)
+    jitted = ad.jit(ad.curvature.gauss_newton(network, cross_entropy))(PARAMS, INPUTS, LABELS)
     np.testing.assert_allclose(jitted, matrix, rtol=1e-9, atol=1e-12)
     w = R.normal(size=v.size)
-    times = ad.gauss_newton(network, cross_entropy, product=True)(PARAMS, INPUTS, LABELS)
+    times = ad.curvature.gauss_newton(network, cross_entropy, product=True)(PARAMS, INPUTS, LABELS)
     np.testing.assert_allclose(ad.tree.ravel(times(unravel(w)))[0], matrix @ w, rtol=1e-9)
 
     @ad.jit
     def product(p, w):
-        return ad.gauss_newton(network, cross_entropy, product=True)(p, INPUTS, LABELS)(w)
+        return ad.curvature.gauss_newton(network, cross_entropy, product=True)(p, INPUTS, LABELS)(w)
 
     np.testing.assert_allclose(ad.tree.ravel(product(PARAMS, unravel(w)))[0], matrix @ w, rtol=1e-9)
 
@@ -99,7 +101,7 @@ def test_gauss_newton_of_containers_and_of_functions_that_know_their_data():
     H = np.zeros((3, 3))
     H[[0, 1], [0, 1]] = 2.0 * 0.36
     H[:2, 2] = H[2, :2] = 2.0 * np.sin(p)
-    np.testing.assert_allclose(ad.gauss_newton(model, loss)(p), J.T @ H @ J, rtol=1e-12)
+    np.testing.assert_allclose(ad.curvature.gauss_newton(model, loss)(p), J.T @ H @ J, rtol=1e-12)
 
 
 def test_fisher_is_the_expected_outer_product():
@@ -111,17 +113,18 @@ def test_fisher_is_the_expected_outer_product():
         g = ad.grad(lambda v, b=b, c=c: cross_entropy(network(unravel(v), INPUTS[b : b + 1]), np.array([c])))(v)
         want[b] += p[b, c] * np.outer(g, g)
     for name in ("categorical", "softmax"):
-        matrix = ad.fisher(network, name)(PARAMS, INPUTS)
+        matrix = ad.curvature.fisher(network, name)(PARAMS, INPUTS)
         np.testing.assert_allclose(matrix, want.mean(axis=0), rtol=1e-8, atol=1e-12)
-    each = ad.fisher(network, "softmax", per_sample=True)(PARAMS, INPUTS)
+    each = ad.curvature.fisher(network, "softmax", per_sample=True)(PARAMS, INPUTS)
     np.testing.assert_allclose(each, want, rtol=1e-8, atol=1e-12)
     w = R.normal(size=v.size)
-    found = ad.fisher(network, product=True)(PARAMS, INPUTS)(unravel(w))
+    found = ad.curvature.fisher(network, product=True)(PARAMS, INPUTS)(unravel(w))
     np.testing.assert_allclose(ad.tree.ravel(found)[0], want.mean(axis=0) @ w, rtol=1e-8)
-    found = ad.fisher(network, product=True, per_sample=True)(PARAMS, INPUTS)(unravel(w))
+    found = ad.curvature.fisher(network, product=True, per_sample=True)(PARAMS, INPUTS)(unravel(w))
     np.testing.assert_allclose(found["W"].reshape(7, -1), (want @ w)[:, 20:35], rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(
-        ad.jit(ad.fisher(network))(PARAMS, INPUTS), ad.gauss_newton(network, cross_entropy)(PARAMS, INPUTS, LABELS),
+        ad.jit(ad.curvature.fisher(network))(PARAMS, INPUTS),
+        ad.curvature.gauss_newton(network, cross_entropy)(PARAMS, INPUTS, LABELS),
         rtol=1e-8, atol=1e-12,
     )  # fmt: skip
 
@@ -131,16 +134,18 @@ def test_fisher_of_gaussian_and_bernoulli_outputs():
     w = R.normal(size=3)
     linear = lambda w, X: X @ w  # noqa: E731
     np.testing.assert_allclose(
-        ad.fisher(linear, "gaussian", variance=0.25)(w, INPUTS), 4.0 * INPUTS.T @ INPUTS / 7, rtol=1e-12
+        ad.curvature.fisher(linear, "gaussian", variance=0.25)(w, INPUTS), 4.0 * INPUTS.T @ INPUTS / 7, rtol=1e-12
     )
     p = 1.0 / (1.0 + np.exp(-INPUTS @ w))
     want = (INPUTS.T * (p * (1 - p))) @ INPUTS / 7
-    np.testing.assert_allclose(ad.fisher(linear, "bernoulli")(w, INPUTS), want, rtol=1e-10)
-    times = ad.fisher(linear, "bernoulli", product=True)(w, INPUTS)
+    np.testing.assert_allclose(ad.curvature.fisher(linear, "bernoulli")(w, INPUTS), want, rtol=1e-10)
+    times = ad.curvature.fisher(linear, "bernoulli", product=True)(w, INPUTS)
     np.testing.assert_allclose(times(np.eye(3)[1]), want[1], rtol=1e-10)
-    times = ad.fisher(linear, "gaussian", variance=0.25, product=True)(w, INPUTS)
+    times = ad.curvature.fisher(linear, "gaussian", variance=0.25, product=True)(w, INPUTS)
     np.testing.assert_allclose(times(np.eye(3)[1]), 4.0 * (INPUTS.T @ INPUTS / 7)[1], rtol=1e-10)
-    np.testing.assert_allclose(ad.fisher(lambda w: w[0] * w[1], "gaussian")(np.array([2.0, 3.0])), [[9, 6], [6, 4]])
+    np.testing.assert_allclose(
+        ad.curvature.fisher(lambda w: w[0] * w[1], "gaussian")(np.array([2.0, 3.0])), [[9, 6], [6, 4]]
+    )
 
 
 @pytest.mark.parametrize("targets", ["labels", "rows", "function"])
@@ -154,19 +159,19 @@ def test_empirical_fisher(targets):
     want = gradients[:, :, None] * gradients[:, None, :]
     kind = (lambda z, y: cross_entropy(z[None], y[None])) if targets == "function" else "categorical"
     y = np.eye(4)[LABELS] if targets == "rows" else LABELS
-    found = ad.fisher(network, kind, empirical=True)(PARAMS, INPUTS, y)
+    found = ad.curvature.fisher(network, kind, empirical=True)(PARAMS, INPUTS, y)
     np.testing.assert_allclose(found, want.mean(axis=0), rtol=1e-8, atol=1e-12)
-    found = ad.fisher(network, kind, empirical=True, per_sample=True)(PARAMS, INPUTS, y)
+    found = ad.curvature.fisher(network, kind, empirical=True, per_sample=True)(PARAMS, INPUTS, y)
     np.testing.assert_allclose(found, want, rtol=1e-8, atol=1e-12)
     w = R.normal(size=v.size)
-    found = ad.fisher(network, kind, empirical=True, product=True)(PARAMS, INPUTS, y)(unravel(w))
+    found = ad.curvature.fisher(network, kind, empirical=True, product=True)(PARAMS, INPUTS, y)(unravel(w))
     np.testing.assert_allclose(ad.tree.ravel(found)[0], want.mean(axis=0) @ w, rtol=1e-8)
 
 
 def test_labels_outside_the_categories():
     """They are refused; inside a program, where they are not looked at, the matrix is nan."""
     w, X = np.ones((2, 3)), np.ones((4, 2))
-    fisher = ad.fisher(lambda w, X: X @ w, "categorical", empirical=True)
+    fisher = ad.curvature.fisher(lambda w, X: X @ w, "categorical", empirical=True)
     for labels in ([0, 1, 2, 3], [0, -1, 0, 0]):
         with pytest.raises(ad.errors.InputError, match="Labels of 3 categories are whole numbers from 0 to 2"):
             fisher(w, X, np.array(labels))
@@ -176,25 +181,27 @@ def test_labels_outside_the_categories():
 
 def test_metrics_of_nothing():
     """A function of no numbers, or with none as its result, has an empty metric, or one of zeros."""
-    assert ad.metric(lambda x: x**2)(np.zeros(0)).shape == (0, 0)
-    assert np.array_equal(ad.metric(lambda x: x[:0])(np.ones(2)), np.zeros((2, 2)))
+    assert ad.curvature.pullback_metric(lambda x: x**2)(np.zeros(0)).shape == (0, 0)
+    assert np.array_equal(ad.curvature.pullback_metric(lambda x: x[:0])(np.ones(2)), np.zeros((2, 2)))
 
 
 def test_single_precision_stays():
     """Nothing is promoted."""
     p = ad.tree.map(lambda a: a.astype(np.float32), PARAMS)
     X = INPUTS.astype(np.float32)
-    assert ad.metric(network)(p, X).dtype == np.float32
-    assert ad.gauss_newton(network, lambda z, y: np.mean((z - y) ** 2))(p, X, network(p, X)).dtype == np.float32
+    assert ad.curvature.pullback_metric(network)(p, X).dtype == np.float32
+    assert (
+        ad.curvature.gauss_newton(network, lambda z, y: np.mean((z - y) ** 2))(p, X, network(p, X)).dtype == np.float32
+    )
     for kind in ("gaussian", "bernoulli", "categorical"):
-        assert ad.fisher(network, kind)(p, X).dtype == np.float32
-        assert ad.jit(ad.fisher(network, kind))(p, X).dtype == np.float32
-    assert ad.fisher(network, "softmax", empirical=True)(p, X, LABELS).dtype == np.float32
+        assert ad.curvature.fisher(network, kind)(p, X).dtype == np.float32
+        assert ad.jit(ad.curvature.fisher(network, kind))(p, X).dtype == np.float32
+    assert ad.curvature.fisher(network, "softmax", empirical=True)(p, X, LABELS).dtype == np.float32
 
 
 def test_a_fisher_matrix_is_a_metric_of_the_optimiser():
     """What natural_gradient takes."""
-    fisher = ad.fisher(lambda w: INPUTS @ w, "bernoulli")
+    fisher = ad.curvature.fisher(lambda w: INPUTS @ w, "bernoulli")
     loss = lambda w: np.mean(np.logaddexp(0.0, INPUTS @ w) - (LABELS > 1) * (INPUTS @ w)) + np.sum(w**2)  # noqa: E731
     a = ad.optim.minimize(loss, np.zeros(3), ad.optim.natural_gradient(0.1, metric=fisher))
     b = ad.optim.minimize(
@@ -206,27 +213,27 @@ def test_a_fisher_matrix_is_a_metric_of_the_optimiser():
 def test_refusals_of_matrices():
     """What does not fit is said."""
     with pytest.raises(ad.errors.InputError, match="gauss_newton is called with parameters, inputs and targets, or"):
-        ad.gauss_newton(network, cross_entropy)(PARAMS, INPUTS)
+        ad.curvature.gauss_newton(network, cross_entropy)(PARAMS, INPUTS)
     with pytest.raises(ad.errors.OutputError, match="gauss_newton needs a loss that is one real number"):
-        ad.gauss_newton(network, lambda z, y: z)(PARAMS, INPUTS, LABELS)
+        ad.curvature.gauss_newton(network, lambda z, y: z)(PARAMS, INPUTS, LABELS)
     with pytest.raises(ad.errors.InputError, match="fisher knows the likelihoods gaussian, bernoulli and categorical"):
-        ad.fisher(network, "poisson")
+        ad.curvature.fisher(network, "poisson")
     with pytest.raises(ad.errors.InputError, match="The expectation over targets is known for named likelihoods only"):
-        ad.fisher(network, cross_entropy)
+        ad.curvature.fisher(network, cross_entropy)
     with pytest.raises(ad.errors.InputError, match="The targets do not have the shape of the outputs"):
-        ad.fisher(network, "gaussian", empirical=True)(PARAMS, INPUTS, LABELS)
+        ad.curvature.fisher(network, "gaussian", empirical=True)(PARAMS, INPUTS, LABELS)
     with pytest.raises(ad.errors.InputError, match="needs a model that returns one array of outputs"):
-        ad.fisher(lambda p: (p, p), "gaussian")(np.ones(2))
+        ad.curvature.fisher(lambda p: (p, p), "gaussian")(np.ones(2))
     with pytest.raises(ad.errors.InputError, match="metric is for functions of real numbers"):
-        ad.metric(lambda z: z)(np.ones(2, complex))
+        ad.curvature.pullback_metric(lambda z: z)(np.ones(2, complex))
     with pytest.raises(ad.errors.TangentError, match="do not have the structure"):
-        ad.metric(network, product=True)(PARAMS, INPUTS)(np.ones(3))
+        ad.curvature.pullback_metric(network, product=True)(PARAMS, INPUTS)(np.ones(3))
     with pytest.raises(ad.errors.InputError, match="fisher needs variance, a number above 0 and finite"):
-        ad.fisher(network, "gaussian", variance=0.0)
+        ad.curvature.fisher(network, "gaussian", variance=0.0)
     with pytest.raises(ad.errors.InputError, match="Only Gaussian outputs have a variance of their own"):
-        ad.fisher(network, "categorical", variance=2.0)
+        ad.curvature.fisher(network, "categorical", variance=2.0)
     with pytest.raises(ad.errors.InputError, match="The empirical Fisher matrix needs targets"):
-        ad.fisher(lambda p: p, "gaussian", empirical=True)(np.ones(3))
+        ad.curvature.fisher(lambda p: p, "gaussian", empirical=True)(np.ones(3))
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
@@ -243,10 +250,11 @@ def test_partials_by_sympy(order):
 
     for indices in itertools.combinations_with_replacement(range(3), order):
         want = sympy.diff(expression, *[symbols[i] for i in indices]).subs(dict(zip(symbols, x, strict=True)))
-        np.testing.assert_allclose(ad.partial(f, *indices)(x), float(want), rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(ad.jit(ad.partial(f, 0, 1))(x), ad.hessian(f)(x)[0, 1])
+        np.testing.assert_allclose(ad.curvature.partial_derivative(f, *indices)(x), float(want), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(ad.jit(ad.curvature.partial_derivative(f, 0, 1))(x), ad.hessian(f)(x)[0, 1])
     np.testing.assert_allclose(
-        ad.vmap(ad.partial(f, 0, -1))(np.stack([x, 2 * x])), [ad.hessian(f)(y)[0, 2] for y in (x, 2 * x)]
+        ad.vmap(ad.curvature.partial_derivative(f, 0, -1))(np.stack([x, 2 * x])),
+        [ad.hessian(f)(y)[0, 2] for y in (x, 2 * x)],
     )
 
 
@@ -257,11 +265,11 @@ def test_partials_of_one_number_many_times():
         return np.sin(x[0] * x[1]) * np.exp(x[0])
 
     x = np.array([0.3, 0.7])
-    tensor = ad.taylor_polynomial(f, x, 4).tensor(4)
+    tensor = ad.curvature.taylor_polynomial(f, x, 4).tensor(4)
     for indices in ((0, 0, 0, 0), (0, 1, 0, -1), (1, 0, -2, -2), (1, 1, 1, 1)):
-        np.testing.assert_allclose(ad.partial(f, *indices)(x), tensor[indices], rtol=1e-10)
-        np.testing.assert_allclose(ad.jit(ad.partial(f, *indices))(x), tensor[indices], rtol=1e-10)
-    ramp = ad.jit(ad.partial(lambda x: np.maximum(x[0], 0.0) ** 2, 0, 0))
+        np.testing.assert_allclose(ad.curvature.partial_derivative(f, *indices)(x), tensor[indices], rtol=1e-10)
+        np.testing.assert_allclose(ad.jit(ad.curvature.partial_derivative(f, *indices))(x), tensor[indices], rtol=1e-10)
+    ramp = ad.jit(ad.curvature.partial_derivative(lambda x: np.maximum(x[0], 0.0) ** 2, 0, 0))
     assert [ramp(np.array([t])) for t in (1.0, 0.0, -1.0)] == [2.0, 0.0, 0.0]
 
 
@@ -269,21 +277,21 @@ def test_partials_of_containers_and_kinds():
     """Paths through containers, matrices, numbers, several arguments, vector results."""
     p = {"a": np.array([[1.0, 2.0], [3.0, 4.0]]), "b": 2.0}
     f = lambda p: np.sum(p["a"] ** 3) * p["b"] ** 2  # noqa: E731
-    assert ad.partial(f, ("a", 1, 0), ("b",))(p) == 3.0 * 9.0 * 4.0
-    assert ad.partial(f, "b", "b")(p) == 200.0
-    assert ad.partial(lambda x: x**3, (), ())(2.0) == 12.0
-    assert type(ad.partial(lambda x: x**3, ())(2.0)) is float
-    assert ad.partial(lambda x, y: x**2 * y**3, 1, 0, 1, argnums=(0, 1))(1.0, 2.0) == 24.0
-    np.testing.assert_allclose(ad.partial(lambda x: x**2, 1)(np.arange(3.0)), [0.0, 2.0, 0.0])
-    assert ad.partial(lambda x: np.sum(x**3), 1, 1)(np.ones(3, np.float32)).dtype == np.float32
+    assert ad.curvature.partial_derivative(f, ("a", 1, 0), ("b",))(p) == 3.0 * 9.0 * 4.0
+    assert ad.curvature.partial_derivative(f, "b", "b")(p) == 200.0
+    assert ad.curvature.partial_derivative(lambda x: x**3, (), ())(2.0) == 12.0
+    assert type(ad.curvature.partial_derivative(lambda x: x**3, ())(2.0)) is float
+    assert ad.curvature.partial_derivative(lambda x, y: x**2 * y**3, 1, 0, 1, argnums=(0, 1))(1.0, 2.0) == 24.0
+    np.testing.assert_allclose(ad.curvature.partial_derivative(lambda x: x**2, 1)(np.arange(3.0)), [0.0, 2.0, 0.0])
+    assert ad.curvature.partial_derivative(lambda x: np.sum(x**3), 1, 1)(np.ones(3, np.float32)).dtype == np.float32
     with pytest.raises(ad.errors.InputError, match="The index 3 is not that of a number of the argument"):
-        ad.partial(np.sum, 3)(np.ones(3))
+        ad.curvature.partial_derivative(np.sum, 3)(np.ones(3))
     with pytest.raises(ad.errors.InputError, match="is not that of a number of the argument"):
-        ad.partial(f, ("a", 0))(p)
-    with pytest.raises(ad.errors.InputError, match="partial needs at least one index"):
-        ad.partial(f)
-    with pytest.raises(ad.errors.InputError, match="partial is for functions of real numbers"):
-        ad.partial(np.sum, 0)(np.ones(2, complex))
+        ad.curvature.partial_derivative(f, ("a", 0))(p)
+    with pytest.raises(ad.errors.InputError, match="partial_derivative needs at least one index"):
+        ad.curvature.partial_derivative(f)
+    with pytest.raises(ad.errors.InputError, match="partial_derivative is for functions of real numbers"):
+        ad.curvature.partial_derivative(np.sum, 0)(np.ones(2, complex))
 
 
 def test_per_sample_gradients():

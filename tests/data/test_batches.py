@@ -42,29 +42,29 @@ def test_an_epoch_is_one_pass(n, size, shuffle, drop_last, epoch):
 
 def test_every_loop_is_another_epoch():
     """And `epoch(k)` goes to a certain one, after which loops go on."""
-    parts = data.batches(X, Y, size=4)
+    parts = data.batches(X, Y, batch_size=4)
     first, second = labels(parts), labels(parts)
     assert first != second
-    again = data.batches(X, Y, size=4)
+    again = data.batches(X, Y, batch_size=4)
     assert labels(again.epoch(1)) == second
     assert labels(again) == labels(parts)
     assert labels(again.epoch(0)) == first
-    assert labels(data.batches(X, Y, size=4, shuffle=False)) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+    assert labels(data.batches(X, Y, batch_size=4, shuffle=False)) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
 
 
 def test_without_targets_batches_are_inputs():
     """Arrays, not pairs."""
-    (whole,) = data.batches(X, size=10, shuffle=False)
+    (whole,) = data.batches(X, batch_size=10, shuffle=False)
     np.testing.assert_array_equal(whole, X)
 
 
 def test_containers_of_arrays():
     """Keep their form; lists are data, not containers."""
-    parts = data.batches({"left": X, "right": (X[:, 0], X[:, 1])}, {"y": Y}, size=3, seed=1)
+    parts = data.batches({"left": X, "right": (X[:, 0], X[:, 1])}, {"y": Y}, batch_size=3, seed=1)
     for x, y in parts:
         np.testing.assert_array_equal(x["left"], X[y["y"]])
         np.testing.assert_array_equal(x["right"][1], X[y["y"], 1])
-    (x, y), *_ = data.batches(X.tolist(), Y.tolist(), size=10)
+    (x, y), *_ = data.batches(X.tolist(), Y.tolist(), batch_size=10)
     np.testing.assert_array_equal(x, X[y])
 
 
@@ -80,7 +80,7 @@ def test_memory_maps_are_read_batch_by_batch(tmp_path):
     np.save(tmp_path / "x.npy", X)
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
     for shuffle in (True, False):
-        for x, y in data.batches(mapped, Y, size=3, shuffle=shuffle):
+        for x, y in data.batches(mapped, Y, batch_size=3, shuffle=shuffle):
             assert type(x) is np.ndarray
             np.testing.assert_array_equal(x, X[y])
             ad.jit(np.sum)(x)
@@ -102,7 +102,7 @@ class Read:
 def test_arrays_in_files_are_never_read_whole():
     """Nor are they looked through for nan."""
     read = Read(np.where(X == 3, np.nan, X))
-    for x, y in data.batches(read, Y, size=3):
+    for x, y in data.batches(read, Y, batch_size=3):
         np.testing.assert_array_equal(x, read.array[y])
     assert read.most == 3
 
@@ -110,7 +110,7 @@ def test_arrays_in_files_are_never_read_whole():
 def test_sparse_matrices_are_filled_up():
     """Row by row, in batches."""
     sparse = pytest.importorskip("scipy.sparse").csr_array(X)
-    for x, y in data.batches(sparse, Y, size=3):
+    for x, y in data.batches(sparse, Y, batch_size=3):
         np.testing.assert_array_equal(x, X[y])
 
 
@@ -127,14 +127,14 @@ def chunks(lengths=(3, 1, 4, 2)):
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_streams(shuffle, buffer, drop_last):
     """Chunks of any length become batches of one; each row once; in order if not shuffled."""
-    parts = data.batches(chunks, size=4, shuffle=shuffle, drop_last=drop_last, buffer=buffer)
+    parts = data.batches(chunks, batch_size=4, shuffle=shuffle, drop_last=drop_last, buffer=buffer)
     found = list(parts)
     assert [len(y) for _, y in found] == [4, 4, 2][: 2 if drop_last else 3]
     places = np.concatenate([y for _, y in found])
     assert len(set(places.tolist())) == len(places)
     assert shuffle or places.tolist() == Y[: len(places)].tolist()
     assert all(np.array_equal(x, X[y]) for x, y in found)
-    again = data.batches(chunks, size=4, shuffle=shuffle, drop_last=drop_last, buffer=buffer)
+    again = data.batches(chunks, batch_size=4, shuffle=shuffle, drop_last=drop_last, buffer=buffer)
     assert labels(again) == labels(found)
     assert labels(again) == labels(parts)
     assert labels(parts.epoch(0)) == labels(found)
@@ -147,7 +147,7 @@ def test_an_iterable_of_chunks_is_taken_anew():
         def __iter__(self):
             return chunks()
 
-    parts = data.batches(Loader(), size=4, shuffle=False)
+    parts = data.batches(Loader(), batch_size=4, shuffle=False)
     assert labels(parts) == labels(parts) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
 
 
@@ -160,16 +160,16 @@ def test_a_stream_is_not_read_ahead():
             given.append(1)
             yield X
 
-    parts = iter(data.batches(endless, size=5, buffer=30))
+    parts = iter(data.batches(endless, batch_size=5, buffer=30))
     next(parts)
     assert len(given) == 3
 
 
 def test_streams_of_inputs_alone_and_of_frames():
     """A chunk is a pair, or inputs; a frame is taken as arrays."""
-    (x, *_) = data.batches(iter([X, X]), size=20, shuffle=False)
+    (x, *_) = data.batches(iter([X, X]), batch_size=20, shuffle=False)
     np.testing.assert_array_equal(x, np.concatenate([X, X]))
     pandas = pytest.importorskip("pandas")
-    (x, y), *_ = data.batches(iter([(pandas.DataFrame(X), pandas.Series(Y))]), size=20, shuffle=False)
+    (x, y), *_ = data.batches(iter([(pandas.DataFrame(X), pandas.Series(Y))]), batch_size=20, shuffle=False)
     np.testing.assert_array_equal(x, X)
     np.testing.assert_array_equal(y, Y)

@@ -122,17 +122,17 @@ ERRORS = {
         *NUMBERS,
     ),
     "size 0": (
-        lambda: data.batches(X, size=0),
+        lambda: data.batches(X, batch_size=0),
         ValueError,
-        "size has to be a whole number above 0.",
-        "got size=0",
+        "batch_size has to be a whole number above 0.",
+        "got batch_size=0",
         "32 is usual.",
     ),
     "size of a float": (
-        lambda: data.batches(X, size=2.5),
+        lambda: data.batches(X, batch_size=2.5),
         ValueError,
-        "size has to be a whole number above 0.",
-        "got size=2.5",
+        "batch_size has to be a whole number above 0.",
+        "got batch_size=2.5",
         "32 is usual.",
     ),
     "targets beside a stream": (
@@ -162,18 +162,18 @@ ERRORS = {
         "Look at what the iterable gives.",
     ),
     "a share above 1": (
-        lambda: data.split(X, test=1.5),
+        lambda: data.split(X, test_size=1.5),
         ValueError,
         "split needs at least one example in each part.",
-        "got test=1.5 of 5 examples",
-        "Write a share between 0 and 1, as  test=0.2,  or a number of examples.",
+        "got test_size=1.5 of 5 examples",
+        "Write a share between 0 and 1, as  test_size=0.2,  or a number of examples.",
     ),
     "all in the test set": (
-        lambda: data.split(X, test=5),
+        lambda: data.split(X, test_size=5),
         ValueError,
         "split needs at least one example in each part.",
-        "got test=5 of 5 examples",
-        "Write a share between 0 and 1, as  test=0.2,  or a number of examples.",
+        "got test_size=5 of 5 examples",
+        "Write a share between 0 and 1, as  test_size=0.2,  or a number of examples.",
     ),
     "strata of another length": (
         lambda: data.split(X, stratify=Y[:3]),
@@ -205,7 +205,7 @@ ERRORS = {
         "Look at their source.",
     ),
     "other columns": (
-        lambda: data.standardise(X).apply(np.ones((4, 3))),
+        lambda: data.standardize(X).apply(np.ones((4, 3))),
         ValueError,
         "The data do not have the columns of those that were standardised.",
         "got data of shape (4, 3)",
@@ -259,8 +259,11 @@ def test_large_numbers_are_not_taken_for_infinite():
 def test_names_of_other_libraries():
     """Names and options of others are answered with what does the same here."""
     expected = {
-        "DataLoader": "module 'adjoint.data' has no attribute 'DataLoader': use  data.batches(X, y, size=32)",
-        "standardize": "module 'adjoint.data' has no attribute 'standardize': did you mean  data.standardise?",
+        "DataLoader": "module 'adjoint.data' has no attribute 'DataLoader': use  data.batches(X, y, batch_size=32)",
+        "standardise": (
+            "module 'adjoint.data' has no attribute 'standardise': use  data.standardize(X), then .apply(X)"
+        ),
+        "Standardiser": "module 'adjoint.data' has no attribute 'Standardiser': use  data.Standardizer",
         "nothing_like_it": "module 'adjoint.data' has no attribute 'nothing_like_it'",
     }
     for name, words in expected.items():
@@ -268,12 +271,12 @@ def test_names_of_other_libraries():
             getattr(data, name)
         assert str(error.value) == words
     options = {
-        "batches() got an unexpected keyword argument 'batch_size': use  size=": lambda: data.batches(X, batch_size=2),
-        "split() got an unexpected keyword argument 'test_size': use  test=": lambda: data.split(X, test_size=0.2),
+        "batches() got an unexpected keyword argument 'size': use  batch_size=": lambda: data.batches(X, size=2),
+        "split() got an unexpected keyword argument 'test': use  test_size=": lambda: data.split(X, test=0.2),
     }
     for words, call in options.items():
         with pytest.raises(TypeError) as error:
             call()
         assert str(error.value) == words
-    with pytest.raises(AttributeError, match=r"^'Standardiser' object has no attribute 'transform': use  .apply\(X\)$"):
-        data.standardise(X).transform(X)
+    with pytest.raises(AttributeError, match=r"^'Standardizer' object has no attribute 'transform': use  .apply\(X\)$"):
+        data.standardize(X).transform(X)

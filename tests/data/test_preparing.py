@@ -27,12 +27,12 @@ def test_split_is_a_partition(n, test, seed):
     if held == n:
         return
     x = R.normal(size=(n, 2))
-    x_train, x_test, train, tested = data.split(x, np.arange(n), test=test, seed=seed)
+    x_train, x_test, train, tested = data.split(x, np.arange(n), test_size=test, seed=seed)
     assert len(tested) == held
     assert sorted([*train, *tested]) == list(range(n))
     np.testing.assert_array_equal(x[train], x_train)
     np.testing.assert_array_equal(x[tested], x_test)
-    np.testing.assert_array_equal(data.split(np.arange(n), test=held, seed=seed)[1], tested)
+    np.testing.assert_array_equal(data.split(np.arange(n), test_size=held, seed=seed)[1], tested)
 
 
 @settings(max_examples=50, deadline=None)
@@ -43,7 +43,7 @@ def test_split_by_labels_keeps_their_shares(labels, test):
     held = int(np.ceil(test * len(labels)))
     if held == len(labels):
         return
-    train, tested = data.split(np.arange(len(labels)), test=test, stratify=labels)
+    train, tested = data.split(np.arange(len(labels)), test_size=test, stratify=labels)
     assert sorted([*train, *tested]) == list(range(len(labels)))
     wanted = np.bincount(labels, minlength=4) * held / len(labels)
     assert (np.abs(np.bincount(labels[tested], minlength=4) - wanted) < 1).all()
@@ -51,7 +51,7 @@ def test_split_by_labels_keeps_their_shares(labels, test):
 
 def test_split_of_containers_and_texts_as_strata():
     """Whatever can be compared is a label to stratify by."""
-    parts = data.split({"a": X}, test=0.5, stratify=np.array(["no", "yes"] * 25))
+    parts = data.split({"a": X}, test_size=0.5, stratify=np.array(["no", "yes"] * 25))
     assert [len(part["a"]) for part in parts] == [25, 25]
 
 
@@ -73,31 +73,31 @@ def test_class_weights_are_balanced():
     assert data.class_weights(labels)[labels].mean() == pytest.approx(1)
 
 
-def test_standardise():
+def test_standardize():
     """As scikit-learn's; fitted once and applied to others; undone."""
-    standard, want = data.standardise(X[:40]), StandardScaler().fit(X[:40])
+    standard, want = data.standardize(X[:40]), StandardScaler().fit(X[:40])
     np.testing.assert_allclose(standard.apply(X[40:]), want.transform(X[40:]))
     np.testing.assert_allclose(standard.undo(standard.apply(X)), X)
-    single = data.standardise(np.float32(X))
+    single = data.standardize(np.float32(X))
     assert single.apply(np.float32(X)).dtype == single.mean.dtype == np.float32
     assert standard.apply(np.float32(X)).dtype == np.float32
     np.testing.assert_allclose(ad.jit(standard.apply)(X), standard.apply(X))
     np.testing.assert_allclose(ad.jit(lambda s, x: s.apply(x))(standard, X), standard.apply(X))
 
 
-def test_standardise_constant_columns_and_integers():
+def test_standardize_constant_columns_and_integers():
     """A constant column becomes 0, and stays exactly so; integers become floats."""
     x = np.stack([np.full(7, 0.1), np.arange(7.0)], axis=1)
-    found = data.standardise(x)
+    found = data.standardize(x)
     assert (found.apply(x)[:, 0] == 0).all()
     assert found.scale[0] == 1
-    assert data.standardise(np.arange(6).reshape(3, 2)).apply(np.arange(6).reshape(3, 2)).dtype == np.float64
+    assert data.standardize(np.arange(6).reshape(3, 2)).apply(np.arange(6).reshape(3, 2)).dtype == np.float64
 
 
-def test_standardise_channels():
+def test_standardize_channels():
     """Means over several axes: one for each channel of a picture."""
     images = R.normal(size=(5, 4, 4, 3)) + np.array([1.0, 2.0, 3.0])
-    found = data.standardise(images, axis=(0, 1, 2))
+    found = data.standardize(images, axis=(0, 1, 2))
     np.testing.assert_allclose(found.mean, images.mean((0, 1, 2)))
     np.testing.assert_allclose(found.apply(images).std((0, 1, 2)), 1)
     np.testing.assert_allclose(found.undo(found.apply(images)), images)
@@ -121,10 +121,10 @@ def test_frames_are_arrays(library):
     assert data.as_arrays(frame["a"]).dtype == np.int64
     missing = frame_of(library, {"a": [1, None, 3], "b": [0.5, 1.5, None]})
     np.testing.assert_array_equal(data.as_arrays(missing), [[1, 0.5], [np.nan, 1.5], [3, np.nan]])
-    parts = list(data.batches(frame, frame["a"], size=2))
+    parts = list(data.batches(frame, frame["a"], batch_size=2))
     assert [x.shape for x, _ in parts] == [(2, 3), (1, 3)]
     assert all((x[:, 0] == y).all() for x, y in parts)
-    assert [len(part) for part in data.split(frame, frame["a"], test=1)] == [2, 1, 2, 1]
+    assert [len(part) for part in data.split(frame, frame["a"], test_size=1)] == [2, 1, 2, 1]
 
 
 def test_lazy_frames_are_collected():

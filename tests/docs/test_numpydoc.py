@@ -18,8 +18,8 @@ from adjoint.transforms.custom import CustomRule
 from adjoint.transforms.jit.jit import Jitted
 
 MODULES = (
-    ad, adjoint.scipy.optimize, ad.data, ad.debug, ad.implicit, ad.losses, ad.nn, ad.nn.init, ad.numerical,
-    ad.optim, ad.optim.schedule, ad.optim.stop, ad.random, ad.testing, ad.tree,
+    ad, adjoint.scipy.optimize, ad.config, ad.curvature, ad.data, ad.debug, ad.implicit, ad.losses, ad.nn,
+    ad.nn.init, ad.numerical, ad.optim, ad.optim.schedule, ad.optim.stop, ad.random, ad.sparse, ad.testing, ad.tree,
 )  # fmt: skip
 FOR_THE_LIBRARY = {"switched", "on_plain", "derived", "drop"}
 """Methods of jitted functions that other parts of the library call."""
@@ -34,7 +34,7 @@ METHODS = [
         Symbolic,
         ad.testing.Case,
         ad.data.Batches,
-        ad.data.Standardiser,
+        ad.data.Standardizer,
     )
     for name, method in vars(kind).items()
     if inspect.isfunction(method) and not name.startswith("_") and name not in FOR_THE_LIBRARY

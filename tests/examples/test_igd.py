@@ -34,22 +34,22 @@ def test_example(run, tmp_path):
 
 @pytest.mark.parametrize("sizes", [[3, 2], [2, 4, 2], [2, 8, 8, 3], [4, 5, 7, 6, 2]])
 @pytest.mark.parametrize(
-    ("loss", "regulariser", "lam"),
+    ("loss", "regularizer", "lam"),
     [(SQUARED, losses.l2(1.0), 0.0), (SQUARED, losses.l1(1.0), 0.3), (CROSS_ENTROPY, losses.l2(1.0), 0.1)],
     ids=["squared", "squared-l1", "cross-entropy-l2"],
 )
-def test_same_bits(example, sizes, loss, regulariser, lam):
+def test_same_bits(example, sizes, loss, regularizer, lam):
     """Any depth, loss, regulariser and lambda: the weights are equal, bit for bit."""
     igd = example("igd")
     X, C = examples(sizes[0], sizes[-1])
     W, n = weights(sizes), len(X)
-    by_hand = igd["igd"](list(zip(X, C, strict=True)), W, 0.05, loss, regulariser, lam, lambda D, y, t: t == 5)
+    by_hand = igd["igd"](list(zip(X, C, strict=True)), W, 0.05, loss, regularizer, lam, lambda D, y, t: t == 5)
     fit = ad.train(
         nn.Function(igd["network"], W),
         lambda y, c: loss(c - y),
         (X, C),
         optim.sgd(0.05),
-        regulariser=lambda W: lam / n * regulariser(W),
+        regularizer=lambda W: lam / n * regularizer(W),
         epochs=5,
         batch_size=1,
         shuffle=False,
@@ -74,7 +74,7 @@ def test_layers_of_the_library(example):
         lambda y, c: SQUARED(c - y),
         (X, C),
         optim.sgd(0.05),
-        regulariser=losses.l2(0.1 / len(X)),
+        regularizer=losses.l2(0.1 / len(X)),
         epochs=5,
         batch_size=1,
         shuffle=False,

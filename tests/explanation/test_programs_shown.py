@@ -124,7 +124,7 @@ def test_every_step_is_somewhere(fun, change):
             assert set(step.args) <= known
             known.update(step.outs)
         made |= known
-    program = lowered.optimised
+    program = lowered.optimized
     used = {*program.outputs, *[a for step in program.steps for a in step.args]}
     missing = [step for step in program.steps if not made.issuperset(used.intersection(step.outs))]
     assert {step.primitive.name for step in missing} <= REWRITTEN

@@ -274,7 +274,7 @@ def test_lower_and_stats():
     f = ad.jit(lambda x: np.sum(np.sin(x) * np.sin(x)) + 0 * np.sum(np.cos(x) > 2) if x[0] > 0 else x[0])
     lowered = f.lower(X)
     assert str(lowered.program).count(" = sin(") == 2
-    assert str(lowered.optimised).count(" = sin(") == 1
+    assert str(lowered.optimized).count(" = sin(") == 1
     assert "guard" in str(lowered)
     assert "as recorded" in str(lowered)
     assert lowered.assembly is None or len(lowered.assembly) > 100

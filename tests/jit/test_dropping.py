@@ -147,12 +147,12 @@ def test_clearing_frees_the_code():
     """Memory maps are as many as before, whatever was recorded."""
     f, g = ad.jit(sines), ad.grad(ad.jit(lambda a, x: np.sum(np.sin(x) * a)))
     f(np.ones(1)), g(1.0, np.ones(1))
-    ad.clear_caches()
+    ad.config.clear_caches()
     before = len(MAPS.read_text().splitlines())
     for n in range(1, 7):
         f(np.ones(n)), g(1.0, np.ones(n))
     assert len(MAPS.read_text().splitlines()) > before + 30
-    ad.clear_caches()
+    ad.config.clear_caches()
     assert len(MAPS.read_text().splitlines()) < before + 10
 
 
@@ -222,8 +222,8 @@ def clear():
     draw = random.Random(0)
     while time.monotonic() < end:
         time.sleep(draw.random() * 0.1)
-        ad.clear_caches() if draw.random() < 0.3 else draw.choice(jitted[:4]).clear()
-        with ad.disable_jit():
+        ad.config.clear_caches() if draw.random() < 0.3 else draw.choice(jitted[:4]).clear()
+        with ad.config.disable_jit():
             pass
 
 threads = [threading.Thread(target=call, args=(n,)) for n in range(5)] + [threading.Thread(target=clear)]

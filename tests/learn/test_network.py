@@ -169,7 +169,7 @@ def test_a_penalty_of_ones_own():
     """A normal prior on the weights is alpha: 1 / sigma^2."""
     X, y = iris()
     prior = losses.gaussian_prior(0.5, n=150, only="*weight")
-    one = MLPC((5,), max_iter=20, alpha=0.0, regulariser=prior, random_state=0).fit(X, y)
+    one = MLPC((5,), max_iter=20, alpha=0.0, regularizer=prior, random_state=0).fit(X, y)
     np.testing.assert_allclose(
         one.model_(X), MLPC((5,), max_iter=20, alpha=4.0, random_state=0).fit(X, y).model_(X), rtol=1e-9
     )

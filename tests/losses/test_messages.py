@@ -391,6 +391,8 @@ def test_names_of_other_libraries():
         "mse": "module 'adjoint.losses' has no attribute 'mse': use  losses.squared",
         "CrossEntropyLoss": "module 'adjoint.losses' has no attribute 'CrossEntropyLoss': "
         "use  losses.cross_entropy, a function: no brackets",
+        "generalisation_gap": "module 'adjoint.losses' has no attribute 'generalisation_gap': "
+        "use  losses.generalization_gap",
         "hinje": "module 'adjoint.losses' has no attribute 'hinje': did you mean  losses.hinge?",
         "nothing_like_it": "module 'adjoint.losses' has no attribute 'nothing_like_it'",
     }

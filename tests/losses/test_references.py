@@ -135,7 +135,7 @@ def test_risk():
     """The mean loss, and by how much it is larger on other data."""
     w = R.normal(size=K)
     train, test = (Z[:20], Y[:20]), (Z[20:], Y[20:])
-    gap = losses.generalisation_gap(lambda x: x @ w, losses.squared, train, test)
+    gap = losses.generalization_gap(lambda x: x @ w, losses.squared, train, test)
     want = np.mean((Z[20:] @ w - Y[20:]) ** 2) - np.mean((Z[:20] @ w - Y[:20]) ** 2)
     np.testing.assert_allclose(gap, want)
 

@@ -64,7 +64,7 @@ def at(x: Any) -> Callable[[Any], Any]:
 
 def stepped(optimizer: Any) -> Any:
     """One step of an optimiser."""
-    if optim.looks_ahead(optimizer):
+    if optim.needs_function(optimizer):
         return optim.minimize(square, V, optimizer, max_steps=2, jit=False)
     return optimizer.update(V, optimizer.init(V), V, value=1.0)
 
@@ -93,7 +93,7 @@ def _transforms() -> dict[str, Call]:
         "grad": Call(ad.grad, {"fun": square, **COMMON}, then=at(V)),
         "grad.x": Call(lambda x: ad.grad(square)(x), {"x": V}),
         "value_and_grad": Call(ad.value_and_grad, {"fun": square, **COMMON}, then=at(V)),
-        "jacobian": Call(ad.jacobian, jac, then=at(V)),
+        "jacobian": Call(ad.jacobian, {**jac, "mode": "auto"}, then=at(V)),
         "jacfwd": Call(ad.jacfwd, jac, then=at(V)),
         "jacrev": Call(ad.jacrev, jac, then=at(V)),
         "hessian": Call(ad.hessian, {"fun": square, **JACOBIAN}, then=at(V)),
@@ -119,29 +119,35 @@ def _transforms() -> dict[str, Call]:
         "custom_rule": Call(
             ad.custom_rule, {"fun": np.sin, "jvp": lambda p, t: (np.sin(p[0]), t[0]), "vjp": None}, then=at(V)
         ),
-        "classify": Call(ad.classify, {"fun": square, "x": V * 0.0, "tolerance": None}),
-        "is_convex_between": Call(
-            ad.is_convex_between, {"fun": square, "a": V, "b": -V, "points": 5, "tolerance": None}
+        "curvature.classify": Call(ad.curvature.classify, {"fun": square, "x": V * 0.0, "tolerance": None}),
+        "curvature.is_convex_between": Call(
+            ad.curvature.is_convex_between, {"fun": square, "a": V, "b": -V, "points": 5, "tolerance": None}
         ),
-        "hessian_diagonal": Call(
-            ad.hessian_diagonal, {"fun": square, "argnums": 0, "chunk_size": None}, then=at(V)
+        "curvature.hessian_diagonal": Call(
+            ad.curvature.hessian_diagonal, {"fun": square, "argnums": 0, "chunk_size": None}, then=at(V)
         ),
-        "laplacian": Call(
-            ad.laplacian, {"fun": square, "argnums": 0, "probes": 2, "key": KEY, "chunk_size": None}, then=at(V)
+        "curvature.laplacian": Call(
+            ad.curvature.laplacian,
+            {"fun": square, "argnums": 0, "probes": 2, "key": KEY, "chunk_size": None},
+            then=at(V),
         ),
-        "fisher": Call(
-            ad.fisher,
+        "curvature.fisher": Call(
+            ad.curvature.fisher,
             {
                 "model": lambda w: X @ w, "likelihood": "gaussian", "empirical": False, "per_sample": False,
                 "variance": 1.0, "product": False,
             },
             then=at(V[:2]),
         ),
-        "gauss_newton": Call(
-            ad.gauss_newton, {"model": lambda w: X @ w, "loss": square, "product": False}, then=at(V[:2])
+        "curvature.gauss_newton": Call(
+            ad.curvature.gauss_newton, {"model": lambda w: X @ w, "loss": square, "product": False}, then=at(V[:2])
         ),
-        "metric": Call(ad.metric, {"fun": np.sin, "argnums": 0, "product": False}, then=at(V)),
-        "partial": Call(ad.partial, {"fun": square, "argnums": 0}, rest=(0,), then=at(V), after="fun"),
+        "curvature.pullback_metric": Call(
+            ad.curvature.pullback_metric, {"fun": np.sin, "argnums": 0, "product": False}, then=at(V)
+        ),
+        "curvature.partial_derivative": Call(
+            ad.curvature.partial_derivative, {"fun": square, "argnums": 0}, rest=(0,), then=at(V), after="fun"
+        ),
         "per_sample_grad": Call(
             ad.per_sample_grad,
             {
@@ -150,12 +156,12 @@ def _transforms() -> dict[str, Call]:
             },
             then=lambda made: made(V[:2], X),
         ),
-        "sparsity": Call(ad.sparsity, {"fun": np.sin, "argnums": 0}, then=at(V)),
-        "hessian_sparsity": Call(ad.hessian_sparsity, {"fun": square, "argnums": 0}, then=at(V)),
-        "sparse_jacobian": Call(ad.sparse_jacobian, {"fun": np.sin, "argnums": 0, "pattern": None}, then=at(V)),
-        "sparse_hessian": Call(ad.sparse_hessian, {"fun": square, "argnums": 0, "pattern": None}, then=at(V)),
+        "sparse.sparsity": Call(ad.sparse.sparsity, {"fun": np.sin, "argnums": 0}, then=at(V)),
+        "sparse.hessian_sparsity": Call(ad.sparse.hessian_sparsity, {"fun": square, "argnums": 0}, then=at(V)),
+        "sparse.jacobian": Call(ad.sparse.jacobian, {"fun": np.sin, "argnums": 0, "pattern": None}, then=at(V)),
+        "sparse.hessian": Call(ad.sparse.hessian, {"fun": square, "argnums": 0, "pattern": None}, then=at(V)),
         "taylor": Call(ad.taylor, {"fun": np.sin, "x0": 0.3, "order": 3, "direction": None}),
-        "taylor_polynomial": Call(ad.taylor_polynomial, {"fun": square, "x0": V, "order": 2}),
+        "curvature.taylor_polynomial": Call(ad.curvature.taylor_polynomial, {"fun": square, "x0": V, "order": 2}),
         "explain": Call(
             ad.explain,
             {
@@ -164,8 +170,10 @@ def _transforms() -> dict[str, Call]:
             },
             then=lambda made: str(made(V)),
         ),
-        "find_nan": Call(ad.find_nan, {"fun": square}, then=at(V)),
-        "health": Call(ad.health, {"fun": square, "argnums": 0, "vanishing": 1e-3, "exploding": 1e3}, then=at(V)),
+        "debug.find_nan": Call(ad.debug.find_nan, {"fun": square}, then=at(V)),
+        "debug.health": Call(
+            ad.debug.health, {"fun": square, "argnums": 0, "vanishing": 1e-3, "exploding": 1e3}, then=at(V)
+        ),
         "numerical.grad": Call(
             ad.numerical.grad,
             {"fun": square, "argnums": 0, "method": "central", "step": None, "error": False},
@@ -236,7 +244,7 @@ def _data() -> dict[str, Call]:
         "data.batches": Call(
             data.batches,
             {
-                "X": X, "y": Y, "size": 2, "shuffle": True, "seed": 0, "drop_last": False, "buffer": None,
+                "X": X, "y": Y, "batch_size": 2, "shuffle": True, "seed": 0, "drop_last": False, "buffer": None,
                 "checked": True,
             },
             then=lambda made: [batch for batch, _ in zip(made, range(9), strict=False)],
@@ -245,8 +253,8 @@ def _data() -> dict[str, Call]:
         "data.class_weights": Call(data.class_weights, {"labels": Y, "classes": 2}),
         "data.one_hot": Call(data.one_hot, {"labels": Y, "classes": 2, "dtype": float}),
         "data.order": Call(data.order, {"n": 5, "seed": 0, "epoch": 0}),
-        "data.split": Call(data.split, {"X": X, "y": Y, "test": 0.5, "seed": 0, "stratify": None}),
-        "data.standardise": Call(data.standardise, {"X": X, "axis": 0}),
+        "data.split": Call(data.split, {"X": X, "y": Y, "test_size": 0.5, "seed": 0, "stratify": None}),
+        "data.standardize": Call(data.standardize, {"X": X, "axis": 0}),
     }  # fmt: skip
 
 
@@ -281,8 +289,8 @@ def _losses() -> dict[str, Call]:
         "losses.empirical_risk": Call(
             losses.empirical_risk, {"model": lambda x: x @ V[:2], "loss": losses.squared, "X": X, "y": pair[1]}
         ),
-        "losses.generalisation_gap": Call(
-            losses.generalisation_gap,
+        "losses.generalization_gap": Call(
+            losses.generalization_gap,
             {"model": lambda x: x @ V[:2], "loss": losses.squared, "train": pair, "test": pair},
         ),
         "losses.check_labels": Call(losses.check_labels, {"labels": Y, "classes": 2}),
@@ -377,7 +385,7 @@ def _layers() -> dict[str, Call]:
             ad.train,
             {
                 "model": dense(), "loss": losses.cross_entropy, "data": (X, Y), "optimizer": optim.sgd(0.1),
-                "epochs": 1, "batch_size": 2, "seed": 0, "validation": (X, Y), "metrics": {}, "regulariser": None,
+                "epochs": 1, "batch_size": 2, "seed": 0, "validation": (X, Y), "metrics": {}, "regularizer": None,
                 "freeze": (), "sample_weight": None, "class_weight": None, "shuffle": True, "drop_last": False,
                 "accumulate": 1, "clip_per_sample": None, "patience": None, "callbacks": (), "checkpoint": None,
                 "progress": False,
@@ -407,7 +415,7 @@ def _optimisers() -> dict[str, Call]:
         "optim.levenberg_marquardt": Call(optim.levenberg_marquardt, {"damping": 1e-3}),
         "optim.is_descent": Call(optim.is_descent, {"gradient": V, "step": -V}),
         "optim.lbfgs": Call(optim.lbfgs, {"memory": 10, "c1": 1e-4, "c2": 0.9}, then=stepped),
-        "optim.looks_ahead": Call(optim.looks_ahead, {"optimizer": optim.sgd(0.1)}),
+        "optim.needs_function": Call(optim.needs_function, {"optimizer": optim.sgd(0.1)}),
         "optim.minimize": Call(
             optim.minimize,
             {
@@ -477,8 +485,8 @@ def _draws() -> dict[str, Call]:
 def _tools() -> dict[str, Call]:
     tree = ad.tree
     return {
-        "set_threads": Call(ad.set_threads, {"n": None}),
-        "set_cache": Call(ad.set_cache, {"folder": None}),
+        "config.set_threads": Call(ad.config.set_threads, {"n": None}),
+        "config.set_cache": Call(ad.config.set_cache, {"folder": None}),
         "block": Call(ad.block, {"name": "part"}),
         "debug.print": Call(ad.debug.print, {"text": "x"}),
         "debug.callback": Call(ad.debug.callback, {"function": lambda: None}),

@@ -67,7 +67,7 @@ def test_what_was_got_is_named(name):
 
 def test_errors_of_numpy_are_the_cause_of_ours():
     """Where the argument is not of its kind, that is what is said."""
-    error = failed(lambda: ad.fisher(np.sin, ["gaussian"]))
+    error = failed(lambda: ad.curvature.fisher(np.sin, ["gaussian"]))
     assert isinstance(error, ad.errors.ArgumentError)
     assert str(error).startswith("fisher needs likelihood, a text or a function.")
     assert isinstance(error.__cause__, TypeError)

@@ -48,7 +48,7 @@ class Hidden:
     weight: np.ndarray
 
     def __init__(self, width):
-        nn.fill(self, weight=np.ones(width), inner=nn.Dense(width, 1, key=0))
+        nn.set_fields(self, weight=np.ones(width), inner=nn.Dense(width, 1, key=0))
 
 
 class Plain:
@@ -108,7 +108,7 @@ ERRORS = {
         lambda: Assigning(3),
         "A layer does not change, so Assigning cannot set its fields one by one.",
         "got cannot assign to field 'weight'",
-        "Write  nn.fill(self, weight=..., bias=...)  in  __init__.",
+        "Write  nn.set_fields(self, weight=..., bias=...)  in  __init__.",
     ),
     "a field that is not there": (
         lambda: Hidden(3),
@@ -395,6 +395,7 @@ ATTRIBUTES = {
     "Densee": ": did you mean  nn.Dense?",
     "CrossEntropyLoss": ": use  losses.cross_entropy, a function: no brackets",
     "num_parameters": ": use  nn.count_parameters(model)",
+    "fill": ": use  nn.set_fields",
     "init.kaiming_normal_": ": use  nn.init.he_normal",
     "nothing_like_it": "",
 }

@@ -239,6 +239,14 @@ def test_options_of_other_libraries(name):
     assert str(error.value) == expected
 
 
+@pytest.mark.parametrize(("old", "new"), [("reused", "optim.cached"), ("looks_ahead", "optim.needs_function")])
+def test_names_that_were_others(old, new):
+    """Are answered with today's."""
+    with pytest.raises(AttributeError) as error:
+        getattr(optim, old)
+    assert str(error.value) == f"module 'adjoint.optim' has no attribute {old!r}: use  {new}"
+
+
 def test_steps_in_place():
     """An optimiser changes nothing: what is written instead."""
     assert repr(optim.adam(1e-3)) == "<optimiser adam>"

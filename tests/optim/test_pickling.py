@@ -45,7 +45,7 @@ def test_those_that_look_at_the_function(optimizer):
     """Line searches and Newton's method too."""
     again = pickle.loads(pickle.dumps(optimizer))
     assert repr(again) == repr(copy.deepcopy(optimizer)) == repr(optimizer)
-    assert optim.looks_ahead(again) == optim.looks_ahead(optimizer)
+    assert optim.needs_function(again) == optim.needs_function(optimizer)
 
 
 def nothing(params):

@@ -141,7 +141,7 @@ def trained(key, w, steps, loop):
 def test_inside_loops(loop):
     """One loop of machine code, equal to the steps one by one; in batches and in derivatives too."""
     w = np.linspace(-1.0, 1.0, 8)
-    with ad.disable_jit():
+    with ad.config.disable_jit():
         want = trained(KEY, w, 5, loop)
     np.testing.assert_allclose(compiled(lambda k, w: trained(k, w, 5, loop), KEY, w)(KEY, w), want, rtol=1e-13)
     each = ad.vmap(lambda k: trained(k, w, 5, loop))

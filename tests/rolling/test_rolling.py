@@ -191,7 +191,7 @@ def test_stats_count_every_decision():
 
 def test_the_program_is_readable():
     """`lower` shows the loop with its body."""
-    text = str(ad.jit(numbers).lower(POINT).optimised)
+    text = str(ad.jit(numbers).lower(POINT).optimized)
     assert ", 60 times  # the same: " in text
     assert "        v" in text
     assert text.count("sin(") == 1

@@ -1,4 +1,4 @@
-"""Tools to look inside: `ad.debug`, `ad.disable_jit`, `ad.clear_caches`, `ad.eval_shape`."""
+"""Tools to look inside: `ad.debug`, `ad.config.disable_jit`, `ad.config.clear_caches`, `ad.eval_shape`."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def test_disable_jit():
 
     g = ad.jit(f)
     x = np.array([1.0, 2.0])
-    with ad.disable_jit():
+    with ad.config.disable_jit():
         assert g(x) == 3.0
         assert len(seen) == 3
         assert ad.grad(lambda x: ad.cond(x > 0, np.sin, np.cos, x))(1.0) == np.cos(1.0)
@@ -197,7 +197,7 @@ def test_disable_jit():
         )
     h = ad.jit(lambda x: 2 * x)
     h(1.0)
-    with pytest.raises(TypeError), ad.disable_jit():
+    with pytest.raises(TypeError), ad.config.disable_jit():
         h("text", h(2.0))
     assert h(3.0) == 6.0
     assert h.stats()["recordings"] == 1
@@ -212,7 +212,7 @@ def test_clear_caches():
         assert f(np.arange(3.0)) == 3.0
         assert f(np.arange(4.0)) == 6.0
         assert f.stats()["recordings"] == 2
-        ad.clear_caches()
+        ad.config.clear_caches()
         assert f.stats()["recordings"] == 0
 
 

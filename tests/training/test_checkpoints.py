@@ -21,7 +21,7 @@ SEQUENCE = {"model": "nn.Sequential(nn.Dense(2, 1, key=0), nn.tanh)"}
 NET = {"model": "Net(np.full((2, 1), 0.3), 2.0)"}
 MAPPED = {"data": "(np.load(path.parent / 'x.npy', mmap_mode='r'), Y)"}
 STREAM = {"data": "Stream(8)"}
-BATCHES = {"data": "data.batches(lambda: ((X[k::3], Y[k::3]) for k in range(3)), size=8)"}
+BATCHES = {"data": "data.batches(lambda: ((X[k::3], Y[k::3]) for k in range(3)), batch_size=8)"}
 LAMBDA = {"loss": "lambda z, y: np.mean((z - y) ** 2)"}
 VALIDATION = {"validation": "(X[:6], Y[:6])", "patience": "9", "metrics": "{'size': lambda z, y: np.mean(abs(z))}"}
 OWN = {"optimizer": "optim.Optimizer(lambda p: (), lambda g, s, p=None, **c: (ad.tree.map(lambda g: -0.1 * g, g), s))"}
@@ -46,9 +46,9 @@ ROWS = [
     ({"model": FUNCTION.format("x @ p['w']")}, {"model": FUNCTION.format("x @ (p['w'] * 2)")}, "model.predict"),
     (NET, {"CALL": "x @ (self.w * self.power)"}, "model.class.__call__"),
     (NET, {"model": NET["model"].replace("2.0", "3.0")}, "model.power"),
-    ({"regulariser": "losses.l2(1e-3)"}, {"regulariser": "losses.l2(1e-2)"}, "regulariser.strength"),
-    ({"regulariser": "losses.l2(1e-3)"}, {"regulariser": "losses.l1(1e-3)"}, "regulariser"),
-    ({}, {"regulariser": "losses.l2(1e-3)"}, "regulariser"),
+    ({"regularizer": "losses.l2(1e-3)"}, {"regularizer": "losses.l2(1e-2)"}, "regularizer.strength"),
+    ({"regularizer": "losses.l2(1e-3)"}, {"regularizer": "losses.l1(1e-3)"}, "regularizer"),
+    ({}, {"regularizer": "losses.l2(1e-3)"}, "regularizer"),
     ({}, {"clip_per_sample": "1.0"}, "clip_per_sample"),
     ({}, {"optimizer": "optim.adam(0.01, beta1=0.8)"}, "optimizer.beta1"),
     ({}, {"optimizer": "optim.sgd(0.01)"}, "optimizer"),

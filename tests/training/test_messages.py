@@ -150,17 +150,17 @@ REFUSED = {
     "a list of batches": (
         lambda: classify(list(once()), ADAM),
         PAIR,
-        "For a list of batches write  data.batches(lambda: iter(batches), size=32).",
+        "For a list of batches write  data.batches(lambda: iter(batches), batch_size=32).",
     ),
     "a function that gives batches": (
         lambda: classify(once, ADAM),
         PAIR,
-        "For a function that returns an iterator of batches write  data.batches(f, size=32).",
+        "For a function that returns an iterator of batches write  data.batches(f, batch_size=32).",
     ),
     "an iterator": (
         lambda: classify(once(), ADAM),
         "An iterator can be gone through once, so it gives one epoch.",
-        "Pass what can be iterated over again, as  data.batches(lambda: read(path), size=32).",
+        "Pass what can be iterated over again, as  data.batches(lambda: read(path), batch_size=32).",
     ),
     "batches to validate with": (
         lambda: classify((X, Y), ADAM, validation=once()),
@@ -299,7 +299,7 @@ def test_branches_on_values():
     model = nn.Function(predict, {"w": np.ones(3)})
     fit = train(model, losses.squared, (X, LINE), optim.sgd(0.01), epochs=1, batch_size=5)
     w = np.ones(3)
-    for x, y in data.batches(X, LINE, size=5, seed=0):
+    for x, y in data.batches(X, LINE, batch_size=5, seed=0):
         w = w - 0.01 * ad.grad(lambda w, x=x, y=y: losses.squared(predict({"w": w}, x), y))(w)
     np.testing.assert_allclose(fit.model.params["w"], w, rtol=1e-12)
 
@@ -332,6 +332,9 @@ def test_names_of_other_libraries():
     expected = {
         "train() got an unexpected keyword argument 'num_epochs': use  epochs=": lambda: classify(
             (X, Y), ADAM, num_epochs=3
+        ),
+        "train() got an unexpected keyword argument 'regulariser': use  regularizer=": lambda: classify(
+            (X, Y), ADAM, regulariser=losses.l2(0.1)
         ),
         "'Fit' object has no attribute 'predict_proba': use  nn.softmax(fit.model(X))": lambda: fit.predict_proba(X),
         "'Fit' object has no attribute 'nothing'": lambda: fit.nothing,

@@ -50,8 +50,8 @@ def test_anything_else():
         loss_of(loss=losses.absolute),
         loss_of(loss=functools.partial(losses.huber, delta=0.1)),
         loss_of(model=nn.MLP([1, 4, 1], activation="tanh", key=0)),
-        loss_of(regulariser=losses.l2(0.1)),
-        loss_of(regulariser=losses.l2(0.2)),
+        loss_of(regularizer=losses.l2(0.1)),
+        loss_of(regularizer=losses.l2(0.2)),
         loss_of(freeze="*.bias"),
     ]
     assert len(set(found)) == len(found) == len(reuse.KEPT)

@@ -69,7 +69,7 @@ def test_numbers_are_the_same_in_every_run():
     first = train(network(dropout=0.3), losses.cross_entropy, (X, Y), optim.adam(0.01), epochs=3, batch_size=8)
     train(network(), losses.cross_entropy, (X, Y), optim.sgd(0.01), epochs=1)
     second = train(network(dropout=0.3), losses.cross_entropy, (X, Y), optim.adam(0.01), epochs=3, batch_size=8)
-    ad.clear_caches()
+    ad.config.clear_caches()
     third = train(network(dropout=0.3), losses.cross_entropy, (X, Y), optim.adam(0.01), epochs=3, batch_size=8)
     same(first.model, second.model)
     same(first.model, third.model)
@@ -80,7 +80,9 @@ def test_numbers_are_the_same_in_every_run():
 def test_arrays_and_batches_of_them_are_the_same():
     """An iterable of batches gives the steps that the arrays give, and so does a generator of them."""
     whole = train(network(), losses.cross_entropy, (X, Y), optim.adam(0.01), epochs=3, batch_size=10, seed=2)
-    parts = train(network(), losses.cross_entropy, data.batches(X, Y, size=10, seed=2), optim.adam(0.01), epochs=3)
+    parts = train(
+        network(), losses.cross_entropy, data.batches(X, Y, batch_size=10, seed=2), optim.adam(0.01), epochs=3
+    )
     same(whole.model, parts.model)
 
 
@@ -217,7 +219,7 @@ def test_penalty():
     """Ridge regression, against its closed form: mean square + strength * |w|^2."""
     model = nn.Function(lambda p, x: x @ p["w"], {"w": np.zeros((2, 1))})
     y = X @ np.array([[1.0], [-2.0]])
-    fit = train(model, losses.squared, (X, y), optim.sgd(0.2), epochs=300, batch_size=50, regulariser=losses.l2(0.3))
+    fit = train(model, losses.squared, (X, y), optim.sgd(0.2), epochs=300, batch_size=50, regularizer=losses.l2(0.3))
     want = np.linalg.solve(X.T @ X / 50 + 0.3 * np.eye(2), X.T @ y / 50)
     np.testing.assert_allclose(nn.parameters(fit.model)["params.w"], want, atol=1e-10)
 

@@ -15,6 +15,7 @@ import pytest
 import adjoint as ad
 from adjoint import errors
 from adjoint.core import hints
+from adjoint.core.arguments.kinds import kind_of
 
 MODULE = """
 import numpy as np, adjoint as ad
@@ -155,6 +156,57 @@ def test_slips(slip, meant):
         getattr(ad, slip)
     with pytest.raises(AttributeError, match=r"no attribute 'xyzzy'$"):
         ad.xyzzy
+
+
+@pytest.mark.parametrize("name", sorted(hints.MOVED))
+def test_names_that_have_moved(name):
+    """They go on working, and say once where they are now; they are not offered."""
+    vars(ad).pop(name, None)
+    home = hints.MOVED[name]
+    with pytest.warns(DeprecationWarning, match=rf"^ad\.{name} is ") as told:
+        before = getattr(ad, name)
+    assert [str(w.message) for w in told] == [f"ad.{name} is  ad.{home}  now: write that instead"]
+    assert told[0].filename == __file__
+    assert before is functools.reduce(getattr, home.split("."), ad)
+    assert getattr(ad, name) is before
+    del vars(ad)[name]
+    assert name not in dir(ad)
+    assert len(dir(ad)) <= 50
+
+
+@pytest.mark.parametrize("name", sorted({*hints.MOVED, *hints.NEVER_AT_THE_TOP}))
+def test_messages_name_what_there_is(name):
+    """The name of a transformation in messages leads to it."""
+    assert functools.reduce(getattr, hints.public_name(name).split("."), ad).__name__ in (
+        name,
+        "pullback_metric",
+        "partial_derivative",
+    )
+
+
+def test_attributes_in_the_old_spelling():
+    """They go on working as well."""
+    lowered, pattern = ad.jit(np.sin).lower(1.0), ad.sparse.sparsity(np.sin)(np.ones(2))
+    with pytest.warns(DeprecationWarning, match=r"^f.lower\(x\).optimised is  f.lower\(x\).optimized  now"):
+        assert lowered.optimised is lowered.optimized
+    with pytest.warns(DeprecationWarning, match=r"^pattern.colours is  pattern.colors  now: write that instead$"):
+        assert pattern.colours is pattern.colors
+
+
+def test_types_for_annotations():
+    """They are what the library's own functions ask by: a hint of yours means the same."""
+    asked = {name: kind_of(getattr(ad.typing, name)) for name in ad.typing.__all__}
+    assert {name: kind.words for name, kind in asked.items()} == {
+        "Array": "a number or an array of numbers",
+        "ArrayLike": "a number or an array of numbers",
+        "DTypeLike": "a floating dtype",
+        "Key": "a key of ad.random, or a seed",
+        "Shape": "a shape: a whole number that is not negative, or a tuple of them",
+        "Tree": "a number, an array, or a container of them",
+    }
+    assert [name for name, kind in asked.items() if kind.accepts([1.0, 2.0])] == ["ArrayLike", "Tree"]
+    with pytest.raises(AttributeError, match=r"^module 'adjoint.typing' has no attribute 'PyTree': use  .*Tree$"):
+        ad.typing.PyTree
 
 
 def test_dir_offers_nothing_that_raises():

@@ -1,4 +1,4 @@
-"""Options of the derivatives: `has_aux`, `argnames`, `holomorphic`."""
+"""Options of the derivatives: `has_aux`, `argnames`, `holomorphic`, `mode`; and that they are said by name."""
 
 from __future__ import annotations
 
@@ -122,3 +122,56 @@ def test_has_aux_everywhere():
     np.testing.assert_allclose(aux["seen"], 2 * x)
     _, _, aux = ad.jvp(g, (x,), (x,), has_aux=True)
     np.testing.assert_allclose(aux["seen"], 2 * x)
+
+
+@pytest.mark.parametrize("shape", [(2, 5), (5, 2)])
+@pytest.mark.parametrize("has_aux", [False, True])
+def test_mode(shape, has_aux):
+    """Forward is `jacfwd`, reverse is `jacrev`, and by default it is the one with fewer sweeps, bit by bit."""
+    m = np.sin(np.arange(10.0)).reshape(shape)
+    x = np.cos(np.arange(float(shape[1])))
+
+    def g(x):
+        y = np.exp(m @ np.sin(x)) / (1.0 + m @ x**2)
+        return (y, 2) if has_aux else y
+
+    columns, rows = ad.jacfwd(g, has_aux=has_aux)(x), ad.jacrev(g, has_aux=has_aux)(x)
+    fewer = columns if shape[1] < shape[0] else rows
+    for mode, wanted in {"forward": columns, "reverse": rows, "auto": fewer}.items():
+        found = ad.jacobian(g, mode=mode, has_aux=has_aux)(x)
+        np.testing.assert_array_equal(*[pair[0] if has_aux else pair for pair in (found, wanted)])
+    named = ad.jacobian(g, argnames="x", mode="reverse", has_aux=has_aux)(x)
+    np.testing.assert_array_equal(*[pair[0] if has_aux else pair for pair in (named, rows)])
+
+
+BY_POSITION = {
+    "grad() takes from 1 to 2 positional arguments but 3 were given: use  has_aux=": lambda: ad.grad(f, 0, True),
+    "value_and_grad() takes from 1 to 2 positional arguments but 3 were given: use  has_aux=": (
+        lambda: ad.value_and_grad(f, 0, True)
+    ),
+    "jacobian() takes from 1 to 2 positional arguments but 3 were given: use  has_aux=": (
+        lambda: ad.jacobian(f, 0, False)
+    ),
+    "hessian() takes from 1 to 2 positional arguments but 4 were given: use  has_aux= and chunk_size=": (
+        lambda: ad.hessian(f, 0, False, 3)
+    ),
+    "jacfwd() takes from 1 to 2 positional arguments but 3 positional arguments (and 1 keyword-only argument) were "
+    "given: use  chunk_size=": lambda: ad.jacfwd(f, 0, 3, has_aux=True),
+    "jacrev() takes from 1 to 2 positional arguments but 9 were given": lambda: ad.jacrev(f, *range(8)),
+    "per_sample_grad() takes from 1 to 3 positional arguments but 4 were given: use  has_aux=": (
+        lambda: ad.per_sample_grad(f, None, 0, False)
+    ),
+    "hessian_diagonal() takes from 1 to 2 positional arguments but 3 were given: use  chunk_size=": (
+        lambda: ad.curvature.hessian_diagonal(f, 0, 3)
+    ),
+    "vmap() takes from 1 to 3 positional arguments but 4 were given: use  chunk_size=": lambda: ad.vmap(f, 0, 0, 3),
+    "jvp() takes 3 positional arguments but 4 were given: use  has_aux=": lambda: ad.jvp(f, (1.0,), (1.0,), False),
+}
+
+
+@pytest.mark.parametrize("words", BY_POSITION)
+def test_options_are_said_by_name(words):
+    """After `argnums` all of them; the message says which keyword it is."""
+    with pytest.raises(TypeError) as caught:
+        BY_POSITION[words]()
+    assert str(caught.value) == words

@@ -1,4 +1,4 @@
-"""`ad.taylor` and `ad.taylor_polynomial`: what they give, with everything else, and where there is no series."""
+"""`ad.taylor` and `ad.curvature.taylor_polynomial`: what they give, with all else, and where there is no series."""
 
 import math
 import re
@@ -67,7 +67,7 @@ def test_lecture_terms_of_several_variables():
         return v[0] ** 2 + 2.0 * v[0] * v[1] + v[1] ** 3
 
     x0, delta = np.array([1.0, 2.0]), np.array([0.3, -0.2])
-    p = ad.taylor_polynomial(g, x0, 3)
+    p = ad.curvature.taylor_polynomial(g, x0, 3)
     assert p.tensor(0) == 13.0
     same(p.tensor(1), [6.0, 14.0])
     same(p.tensor(2), [[2.0, 2.0], [2.0, 12.0]])
@@ -90,13 +90,13 @@ def test_tensors_are_derivatives():
         return {"a": np.exp(x[0, 0] * x[1, 0]) * x[0, 1], "b": np.sin(x).reshape(-1)[:3] * x[1, 1]}
 
     x0 = np.array([[0.3, 0.7], [-0.2, 0.5]])
-    p = ad.taylor_polynomial(g, x0, 1)
+    p = ad.curvature.taylor_polynomial(g, x0, 1)
     for name in "ab":
         same(p.tensor(1)[name], ad.jacobian(lambda x, name=name: g(x)[name])(x0))
         second = ad.jacobian(ad.jacobian(lambda x, name=name: g(x)[name]))
         same(p.tensor(2)[name], second(x0))
         same(p.tensor(3)[name], ad.jacobian(second)(x0))
-    assert ad.taylor_polynomial(np.sin, 0.5, 3).tensor(3) == -np.cos(0.5)
+    assert ad.curvature.taylor_polynomial(np.sin, 0.5, 3).tensor(3) == -np.cos(0.5)
 
 
 def test_entries_of_a_tensor_are_computed_once(monkeypatch):
@@ -113,7 +113,7 @@ def test_entries_of_a_tensor_are_computed_once(monkeypatch):
         return mapped
 
     monkeypatch.setattr(polynomial, "vmap", counting)
-    ad.taylor_polynomial(lambda x: np.sum(np.exp(x)), np.ones(10), 1).tensor(3)
+    ad.curvature.taylor_polynomial(lambda x: np.sum(np.exp(x)), np.ones(10), 1).tensor(3)
     assert sum(sizes) == 220
 
 
@@ -140,7 +140,7 @@ def test_containers():
     same(t(0.1)["a"], along[0](0.1), rtol=1e-4)
     assert set(t.remainder(0.1)) == {"a", "b"}
     assert str(t).splitlines()[-1].endswith("3 + O(s^4)")
-    p = ad.taylor_polynomial(g, point, 3)
+    p = ad.curvature.taylor_polynomial(g, point, 3)
     same(p(way)["a"], sum([c["a"] for c in t.coefficients]))
 
 
@@ -441,8 +441,8 @@ def test_nothing():
     """Functions of no numbers have series, and tensors, of no numbers."""
     none = np.zeros(0)
     assert [c.shape for c in ad.taylor(np.sin, none, 2, direction=none).coefficients] == [(0,)] * 3
-    assert ad.taylor_polynomial(lambda x: np.sum(x**2), none, 2).tensor(2).shape == (0, 0)
-    assert ad.taylor_polynomial(lambda x: np.ones(3), none, 2).tensor(1).shape == (3, 0)
+    assert ad.curvature.taylor_polynomial(lambda x: np.sum(x**2), none, 2).tensor(2).shape == (0, 0)
+    assert ad.curvature.taylor_polynomial(lambda x: np.ones(3), none, 2).tensor(1).shape == (3, 0)
 
 
 def test_estimates():
@@ -469,7 +469,7 @@ def test_text():
     assert str(both) == "[1. 0.5] + [1. 0.5] s + O(s^3)"
     assert both.latex() == r"\begin{pmatrix}1 \\ 0.5\end{pmatrix} + \begin{pmatrix}1 \\ 0.5\end{pmatrix} s + O(s^{3})"
     assert repr(ad.taylor(lambda x: x, 2.0, 1)) == "<Taylor series of order 1: 2 + s + O(s^2)>"
-    assert repr(ad.taylor_polynomial(np.sum, np.ones(3), 2)) == "<Taylor polynomial of order 2 at float64[3]>"
+    assert repr(ad.curvature.taylor_polynomial(np.sum, np.ones(3), 2)) == "<Taylor polynomial of order 2 at float64[3]>"
 
 
 def test_picture():
@@ -508,12 +508,12 @@ REFUSED = {
         "x0 = int64[]",
     ),
     "tensor": (
-        lambda: ad.taylor_polynomial(lambda p: p["a"], {"a": 1.0}, 2).tensor(1),
+        lambda: ad.curvature.taylor_polynomial(lambda p: p["a"], {"a": 1.0}, 2).tensor(1),
         "A derivative tensor needs a function of one number or one array.",
         "dict of 1 leaves",
     ),
     "polynomial": (
-        lambda: ad.taylor_polynomial(np.exp, 0.0, 1.5),
+        lambda: ad.curvature.taylor_polynomial(np.exp, 0.0, 1.5),
         "taylor_polynomial needs order, a whole",
         "order = float 1.5",
     ),

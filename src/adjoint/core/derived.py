@@ -7,11 +7,14 @@ any function, by reference: this module has an attribute of that name, which is 
 from __future__ import annotations
 
 import importlib
+import operator
 import sys
 import weakref
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any
+
+from .hints import public_name
 
 if TYPE_CHECKING:
     import ast
@@ -97,7 +100,8 @@ def _of(node: ast.expr) -> Any:
     inner = _of(node.args[0])
     if reference(inner) == ast.unparse(node).replace(" / ", "/"):
         return inner  # it was decorated: what is found under the name of the function is what was made of it
-    return getattr(_library(), transform)(inner, **{k.arg: ast.literal_eval(k.value) for k in node.keywords if k.arg})
+    made = operator.attrgetter(public_name(transform))(_library())
+    return made(inner, **{k.arg: ast.literal_eval(k.value) for k in node.keywords if k.arg})
 
 
 def _imported(parts: list[str]) -> Any:

@@ -42,7 +42,6 @@ ELSEWHERE: dict[str, str] = {
     "ravel_pytree": "ad.tree.ravel",
     "named_call": "ad.block",
     "named_scope": "ad.block",
-    "config": "ad.set_threads, ad.set_cache, ad.disable_jit",
     "enable_x64": "not needed: computations are in the precision of the arrays, double by default",
     "check_grads": "ad.testing.check_grads",
     "test_util": "ad.testing.check_grads",
@@ -142,6 +141,36 @@ ELSEWHERE: dict[str, str] = {
 }
 """Names that people know from elsewhere, to what does the same here."""
 
+MOVED: dict[str, str] = {
+    "classify": "curvature.classify",
+    "fisher": "curvature.fisher",
+    "gauss_newton": "curvature.gauss_newton",
+    "hessian_diagonal": "curvature.hessian_diagonal",
+    "is_convex_between": "curvature.is_convex_between",
+    "laplacian": "curvature.laplacian",
+    "metric": "curvature.pullback_metric",
+    "partial": "curvature.partial_derivative",
+    "taylor_polynomial": "curvature.taylor_polynomial",
+    "hessian_sparsity": "sparse.hessian_sparsity",
+    "sparse_hessian": "sparse.hessian",
+    "sparse_jacobian": "sparse.jacobian",
+    "sparsity": "sparse.sparsity",
+    "clear_caches": "config.clear_caches",
+    "disable_jit": "config.disable_jit",
+    "set_cache": "config.set_cache",
+    "set_threads": "config.set_threads",
+    "find_nan": "debug.find_nan",
+    "health": "debug.health",
+}
+"""Names that were in `ad` itself, to where they are in it now. The old ones go on working, with a warning."""
+
+NEVER_AT_THE_TOP = ("pullback_metric", "partial_derivative")
+
+
+def public_name(transform: str) -> str:
+    """Where users find a transformation, after `ad.`: that of `laplacian` is `curvature.laplacian`."""
+    return f"curvature.{transform}" if transform in NEVER_AT_THE_TOP else MOVED.get(transform, transform)
+
 
 def hint(name: str, known: Sequence[str], place: str = "ad") -> str:
     """The end of a sentence: what the name is called here, or what may have been meant."""
@@ -167,6 +196,13 @@ def missing(place: str, names: Sequence[str], elsewhere: Mapping[str, str] | Non
         raise AttributeError(f"module {place!r} has no attribute {name!r}{end}")
 
     return find
+
+
+def warn_of_old_name(old: str, new: str) -> None:
+    """Say what a name that still works is called now, at the line that uses it."""
+    import warnings
+
+    warnings.warn(f"{old} is  {new}  now: write that instead", DeprecationWarning, stacklevel=3)
 
 
 def unknown_keyword(owner: str, given: Iterable[str], known: Iterable[str], elsewhere: Mapping[str, str]) -> str:

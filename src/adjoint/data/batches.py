@@ -19,11 +19,11 @@ from .rows import rows_of
 from .streams import is_stream, streamed
 
 
-@checked("size", "X", "y", batch_size="size=", random_state="seed=", chunks="data.batches(chunks, size=32)")
+@checked("batch_size", "X", "y", size="batch_size=", random_state="seed=", chunks="data.batches(chunks, batch_size=32)")
 def batches(
     X: Any,
     y: Any = None,
-    size: Count = 32,
+    batch_size: Count = 32,
     shuffle: bool = True,
     seed: Seed = 0,
     drop_last: bool = False,
@@ -33,7 +33,7 @@ def batches(
 ) -> Batches:
     """The data in batches: each `for` over it is one epoch, in another order than the last.
 
-    An epoch passes every example once, in ceil(n / size) batches. Its order is `data.order(n, seed, epoch)`.
+    An epoch passes every example once, in ceil(n / batch_size) batches. Its order is `data.order(n, seed, epoch)`.
 
     Parameters
     ----------
@@ -43,14 +43,14 @@ def batches(
         returns such an iterable anew for every epoch. Lists are data, not iterables of chunks.
     y : array, containers of arrays, frame, optional
         The targets. Without it, batches are parts of X alone, else pairs.
-    size : int, default 32
+    batch_size : int, default 32
         How many examples a batch has.
     shuffle : bool, default True
         Whether the order is random. A stream is shuffled within blocks of `buffer` rows.
     seed : int, default 0
         Equal seeds give equal orders.
     drop_last : bool, default False
-        Whether to leave out the last batch of an epoch if it has fewer than `size` examples.
+        Whether to leave out the last batch of an epoch if it has fewer than `batch_size` examples.
     buffer : int, optional
         How many rows of a stream are kept to be shuffled. Default 64 batches.
     checked : bool, default True
@@ -73,7 +73,7 @@ def batches(
     >>> import numpy as np
     >>> from adjoint import data
     >>> X, y = np.arange(10.0).reshape(5, 2), np.arange(5)
-    >>> parts = data.batches(X, y, size=2)
+    >>> parts = data.batches(X, y, batch_size=2)
     >>> len(parts), [labels.tolist() for _, labels in parts]
     (3, [[2, 4], [3, 0], [1]])
     >>> [labels.tolist() for _, labels in parts]  # the next epoch
@@ -81,8 +81,8 @@ def batches(
     >>> [labels.tolist() for _, labels in parts.epoch(0)]  # a certain one
     [[2, 4], [3, 0], [1]]
     """
-    size = _count(size, "size")
-    options: dict[str, Any] = {"size": size, "shuffle": bool(shuffle), "seed": seed, "drop_last": bool(drop_last)}
+    size = _count(batch_size, "batch_size")
+    options: dict[str, Any] = {"batch_size": size, "shuffle": bool(shuffle), "seed": seed, "drop_last": bool(drop_last)}
     if is_stream(X):
         block = _count(64 * size if buffer is None else buffer, "buffer")
         return Batches(_source(X, y), n=None, block=max(block, size), checked=checked, **options)
@@ -127,7 +127,7 @@ class Batches:
         What the batches are parts of.
     n : int or None
         How many examples there are, None for a stream.
-    size : int
+    batch_size : int
         How many examples a batch has.
     shuffle : bool
         Whether the order is random.
@@ -146,13 +146,13 @@ class Batches:
     --------
     >>> import numpy as np
     >>> from adjoint import data
-    >>> data.batches(np.ones((100, 3)), size=32)
-    Batches(n=100, size=32, shuffle=True, seed=0, drop_last=False)
+    >>> data.batches(np.ones((100, 3)), batch_size=32)
+    Batches(n=100, batch_size=32, shuffle=True, seed=0, drop_last=False)
     """
 
     source: Any
     n: int | None
-    size: int
+    batch_size: int
     shuffle: bool
     seed: int
     drop_last: bool
@@ -161,7 +161,7 @@ class Batches:
     started: int = dataclasses.field(default=0, compare=False)  # where it is, not what it is
 
     def __repr__(self) -> str:
-        shown = ("n", "size", "shuffle", "seed", "drop_last")
+        shown = ("n", "batch_size", "shuffle", "seed", "drop_last")
         return f"Batches({', '.join([f'{name}={getattr(self, name)}' for name in shown])})"
 
     def __len__(self) -> int:
@@ -169,7 +169,7 @@ class Batches:
             raise TypeError(
                 ad.errors.message("A stream of data has no known length.", fix="Count the batches as they come.")
             )
-        return self.n // self.size if self.drop_last else -(-self.n // self.size)
+        return self.n // self.batch_size if self.drop_last else -(-self.n // self.batch_size)
 
     def __iter__(self) -> Iterator[Any]:
         self.started += 1
@@ -192,7 +192,7 @@ class Batches:
         --------
         >>> import numpy as np
         >>> from adjoint import data
-        >>> next(data.batches(np.arange(6.0), size=3, seed=1).epoch(7))
+        >>> next(data.batches(np.arange(6.0), batch_size=3, seed=1).epoch(7))
         array([5., 4., 1.])
         """
         self.started = number + 1
@@ -204,14 +204,14 @@ class Batches:
             return self._of_arrays(self.n, number)
         draw = np.random.default_rng([self.seed, number]) if self.shuffle else None
         return streamed(
-            self._chunks(), self.size, draw=draw, block=self.block if self.shuffle else self.size,
+            self._chunks(), self.batch_size, draw=draw, block=self.block if self.shuffle else self.batch_size,
             drop_last=self.drop_last, checked=self.checked,
         )  # fmt: skip
 
     def _of_arrays(self, n: int, number: int) -> Iterator[Any]:
         places = order(n, self.seed, number) if self.shuffle else None
         for k in range(len(self)):
-            here = slice(k * self.size, min((k + 1) * self.size, n))
+            here = slice(k * self.batch_size, min((k + 1) * self.batch_size, n))
             yield rows_of(self.source, here if places is None else places[here])
 
     def _chunks(self) -> Iterable[Any]:

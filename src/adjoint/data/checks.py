@@ -9,6 +9,7 @@ import numpy as np
 import adjoint as ad
 
 from ..arguments import checked
+from ..typing import Array, Tree
 from .rows import is_lazy, leaves_of
 
 
@@ -58,7 +59,7 @@ def check(X: Any, y: Any = None) -> int:
     return n
 
 
-def check_lengths(X: Any, y: Any = None) -> int:
+def check_lengths(X: Tree, y: Tree | None = None) -> int:
     """The number of examples, the same in all arrays of numbers, and not 0."""
     arrays = leaves_of(X, "X") + leaves_of(y, "y")
     if not arrays:
@@ -92,7 +93,7 @@ def check_lengths(X: Any, y: Any = None) -> int:
     return int(n)
 
 
-def _check_kind(name: str, array: Any) -> None:
+def _check_kind(name: str, array: Array) -> None:
     """Raise if an array has no rows, or holds no numbers."""
     if not hasattr(array, "shape") or not hasattr(array, "dtype"):
         raise TypeError(
@@ -121,7 +122,7 @@ def _check_kind(name: str, array: Any) -> None:
         )
 
 
-def refuse_missing(name: str, array: Any) -> None:
+def refuse_missing(name: str, array: Array) -> None:
     """Raise if there is a nan or an infinite number, and say where."""
     if array.dtype.kind not in "fc":
         return

@@ -9,6 +9,7 @@ import numpy as np
 import adjoint as ad
 
 from ..arguments import checked
+from ..typing import Array, Tree
 
 FRAMES = frozenset(("cudf", "dask", "duckdb", "ibis", "modin", "narwhals", "pandas", "polars", "pyarrow", "pyspark"))
 """Packages whose objects narwhals reads."""
@@ -65,7 +66,7 @@ def as_arrays(data: Any, name: str = "X") -> Any:
     return data
 
 
-def _of_list(data: Any, name: str) -> np.ndarray:
+def _of_list(data: Tree, name: str) -> np.ndarray:
     try:
         return np.asarray(data)
     except ValueError as error:
@@ -83,7 +84,7 @@ def is_frame(data: Any) -> bool:
     return type(data).__module__.partition(".")[0] in FRAMES
 
 
-def _of_frame(data: Any, name: str) -> np.ndarray:
+def _of_frame(data: Tree, name: str) -> np.ndarray:
     """The columns side by side."""
     try:
         import narwhals as nw
@@ -105,7 +106,7 @@ def _of_frame(data: Any, name: str) -> np.ndarray:
     return np.stack(arrays, axis=1) if arrays else np.empty((len(table), 0))
 
 
-def _column(column: Any, name: str) -> np.ndarray:
+def _column(column: Array, name: str) -> np.ndarray:
     """The numbers of a column; what is missing becomes nan."""
     if not (column.dtype.is_numeric() or str(column.dtype) == "Boolean") or str(column.dtype).startswith("Decimal"):
         raise TypeError(

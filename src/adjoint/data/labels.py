@@ -9,6 +9,7 @@ import numpy as np
 import adjoint as ad
 
 from ..arguments import Count, NumericDType, checked
+from ..typing import Array
 from .frames import as_arrays
 
 
@@ -59,7 +60,7 @@ def one_hot(labels: Any, classes: Count | None = None, *, dtype: NumericDType = 
     return (labels[..., None] == np.arange(classes)).astype(dtype)
 
 
-def _integers(labels: Any) -> Any:
+def _integers(labels: Array) -> Any:
     labels = labels if isinstance(labels, np.ndarray) else np.asarray(labels)
     if labels.dtype.kind in "iu":
         return labels

@@ -1,4 +1,4 @@
-"""`standardise`: columns of mean 0 and scale 1, fitted on one part of the data and applied to others."""
+"""`standardize`: columns of mean 0 and scale 1, fitted on one part of the data and applied to others."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import numpy as np
 import adjoint as ad
 
 from ..arguments import Axis, checked
+from ..typing import Array, Tree
 from .checks import check
 from .frames import as_arrays
 
 
 @checked("X")
-def standardise(X: Any, *, axis: Axis | tuple[Axis, ...] = 0) -> Standardiser:
+def standardize(X: Any, *, axis: Axis | tuple[Axis, ...] = 0) -> Standardizer:
     r"""The mean and the scale of each column, to subtract and to divide by.
 
     .. math:: z = \frac{x - \mu}{\sigma}
@@ -31,7 +32,7 @@ def standardise(X: Any, *, axis: Axis | tuple[Axis, ...] = 0) -> Standardiser:
 
     Returns
     -------
-    Standardiser
+    Standardizer
         With `mean` and `scale`, and `apply` and `undo`. The scale of a constant column is 1, so that it becomes 0.
 
     Examples
@@ -39,7 +40,7 @@ def standardise(X: Any, *, axis: Axis | tuple[Axis, ...] = 0) -> Standardiser:
     >>> import numpy as np
     >>> from adjoint import data
     >>> train, test = np.array([[1.0, 7.0], [3.0, 7.0]]), np.array([[4.0, 8.0]])
-    >>> standard = data.standardise(train)
+    >>> standard = data.standardize(train)
     >>> standard.apply(train)
     array([[-1.,  0.],
            [ 1.,  0.]])
@@ -56,14 +57,14 @@ def standardise(X: Any, *, axis: Axis | tuple[Axis, ...] = 0) -> Standardiser:
     mean = X.mean(axis=axis, dtype=exact)
     scale = X.std(axis=axis, dtype=exact)
     constant = X.max(axis=axis) == X.min(axis=axis)
-    return Standardiser(
+    return Standardizer(
         np.where(constant, X.max(axis=axis), mean).astype(dtype), np.where(constant, 1.0, scale).astype(dtype), axis
     )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Standardiser:
-    """What `data.standardise` returns.
+class Standardizer:
+    """What `data.standardize` returns.
 
     Parameters
     ----------
@@ -78,8 +79,8 @@ class Standardiser:
     --------
     >>> import numpy as np
     >>> from adjoint import data
-    >>> data.standardise(np.array([[1.0, 7.0], [3.0, 7.0]]))
-    Standardiser(mean=array([2., 7.]), scale=array([1., 1.]), axis=0)
+    >>> data.standardize(np.array([[1.0, 7.0], [3.0, 7.0]]))
+    Standardizer(mean=array([2., 7.]), scale=array([1., 1.]), axis=0)
     """
 
     mean: np.ndarray
@@ -88,9 +89,9 @@ class Standardiser:
 
     def __getattr__(self, name: str) -> Any:
         meant = {"transform": ": use  .apply(X)", "inverse_transform": ": use  .undo(Z)"}.get(name, "")
-        raise AttributeError(f"'Standardiser' object has no attribute {name!r}{meant}")
+        raise AttributeError(f"'Standardizer' object has no attribute {name!r}{meant}")
 
-    def apply(self, X: Any) -> Any:
+    def apply(self, X: Tree) -> Any:
         """Data with the mean subtracted, over the scale.
 
         Parameters
@@ -106,13 +107,13 @@ class Standardiser:
         Examples
         --------
         >>> from adjoint import data
-        >>> data.standardise([1.0, 3.0]).apply([1.0, 2.0])
+        >>> data.standardize([1.0, 3.0]).apply([1.0, 2.0])
         array([-1.,  0.])
         """
         X, mean, scale = self._fitting(X)
         return (X - mean) / scale
 
-    def undo(self, Z: Any) -> Any:
+    def undo(self, Z: Array) -> Any:
         """The data that standardised ones were made of.
 
         Parameters
@@ -128,13 +129,13 @@ class Standardiser:
         Examples
         --------
         >>> from adjoint import data
-        >>> data.standardise([1.0, 3.0]).undo([-1.0, 0.0])
+        >>> data.standardize([1.0, 3.0]).undo([-1.0, 0.0])
         array([1., 2.])
         """
         Z, mean, scale = self._fitting(Z)
         return Z * scale + mean
 
-    def _fitting(self, X: Any) -> tuple[Any, Any, Any]:
+    def _fitting(self, X: Tree) -> tuple[Any, Any, Any]:
         """Data with a mean and a scale that can be broadcast to them."""
         X = as_arrays(X, "X")
         X = X if isinstance(X, np.ndarray) else np.asarray(X)

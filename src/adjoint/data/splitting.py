@@ -19,13 +19,13 @@ from .rows import rows_of
     "X",
     "y",
     "stratify",
-    "test",
-    test_size="test=",
+    "test_size",
+    test="test_size=",
     random_state="seed=",
     key="seed=",
-    train_size="test=, the share of the other part",
+    train_size="test_size=, the share of the other part",
 )
-def split(X: Any, y: Any = None, *, test: float = 0.2, seed: Seed = 0, stratify: Any = None) -> Any:
+def split(X: Any, y: Any = None, *, test_size: float = 0.2, seed: Seed = 0, stratify: Any = None) -> Any:
     """Random parts of the data, to train on and to test with.
 
     Parameters
@@ -34,7 +34,7 @@ def split(X: Any, y: Any = None, *, test: float = 0.2, seed: Seed = 0, stratify:
         The inputs, one row for each example.
     y : array, containers of arrays, or frame, optional
         The targets.
-    test : float or int, default 0.2
+    test_size : float or int, default 0.2
         The share of the test set, between 0 and 1, rounded up; or the number of its examples.
     seed : int, default 0
         Equal seeds give equal parts.
@@ -56,15 +56,15 @@ def split(X: Any, y: Any = None, *, test: float = 0.2, seed: Seed = 0, stratify:
     >>> import numpy as np
     >>> from adjoint import data
     >>> X, y = np.arange(10.0)[:, None], np.arange(10)
-    >>> X_train, X_test, y_train, y_test = data.split(X, y, test=0.3, seed=1)
+    >>> X_train, X_test, y_train, y_test = data.split(X, y, test_size=0.3, seed=1)
     >>> len(X_train), len(X_test), y_test
     (7, 3, array([8, 4, 7]))
-    >>> data.split(y, test=2, stratify=y % 2)[1] % 2
+    >>> data.split(y, test_size=2, stratify=y % 2)[1] % 2
     array([1, 0])
     """
     X, y = as_arrays(X, "X"), as_arrays(y, "y")
     n = check_lengths(X, y)
-    held = _number(test, n)
+    held = _number(test_size, n)
     draw = np.random.default_rng(seed)
     places = draw.permutation(n)
     if stratify is not None:
@@ -74,16 +74,16 @@ def split(X: Any, y: Any = None, *, test: float = 0.2, seed: Seed = 0, stratify:
     return parts if y is None else (*parts, rows_of(y, first), rows_of(y, second))
 
 
-def _number(test: Any, n: int) -> int:
+def _number(test_size: Any, n: int) -> int:
     """How many examples the test set has."""
-    held = math.ceil(test * n) if isinstance(test, float) and 0 < test < 1 else test
+    held = math.ceil(test_size * n) if isinstance(test_size, float) and 0 < test_size < 1 else test_size
     if isinstance(held, (int, np.integer)) and not isinstance(held, bool) and 0 < held < n:
         return int(held)
     raise ValueError(
         ad.errors.message(
             "split needs at least one example in each part.",
-            got=f"test={test!r} of {n} examples",
-            fix="Write a share between 0 and 1, as  test=0.2,  or a number of examples.",
+            got=f"test_size={test_size!r} of {n} examples",
+            fix="Write a share between 0 and 1, as  test_size=0.2,  or a number of examples.",
         )
     )
 

@@ -42,10 +42,10 @@ def find_nan(fun: Callable[..., Any]) -> Callable[..., Bad | None]:
     >>> def loss(x):
     ...     distance = np.sqrt(np.sum((x - 1.0) ** 2))
     ...     return np.log(distance - 2.0)
-    >>> found = ad.find_nan(loss)(np.ones(3))
+    >>> found = ad.debug.find_nan(loss)(np.ones(3))
     >>> found.what, found.where, found.step, found.operands
     ('nan', 'value', 'log', 'float -2.0')
-    >>> ad.find_nan(loss)(np.zeros(3) - 1.0) is None
+    >>> ad.debug.find_nan(loss)(np.zeros(3) - 1.0) is None
     True
     """
     checked_function(fun, "find_nan")

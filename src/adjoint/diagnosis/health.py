@@ -74,14 +74,14 @@ def health(
     ...         with ad.block(f"layer {k}"):
     ...             x = 1.0 / (1.0 + np.exp(-w * x))
     ...     return (x - 1.0) ** 2
-    >>> print(ad.health(loss, vanishing=0.02)([1.0] * 4, 0.5))
+    >>> print(ad.debug.health(loss, vanishing=0.02)([1.0] * 4, 0.5))
     block       value  gradient       rms     ratio  verdict
     layer 0  6.22e-01  7.86e-03  7.86e-03  1.15e-02  vanishing
     layer 1  6.51e-01  3.46e-02  3.46e-02  5.07e-02  healthy
     layer 2  6.57e-01  1.54e-01  1.54e-01  2.25e-01  healthy
     layer 3  6.59e-01  6.83e-01  6.83e-01  1.00e+00  healthy
     vanishing: layer 0
-    >>> ad.health(loss)([1.0] * 8, 0.5).vanishing
+    >>> ad.debug.health(loss)([1.0] * 8, 0.5).vanishing
     ['layer 0', 'layer 1', 'layer 2']
     """
     checked_function(fun, "health")
@@ -91,7 +91,7 @@ def health(
             message(
                 "A gradient vanishes below some ratio under 1, and explodes above one over 1.",
                 got=f"vanishing={vanishing!r}, exploding={exploding!r}",
-                fix="Write  ad.health(f, vanishing=1e-3, exploding=1e3).",
+                fix="Write  ad.debug.health(f, vanishing=1e-3, exploding=1e3).",
             )
         )
 

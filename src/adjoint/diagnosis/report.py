@@ -66,7 +66,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Health:
-    """The health of a gradient, as `ad.health` found it; prints as a table.
+    """The health of a gradient, as `ad.debug.health` found it; prints as a table.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Health:
     parameters : list of Row
         The leaves of the arguments, in the order in which they are first used.
     first_bad : record or None
-        Where the first nan or infinity was made, as `ad.find_nan` gives it.
+        Where the first nan or infinity was made, as `ad.debug.find_nan` gives it.
     """
 
     value: float
@@ -149,7 +149,7 @@ class Health:
         --------
         >>> import matplotlib, numpy as np, adjoint as ad
         >>> matplotlib.use("agg")
-        >>> found = ad.health(lambda p: np.tanh(p["a"] * np.tanh(p["b"])))({"a": 2.0, "b": 0.5})
+        >>> found = ad.debug.health(lambda p: np.tanh(p["a"] * np.tanh(p["b"])))({"a": 2.0, "b": 0.5})
         >>> found.plot().axes[0].get_ylabel()
         'gradient, root mean square'
         """

@@ -15,7 +15,8 @@ from typing import Any
 from ..core.primitive import Primitive
 from ..core.trace import Trace
 from ..core.traced import Traced
-from ..host.code.decode import instructions
+from ..host.code.reach import codes_in, globals_of
+from ..host.code.uses import compares_with_number
 
 Range = tuple[int, int]
 """The smallest and the largest value that a handle can have in its program."""
@@ -83,11 +84,4 @@ def tells_handles_apart(functions: Iterable[types.FunctionType]) -> bool:
 
 @functools.lru_cache(4096)
 def _tells(code: types.CodeType) -> bool:
-    before = None
-    for step in instructions(code):
-        if step.name in ("LOAD_GLOBAL", "LOAD_NAME") and step.value in TELLTALE:
-            return True
-        if step.name == "IS_OP" and before is not None and type(before.value) in (bool, int):  # n is True
-            return True
-        before = step
-    return any([_tells(c) for c in code.co_consts if isinstance(c, types.CodeType)])
+    return not TELLTALE.isdisjoint(globals_of(code)) or any(map(compares_with_number, codes_in(code)))

@@ -17,12 +17,12 @@ from .labels import check_labels
 from .likelihood import estimate_sigma, gaussian, kl_divergence, poisson
 from .margins import hinge, margin, zero_one
 from .regression import absolute, huber, squared
-from .regularisers import elastic, gaussian_prior, l1, l2, laplace_prior
-from .risk import empirical_risk, generalisation_gap
+from .regularizers import elastic, gaussian_prior, l1, l2, laplace_prior
+from .risk import empirical_risk, generalization_gap
 
 __all__ = [
     "absolute", "binary_cross_entropy", "check_labels", "check_targets", "cross_entropy", "elastic", "empirical_risk",
-    "estimate_sigma", "focal", "gaussian", "gaussian_prior", "generalisation_gap", "hinge", "huber", "kl_divergence",
+    "estimate_sigma", "focal", "gaussian", "gaussian_prior", "generalization_gap", "hinge", "huber", "kl_divergence",
     "l1", "l2", "laplace_prior", "margin", "poisson", "squared", "zero_one",
 ]  # fmt: skip
 
@@ -62,6 +62,7 @@ ELSEWHERE = {
     "kl_div": "losses.kl_divergence",
     "KLDivLoss": "losses.kl_divergence, a function: no brackets",
     "accuracy": "1 - losses.zero_one(outputs, targets)",
+    "generalisation_gap": "losses.generalization_gap",
     "ridge": "losses.l2(strength)",
     "lasso": "losses.l1(strength)",
 }

@@ -9,6 +9,7 @@ import numpy as np
 import adjoint as ad
 
 from ..arguments import Base, Fraction, RealNumbers, checked
+from ..typing import Array
 from .checks import as_dtype, check_share, check_weights, is_plain, same_shape
 from .classification import in_base
 from .reduction import reduced
@@ -74,7 +75,7 @@ def binary_cross_entropy(
     return reduced(in_base(losses, base), reduction, sample_weight, count=count)
 
 
-def binary_targets(outputs: Any, targets: Any, loss: str) -> tuple[Any, Any]:
+def binary_targets(outputs: Array, targets: Array, loss: str) -> tuple[Any, Any]:
     """Logits and targets between 0 and 1."""
     z, t = same_shape(outputs, targets, loss)
     if is_plain(t) and t.size and not (t.min() >= 0 and t.max() <= 1):
@@ -89,7 +90,7 @@ def binary_targets(outputs: Any, targets: Any, loss: str) -> tuple[Any, Any]:
     return z, t
 
 
-def _smoothed(targets: Any, share: float) -> Any:
+def _smoothed(targets: Array, share: float) -> Any:
     """Targets moved towards 1/2."""
     if not share:
         return targets
@@ -97,7 +98,7 @@ def _smoothed(targets: Any, share: float) -> Any:
     return (1 - share) * targets + 0.5 * share
 
 
-def pair(class_weight: Any, logits: Any) -> tuple[Any, Any]:
+def pair(class_weight: Any, logits: Array) -> tuple[Any, Any]:
     """The weights of 0 and 1."""
     weights = as_dtype(class_weight, logits.dtype)
     if weights.shape != (2,):

@@ -10,6 +10,7 @@ import numpy as np
 import adjoint as ad
 
 from ..arguments import Base, Fraction, RealNumbers, checked
+from ..typing import Array
 from .checks import as_dtype, check_share, check_weights
 from .labels import classes_of, picked
 from .reduction import reduced
@@ -85,7 +86,7 @@ def cross_entropy(
     return reduced(in_base(losses, base), reduction, sample_weight, count=count)
 
 
-def class_weights(class_weight: Any, logits: Any) -> Any:
+def class_weights(class_weight: Any, logits: Array) -> Any:
     """The weights in the dtype of the logits."""
     if class_weight is None:
         return None
@@ -113,7 +114,7 @@ def class_weights(class_weight: Any, logits: Any) -> Any:
     return weight
 
 
-def _smoothed(losses: Any, log_total: Any, shifted: Any, weight: Any, share: float) -> Any:
+def _smoothed(losses: Array, log_total: Array, shifted: Array, weight: Array, share: float) -> Any:
     """A share of the loss is that of all classes alike."""
     check_share(share, "label_smoothing")
     if weight is None:
@@ -123,7 +124,7 @@ def _smoothed(losses: Any, log_total: Any, shifted: Any, weight: Any, share: flo
     return (1 - share) * losses + share * even
 
 
-def in_base(losses: Any, base: float | None) -> Any:
+def in_base(losses: Array, base: float | None) -> Any:
     """Natural logarithms in another base."""
     if base is None:
         return losses

@@ -9,6 +9,7 @@ import numpy as np
 import adjoint as ad
 
 from ..arguments import Finite, RealNumbers, checked
+from ..typing import Array
 from .binary import binary_targets, pair
 from .checks import is_plain
 from .classification import class_weights
@@ -77,7 +78,7 @@ def focal(
     return reduced(losses if count is None else losses * count, reduction, sample_weight, count=count)
 
 
-def _of_two(outputs: Any, targets: Any, class_weight: Any) -> tuple[Any, Any]:
+def _of_two(outputs: Array, targets: Array, class_weight: Any) -> tuple[Any, Any]:
     """The log-odds against the true answer, and the weight of that answer."""
     z, t = binary_targets(outputs, targets, "focal")
     is_one = t > 0.5
@@ -87,7 +88,7 @@ def _of_two(outputs: Any, targets: Any, class_weight: Any) -> tuple[Any, Any]:
     return np.where(is_one, -z, z), np.where(is_one, one, zero)
 
 
-def _of_many(outputs: Any, targets: Any, class_weight: Any) -> tuple[Any, Any]:
+def _of_many(outputs: Array, targets: Array, class_weight: Any) -> tuple[Any, Any]:
     """The log-odds against the true class, and the weight of that class."""
     z, t, are_labels = classes_of(outputs, targets, "focal")
     if not are_labels and is_plain(t) and not (t.max(axis=-1) == 1).all():

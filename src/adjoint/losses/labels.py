@@ -9,6 +9,7 @@ import numpy as np
 import adjoint as ad
 
 from ..arguments import Count, RealNumbers, checked
+from ..typing import Array
 from .checks import as_dtype, as_floats, described, is_plain, refuse_nan
 
 INDEX = np.dtype(np.int64)
@@ -24,7 +25,7 @@ BINARY = {
 """What to write for one output and two classes."""
 
 
-def classes_of(outputs: Any, targets: Any, loss: str) -> tuple[Any, Any, bool]:
+def classes_of(outputs: Array, targets: Array, loss: str) -> tuple[Any, Any, bool]:
     """Logits, targets, and whether the targets are numbers of classes (else one probability for each class)."""
     outputs = as_floats(outputs)
     targets = targets if isinstance(targets, np.ndarray) else np.asarray(targets)
@@ -120,7 +121,7 @@ def check_labels(labels: RealNumbers, classes: Count) -> None:
     )
 
 
-def _check_probabilities(targets: Any) -> None:
+def _check_probabilities(targets: Array) -> None:
     """Raise if plain rows are not probabilities."""
     if not is_plain(targets) or not targets.size:
         return
@@ -139,12 +140,12 @@ def _check_probabilities(targets: Any) -> None:
         )
 
 
-def picked(rows: Any, labels: Any) -> Any:
+def picked(rows: Array, labels: Array) -> Any:
     """Of each row the number at its label."""
     return np.take_along_axis(rows, labels[..., None], axis=-1)[..., 0]
 
 
-def own_and_others(logits: Any, targets: Any, are_labels: bool) -> tuple[Any, Any, Any]:
+def own_and_others(logits: Array, targets: Array, are_labels: bool) -> tuple[Any, Any, Any]:
     """The logit of the true class, all logits with -inf in its place, and which that is."""
     classes = logits.shape[-1]
     is_own = targets[..., None] == np.arange(classes) if are_labels else targets > 0.5

@@ -10,6 +10,7 @@ import numpy as np
 import adjoint as ad
 
 from ..arguments import Axis, Base, Bounds, Numbers, RealNumbers, checked
+from ..typing import Array
 from .checks import as_dtype, as_floats, refuse_negative, same_shape
 from .classification import in_base
 from .labels import classes_of
@@ -81,7 +82,7 @@ def gaussian(
     return reduced(np.log(s) + HALF_LOG_TAU + 0.5 * ((y - f) / s) ** 2, reduction, sample_weight)
 
 
-def _mean_and_log_sigma(outputs: Any, targets: Any) -> tuple[Any, Any]:
+def _mean_and_log_sigma(outputs: Array, targets: Array) -> tuple[Any, Any]:
     """The two halves of the outputs, each of the shape of the targets."""
     have: Any
     want = np.shape(targets)

@@ -9,6 +9,7 @@ import numpy as np
 import adjoint as ad
 
 from ..arguments import Numbers, RealNumbers, checked
+from ..typing import Array
 from .checks import is_plain, same_shape
 from .labels import classes_of, own_and_others
 from .reduction import reduced
@@ -143,18 +144,18 @@ def zero_one(
 
 
 @ad.custom_rule
-def _signs_differ(scores: Any, answers: Any) -> Any:
+def _signs_differ(scores: Array, answers: Array) -> Any:
     return ((scores > 0) != (answers > 0)).astype(scores.dtype)
 
 
 @ad.custom_rule
-def _largest_differ(scores: Any, labels: Any) -> Any:
+def _largest_differ(scores: Array, labels: Array) -> Any:
     return (np.argmax(scores, axis=-1) != labels).astype(scores.dtype)
 
 
 @_signs_differ.def_vjp
 @_largest_differ.def_vjp
-def _refuse(primals: Any, out: Any, cotangent: Any) -> Any:
+def _refuse(primals: Any, out: Any, cotangent: Array) -> Any:
     raise ad.errors.NotDifferentiableError(
         ad.errors.message(
             "zero_one cannot be trained on: it is 0 or 1, so its derivative is 0 wherever it has one.",
@@ -165,7 +166,7 @@ def _refuse(primals: Any, out: Any, cotangent: Any) -> Any:
     )
 
 
-def _margins(outputs: Any, targets: Any, loss: str) -> Any:
+def _margins(outputs: Array, targets: Array, loss: str) -> Any:
     """By how much the true class is ahead."""
     if np.shape(outputs) != np.shape(targets):
         own, others, _ = own_and_others(*classes_of(outputs, targets, loss))

@@ -11,12 +11,13 @@ import numpy as np
 
 import adjoint as ad
 
+from ..typing import Array
 from .checks import as_dtype, check_weights
 
 REDUCTIONS = ("mean", "sum", "none")
 
 
-def reduced(losses: Any, reduction: str, sample_weight: Any = None, *, count: Any = None) -> Any:
+def reduced(losses: Array, reduction: str, sample_weight: Any = None, *, count: Any = None) -> Any:
     """The mean, the sum, or the losses as they are, each times its weight.
 
     `count` says by how much each loss counts in a mean, if that is not 1: the weights of its class.
@@ -50,7 +51,7 @@ def reduced(losses: Any, reduction: str, sample_weight: Any = None, *, count: An
     return np.sum(losses) / (np.sum(count) * (losses.size // count.size))
 
 
-def weights_of(losses: Any, sample_weight: Any) -> Any:
+def weights_of(losses: Array, sample_weight: Any) -> Any:
     """One weight for each example, with axes of length 1 for what an example has several losses for."""
     weight = as_dtype(sample_weight, losses.dtype)
     have, want = weight.shape, losses.shape

@@ -41,7 +41,7 @@ def empirical_risk(model: Callable[[Any], Any], loss: Callable[..., Any], X: Tre
 
 
 @checked()
-def generalisation_gap(
+def generalization_gap(
     model: Callable[[Any], Any], loss: Callable[..., Any], train: tuple[Any, Any], test: tuple[Any, Any]
 ) -> Any:
     """By how much the risk on new data exceeds the risk on the data of the training.
@@ -67,7 +67,7 @@ def generalisation_gap(
     >>> import numpy as np
     >>> from adjoint import losses
     >>> train, test = (np.array([1.0]), np.array([2.0])), (np.array([2.0]), np.array([5.0]))
-    >>> float(losses.generalisation_gap(lambda x: 2 * x, losses.squared, train, test))
+    >>> float(losses.generalization_gap(lambda x: 2 * x, losses.squared, train, test))
     1.0
     """
     return empirical_risk(model, loss, *test) - empirical_risk(model, loss, *train)

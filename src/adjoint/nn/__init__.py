@@ -24,7 +24,7 @@ from .activations import (
     tanh,
 )
 from .hints import NAMES
-from .layer import fill, layer, statistic
+from .layer import layer, set_fields, statistic
 from .layers.adapters import Frozen, LowRank
 from .layers.attention import MultiHeadAttention, attention
 from .layers.convolution import Conv1d, Conv2d
@@ -32,7 +32,7 @@ from .layers.dense import Dense, Embedding
 from .layers.dropout import Dropout
 from .layers.function import Function
 from .layers.mlp import MLP
-from .layers.normalisation import BatchNorm, GroupNorm, LayerNorm, RMSNorm
+from .layers.normalization import BatchNorm, GroupNorm, LayerNorm, RMSNorm
 from .layers.pooling import AvgPool1d, AvgPool2d, Flatten, MaxPool1d, MaxPool2d
 from .layers.prelu import PReLU
 from .layers.recurrent import GRUCell, LSTMCell, Recurrent, RNNCell
@@ -44,12 +44,60 @@ from .summary import summary
 from .training import is_stochastic, training
 
 __all__ = [
-    "MLP", "Activation", "AvgPool1d", "AvgPool2d", "BatchNorm", "Conv1d", "Conv2d", "ConvTranspose1d",
-    "ConvTranspose2d", "Dense", "Dropout", "Embedding", "Flatten", "Frozen", "Function", "GRUCell", "GroupNorm",
-    "LSTMCell", "LayerNorm", "LowRank", "MaxPool1d", "MaxPool2d", "MultiHeadAttention", "PReLU", "RMSNorm", "RNNCell",
-    "Recurrent", "Sequential", "activation", "attention", "count_parameters", "elu", "fill", "gelu", "identity",
-    "init", "is_stochastic", "layer", "leaky_relu", "log_softmax", "parameters", "partition", "relu", "replace",
-    "share", "sigmoid", "silu", "softmax", "softplus", "statistic", "statistics", "summary", "tanh", "training",
+    "MLP",
+    "Activation",
+    "AvgPool1d",
+    "AvgPool2d",
+    "BatchNorm",
+    "Conv1d",
+    "Conv2d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "Dense",
+    "Dropout",
+    "Embedding",
+    "Flatten",
+    "Frozen",
+    "Function",
+    "GRUCell",
+    "GroupNorm",
+    "LSTMCell",
+    "LayerNorm",
+    "LowRank",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MultiHeadAttention",
+    "PReLU",
+    "RMSNorm",
+    "RNNCell",
+    "Recurrent",
+    "Sequential",
+    "activation",
+    "attention",
+    "count_parameters",
+    "elu",
+    "gelu",
+    "identity",
+    "init",
+    "is_stochastic",
+    "layer",
+    "leaky_relu",
+    "log_softmax",
+    "parameters",
+    "partition",
+    "relu",
+    "replace",
+    "set_fields",
+    "share",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softplus",
+    "statistic",
+    "statistics",
+    "summary",
+    "tanh",
+    "training",
 ]  # fmt: skip
 
 

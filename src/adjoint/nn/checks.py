@@ -12,6 +12,7 @@ import numpy as np
 import adjoint as ad
 
 from ..arguments import LARGEST
+from ..typing import Array, DTypeLike
 from .layer import described
 
 
@@ -61,7 +62,7 @@ def finite(owner: str, name: str, value: Any) -> float:
     raise refuse(f"{owner}: {name} has to be a finite number.", f"{name}={value!r}")
 
 
-def real(owner: str, dtype: Any) -> np.dtype:
+def real(owner: str, dtype: DTypeLike) -> np.dtype:
     """float64 or float32."""
     try:
         kind = np.dtype(object if dtype is None else dtype)
@@ -72,7 +73,7 @@ def real(owner: str, dtype: Any) -> np.dtype:
     return kind
 
 
-def last_axis(owner: str, x: Any, length: int) -> None:
+def last_axis(owner: str, x: Array, length: int) -> None:
     """Refuse arrays whose last axis is not the inputs of the layer."""
     shape = np.shape(x)
     if not shape or shape[-1] != length:

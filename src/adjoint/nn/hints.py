@@ -12,6 +12,7 @@ LOSS = "a function: no brackets"
 
 NAMES = {
     "Linear": "nn.Dense",
+    "fill": "nn.set_fields",
     "Module": "a frozen dataclass with a call",
     "ModuleList": "a tuple in a field of a layer",
     "ModuleDict": "a dict in a field of a layer",

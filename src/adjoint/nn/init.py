@@ -17,6 +17,8 @@ import numpy as np
 
 import adjoint as ad
 
+from ..typing import DTypeLike, Key
+
 __all__ = [
     "fans", "glorot_normal", "glorot_uniform", "he_normal", "he_uniform", "lecun_normal", "lecun_uniform", "orthogonal",
     "zeros",
@@ -66,7 +68,7 @@ def fans(shape: Sequence[int]) -> tuple[int, int]:
     return kernel * shape[-2], kernel * shape[-1]
 
 
-def glorot_uniform(key: Any, shape: Sequence[int], dtype: Any = np.float64) -> Any:
+def glorot_uniform(key: Key, shape: Sequence[int], dtype: DTypeLike = np.float64) -> Any:
     """Uniform weights of mean 0 and variance 2 / (fan-in + fan-out).
 
     Parameters
@@ -92,7 +94,7 @@ def glorot_uniform(key: Any, shape: Sequence[int], dtype: Any = np.float64) -> A
     return _uniform(key, shape, 2.0 / sum(fans(shape)), dtype)
 
 
-def glorot_normal(key: Any, shape: Sequence[int], dtype: Any = np.float64) -> Any:
+def glorot_normal(key: Key, shape: Sequence[int], dtype: DTypeLike = np.float64) -> Any:
     """Normal weights of mean 0 and variance 2 / (fan-in + fan-out).
 
     Parameters
@@ -118,7 +120,7 @@ def glorot_normal(key: Any, shape: Sequence[int], dtype: Any = np.float64) -> An
     return _normal(key, shape, 2.0 / sum(fans(shape)), dtype)
 
 
-def he_uniform(key: Any, shape: Sequence[int], dtype: Any = np.float64) -> Any:
+def he_uniform(key: Key, shape: Sequence[int], dtype: DTypeLike = np.float64) -> Any:
     """Uniform weights of mean 0 and variance 2 / fan-in, for ReLU and its like.
 
     Parameters
@@ -144,7 +146,7 @@ def he_uniform(key: Any, shape: Sequence[int], dtype: Any = np.float64) -> Any:
     return _uniform(key, shape, 2.0 / fans(shape)[0], dtype)
 
 
-def he_normal(key: Any, shape: Sequence[int], dtype: Any = np.float64) -> Any:
+def he_normal(key: Key, shape: Sequence[int], dtype: DTypeLike = np.float64) -> Any:
     """Normal weights of mean 0 and variance 2 / fan-in, for ReLU and its like.
 
     Parameters
@@ -170,7 +172,7 @@ def he_normal(key: Any, shape: Sequence[int], dtype: Any = np.float64) -> Any:
     return _normal(key, shape, 2.0 / fans(shape)[0], dtype)
 
 
-def lecun_uniform(key: Any, shape: Sequence[int], dtype: Any = np.float64) -> Any:
+def lecun_uniform(key: Key, shape: Sequence[int], dtype: DTypeLike = np.float64) -> Any:
     """Uniform weights of mean 0 and variance 1 / fan-in.
 
     Parameters
@@ -196,7 +198,7 @@ def lecun_uniform(key: Any, shape: Sequence[int], dtype: Any = np.float64) -> An
     return _uniform(key, shape, 1.0 / fans(shape)[0], dtype)
 
 
-def lecun_normal(key: Any, shape: Sequence[int], dtype: Any = np.float64) -> Any:
+def lecun_normal(key: Key, shape: Sequence[int], dtype: DTypeLike = np.float64) -> Any:
     """Normal weights of mean 0 and variance 1 / fan-in.
 
     Parameters
@@ -222,7 +224,7 @@ def lecun_normal(key: Any, shape: Sequence[int], dtype: Any = np.float64) -> Any
     return _normal(key, shape, 1.0 / fans(shape)[0], dtype)
 
 
-def orthogonal(key: Any, shape: Sequence[int], dtype: Any = np.float64) -> Any:
+def orthogonal(key: Key, shape: Sequence[int], dtype: DTypeLike = np.float64) -> Any:
     """Weights whose columns, or rows if there are fewer, are orthonormal when all axes but the last count as one.
 
     Parameters
@@ -254,7 +256,7 @@ def orthogonal(key: Any, shape: Sequence[int], dtype: Any = np.float64) -> Any:
     return (basis if rows >= columns else basis.T).reshape(shape).astype(dtype)
 
 
-def zeros(key: Any, shape: Sequence[int], dtype: Any = np.float64) -> Any:
+def zeros(key: Key, shape: Sequence[int], dtype: DTypeLike = np.float64) -> Any:
     """Zeros, for biases and for layers that start as nothing.
 
     Parameters
@@ -280,16 +282,16 @@ def zeros(key: Any, shape: Sequence[int], dtype: Any = np.float64) -> Any:
     return np.zeros(shape, dtype)
 
 
-def _uniform(key: Any, shape: Sequence[int], variance: float, dtype: Any) -> Any:
+def _uniform(key: Key, shape: Sequence[int], variance: float, dtype: DTypeLike) -> Any:
     half = math.sqrt(3.0 * variance)
     return ad.random.uniform(as_key(key), tuple(shape), -half, half, dtype=np.dtype(dtype))
 
 
-def _normal(key: Any, shape: Sequence[int], variance: float, dtype: Any) -> Any:
+def _normal(key: Key, shape: Sequence[int], variance: float, dtype: DTypeLike) -> Any:
     return ad.random.normal(as_key(key), tuple(shape), 0.0, math.sqrt(variance), dtype=np.dtype(dtype))
 
 
-def as_key(key: Any) -> Any:
+def as_key(key: Key) -> Any:
     """A key of `ad.random` from a seed or a key."""
     if not isinstance(key, np.ndarray) or not key.ndim:
         return ad.random.key(key)

@@ -60,8 +60,8 @@ def layer(kind: T) -> T:
     """Make a class a layer: a frozen dataclass whose `__init__` may take sizes instead of the fields.
 
     A layer needs nothing but `@dataclass(frozen=True)`. With this decorator instead, an `__init__` written in the class
-    takes what is convenient and sets the fields with `nn.fill`; the layer can still be made from its fields by name, as
-    `dataclasses.replace` does; layers are equal if they are the same object, and their repr shows shapes.
+    takes what is convenient and sets the fields with `nn.set_fields`; the layer can still be made from its fields by
+    name, as `dataclasses.replace` does; layers are equal if they are the same object, and their repr shows shapes.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def layer(kind: T) -> T:
     ... class Scale:
     ...     gain: np.ndarray
     ...     def __init__(self, width):
-    ...         nn.fill(self, gain=np.ones(width))
+    ...         nn.set_fields(self, gain=np.ones(width))
     ...     def __call__(self, x):
     ...         return x * self.gain
     >>> Scale(3), Scale(gain=np.full(2, 5.0))(np.ones(2))
@@ -118,14 +118,14 @@ def _checked(kind: str, init: Callable[..., None], names: frozenset[str] | None)
                 ad.errors.message(
                     f"A layer does not change, so {kind} cannot set its fields one by one.",
                     got=str(error),
-                    fix="Write  nn.fill(self, weight=..., bias=...)  in  __init__.",
+                    fix="Write  nn.set_fields(self, weight=..., bias=...)  in  __init__.",
                 )
             ) from error
 
     return constructed
 
 
-def fill(made: Any, **fields: Any) -> None:
+def set_fields(made: Any, **fields: Any) -> None:
     """Set the fields of a new layer: for the `__init__` of classes under `nn.layer`, whose objects do not change later.
 
     Parameters
@@ -148,7 +148,7 @@ def fill(made: Any, **fields: Any) -> None:
     ... class Shift:
     ...     by: np.ndarray
     ...     def __init__(self, width):
-    ...         nn.fill(self, by=np.zeros(width))
+    ...         nn.set_fields(self, by=np.zeros(width))
     >>> Shift(2)
     Shift(by=float64[2])
     """

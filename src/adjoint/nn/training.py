@@ -7,7 +7,8 @@ from typing import Any
 
 import adjoint as ad
 
-from ..arguments import Key, checked
+from ..arguments import checked
+from ..typing import Key
 from . import checks
 from .init import as_key
 from .layer import described
@@ -99,7 +100,7 @@ def is_stochastic(model: Any) -> bool:
     return any([getattr(part, "stochastic", True) for _, part in _different(model)])
 
 
-def split_among(parts: Sequence[Any], key: Any) -> list[Any]:
+def split_among(parts: Sequence[Any], key: Key) -> list[Any]:
     """A key for each part that draws random numbers, None for the others; one alone gets the key itself."""
     drawing = [is_stochastic(part) for part in parts]
     if key is None or not any(drawing):

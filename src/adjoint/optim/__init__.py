@@ -10,7 +10,7 @@ import adjoint as ad
 from . import schedule, stop
 from .adam import adam, adamw, lion
 from .adaptive import adagrad, rmsprop
-from .base import Optimizer, apply, chain, groups, looks_ahead
+from .base import Optimizer, apply, chain, groups, needs_function
 from .descent import armijo, exact, is_descent, wolfe
 from .gradients import clip, clip_by_norm, scale, weight_decay
 from .lbfgs import lbfgs
@@ -20,14 +20,14 @@ from .natural import natural_gradient
 from .newton import newton
 from .objective import Objective
 from .result import Result
-from .reuse import reused
+from .reuse import cached
 from .sgd import sgd, subgradient
 
 __all__ = [
-    "Objective", "Optimizer", "Result", "adagrad", "adam", "adamw", "apply", "armijo", "chain", "clip",
-    "clip_by_norm", "exact", "gauss_newton", "groups", "is_descent", "lbfgs", "levenberg_marquardt", "lion",
-    "looks_ahead", "minimize", "natural_gradient", "newton", "reused", "rmsprop", "scale", "schedule", "sgd", "stop",
-    "subgradient", "weight_decay", "wolfe",
+    "Objective", "Optimizer", "Result", "adagrad", "adam", "adamw", "apply", "armijo", "cached", "chain", "clip",
+    "clip_by_norm", "exact", "gauss_newton", "groups", "is_descent", "lbfgs", "levenberg_marquardt", "lion", "minimize",
+    "natural_gradient", "needs_function", "newton", "rmsprop", "scale", "schedule", "sgd", "stop", "subgradient",
+    "weight_decay", "wolfe",
 ]  # fmt: skip
 
 
@@ -35,6 +35,8 @@ LOADED = ad.jit
 """Optimisers run in jitted functions: the compiler is loaded with this room, not in the middle of the first step."""
 
 ELSEWHERE = {
+    "reused": "optim.cached",
+    "looks_ahead": "optim.needs_function",
     "lr_scheduler": "optim.schedule; a schedule is the rate:  optim.adam(optim.schedule.cosine(1e-3, steps=1000))",
     "StepLR": "optim.schedule.step(rate, every=, factor=)",
     "ExponentialLR": "optim.schedule.step(rate, every=1, factor=)",

@@ -9,6 +9,7 @@ import numpy as np
 import adjoint as ad
 
 from ..arguments import Patterns
+from ..typing import Tree
 from .base import Optimizer, optimizer
 from .checks import Rate, at, foreign, like, number, rate_of
 from .gradients import check_patterns, decayed, need
@@ -128,10 +129,10 @@ def _adam(rate: Rate, beta1: float, beta2: float, eps: float, strength: Any, onl
     eps = number(eps, name, "eps")
     decays = not (type(strength) is float and strength == 0.0)
 
-    def init(params: Any) -> Any:
+    def init(params: Tree) -> Any:
         return {"count": np.int64(0), "mean": zeros(params), "square": zeros(params)}
 
-    def update(gradient: Any, state: Any, params: Any = None, **context: Any) -> tuple[Any, Any]:
+    def update(gradient: Tree, state: Tree, params: Tree | None = None, **context: Any) -> tuple[Any, Any]:
         count = state["count"] + 1
         mean = ad.tree.map(lambda m, g: beta1 * m + (1.0 - beta1) * g, state["mean"], gradient)
         square = ad.tree.map(lambda v, g: beta2 * v + (1.0 - beta2) * (g * g), state["square"], gradient)
@@ -195,10 +196,10 @@ def lion(
     strength = number(weight_decay, "lion", "weight_decay")
     decays = not (type(strength) is float and strength == 0.0)
 
-    def init(params: Any) -> Any:
+    def init(params: Tree) -> Any:
         return {"count": np.int64(0), "mean": zeros(params)}
 
-    def update(gradient: Any, state: Any, params: Any = None, **context: Any) -> tuple[Any, Any]:
+    def update(gradient: Tree, state: Tree, params: Tree | None = None, **context: Any) -> tuple[Any, Any]:
         eta = at(rate, state["count"])
         mixed = ad.tree.map(lambda m, g: beta1 * m + (1.0 - beta1) * g, state["mean"], gradient)
         step = ad.tree.map(lambda c: -(like(eta, c) * np.sign(c)), mixed)

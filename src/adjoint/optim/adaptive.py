@@ -8,6 +8,7 @@ import numpy as np
 
 import adjoint as ad
 
+from ..typing import Tree
 from .base import Optimizer, optimizer
 from .checks import Rate, at, foreign, like, number, rate_of
 from .sgd import zeros
@@ -48,10 +49,10 @@ def adagrad(rate: Rate, *, eps: float = 1e-10) -> Optimizer:
     rate = rate_of(rate, "adagrad")
     eps = number(eps, "adagrad", "eps")
 
-    def init(params: Any) -> Any:
+    def init(params: Tree) -> Any:
         return {"count": np.int64(0), "square": zeros(params)}
 
-    def update(gradient: Any, state: Any, params: Any = None, **context: Any) -> tuple[Any, Any]:
+    def update(gradient: Tree, state: Tree, params: Tree | None = None, **context: Any) -> tuple[Any, Any]:
         eta = at(rate, state["count"])
         square = ad.tree.map(lambda v, g: v + g * g, state["square"], gradient)
         step = ad.tree.map(lambda g, v: -(like(eta, g) * g) / (np.sqrt(v) + eps), gradient, square)
@@ -109,11 +110,11 @@ def rmsprop(
     momentum = number(momentum, "rmsprop", "momentum", 0.0, 1.0)
     moving = not (type(momentum) is float and momentum == 0.0)
 
-    def init(params: Any) -> Any:
+    def init(params: Tree) -> Any:
         more = {"velocity": zeros(params)} if moving else {}
         return {"count": np.int64(0), "square": zeros(params), **({"mean": zeros(params)} if centered else {}), **more}
 
-    def update(gradient: Any, state: Any, params: Any = None, **context: Any) -> tuple[Any, Any]:
+    def update(gradient: Tree, state: Tree, params: Tree | None = None, **context: Any) -> tuple[Any, Any]:
         eta = at(rate, state["count"])
         new = {"count": state["count"] + 1}
         new["square"] = ad.tree.map(lambda v, g: decay * v + (1.0 - decay) * (g * g), state["square"], gradient)

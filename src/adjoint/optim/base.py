@@ -7,7 +7,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import adjoint as ad
 
-from ..arguments import Tree, checked, fitting
+from ..arguments import checked, fitting
+from ..typing import Tree
 from .checks import check_same, check_trained, check_untied, described, refuse
 from .recipes import again, remembered
 
@@ -85,12 +86,12 @@ def optimizer(
     step. `vector`: it works on one vector, and trees are raveled around it. `residuals`: its function gives residuals.
     """
 
-    def checked_init(params: Any) -> Any:
+    def checked_init(params: Tree) -> Any:
         check_trained(params, name)
         check_untied(params, name)
         return init(params)
 
-    def checked_update(gradient: Any, state: Any, params: Any = None, **context: Any) -> tuple[Any, Any]:
+    def checked_update(gradient: Tree, state: Tree, params: Tree | None = None, **context: Any) -> tuple[Any, Any]:
         if params is not None and gradient is not None:
             check_same(params, gradient, name)
         return update(gradient, state, params, **context)
@@ -106,7 +107,7 @@ def has(optimizer: Optimizer, fact: str) -> bool:
 
 
 @checked()
-def looks_ahead(optimizer: Optimizer) -> bool:
+def needs_function(optimizer: Optimizer) -> bool:
     """Whether an optimiser evaluates the function at other places, as a line search does, and decides by its values.
 
     Parameters
@@ -122,7 +123,7 @@ def looks_ahead(optimizer: Optimizer) -> bool:
     Examples
     --------
     >>> from adjoint import optim
-    >>> optim.looks_ahead(optim.lbfgs()), optim.looks_ahead(optim.adam(1e-3))
+    >>> optim.needs_function(optim.lbfgs()), optim.needs_function(optim.adam(1e-3))
     (True, False)
     """
     return has(optimizer, "vector")
@@ -183,10 +184,10 @@ def chain(*optimizers: Optimizer) -> Optimizer:
             )
         before = each if has(each, "makes_step") else before
 
-    def init(params: Any) -> Any:
+    def init(params: Tree) -> Any:
         return tuple([o.init(params) for o in optimizers])
 
-    def update(gradient: Any, state: Any, params: Any = None, **context: Any) -> tuple[Any, Any]:
+    def update(gradient: Tree, state: Tree, params: Tree | None = None, **context: Any) -> tuple[Any, Any]:
         new, passed = [], gradient
         for each, own in zip(optimizers, state, strict=True):
             passed, own = each.update(passed, own, params, **context)
@@ -240,11 +241,11 @@ def groups(optimizers: Mapping[str, Optimizer]) -> Optimizer:
                 fix="Use it alone, or  optim.adam  and its like in groups.",
             )
 
-    def init(params: Any) -> Any:
+    def init(params: Tree) -> Any:
         parts = _parts(params, _owners(params, tuple(optimizers)))
         return {pattern: each.init(parts[pattern]) for pattern, each in optimizers.items()}
 
-    def update(gradient: Any, state: Any, params: Any = None, **context: Any) -> tuple[Any, Any]:
+    def update(gradient: Tree, state: Tree, params: Tree | None = None, **context: Any) -> tuple[Any, Any]:
         owners = _owners(gradient if params is None else params, tuple(optimizers))
         slopes, given = _parts(gradient, owners), None if params is None else _parts(params, owners)
         steps: dict[str, Any] = {}
@@ -310,7 +311,7 @@ def check_optimizer(found: Any, name: str) -> None:
     )
 
 
-def _owners(tree: Any, patterns: tuple[str, ...]) -> list[str]:
+def _owners(tree: Tree, patterns: tuple[str, ...]) -> list[str]:
     """The pattern that each leaf belongs to."""
     paths, leaves = ad.tree.paths(tree), ad.tree.leaves(tree)
     fits = {pattern: fitting(pattern, paths, leaves)[0] for pattern in patterns}
@@ -329,7 +330,7 @@ def _owners(tree: Any, patterns: tuple[str, ...]) -> list[str]:
     return owners
 
 
-def _parts(tree: Any, owners: list[str]) -> dict[str, dict[str, Any]]:
+def _parts(tree: Tree, owners: list[str]) -> dict[str, dict[str, Any]]:
     """The leaves of each group, by their paths."""
     found: dict[str, dict[str, Any]] = {owner: {} for owner in owners}
     for path, leaf, owner in zip(ad.tree.paths(tree), ad.tree.leaves(tree), owners, strict=True):

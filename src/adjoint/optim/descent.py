@@ -9,7 +9,8 @@ import numpy as np
 
 import adjoint as ad
 
-from ..arguments import Tree, checked
+from ..arguments import checked
+from ..typing import Array, Tree
 from .base import Optimizer, check_optimizer
 from .checks import check_same, number
 from .objective import derivative
@@ -92,7 +93,7 @@ def armijo(along: Optimizer | None = None, *, start: float = 1.0, shrink: float 
     shrink = number(shrink, "armijo", "shrink", 0.0, 0.99, open=True)
     c1 = number(c1, "armijo", "c1", 0.0, 0.5, open=True)
 
-    def search(trial: Callable[[Any], Trial], here: Trial, length: Any) -> Trial | None:
+    def search(trial: Callable[[Any], Trial], here: Trial, length: Array) -> Trial | None:
         return backtracking(trial, here, length, shrink, c1)
 
     return _searched(along, search, start * shrink, 1.0 / shrink, "armijo")
@@ -142,7 +143,7 @@ def wolfe(along: Optimizer | None = None, *, start: float = 1.0, c1: float = 1e-
     c1 = number(c1, "wolfe", "c1", 0.0, 0.5, open=True)
     c2 = number(c2, "wolfe", "c2", c1, 1.0, open=True)
 
-    def search(trial: Callable[[Any], Trial], here: Trial, length: Any) -> Trial | None:
+    def search(trial: Callable[[Any], Trial], here: Trial, length: Array) -> Trial | None:
         return strong_wolfe(trial, here, length, c1, c2)
 
     return _searched(along, search, start, 1.0, "wolfe")
@@ -188,11 +189,11 @@ def _searched(along: Optimizer | None, search: Search | None, start: float, grow
     if along is not None:
         check_optimizer(along, name)
 
-    def init(x: Any) -> Any:
+    def init(x: Array) -> Any:
         inner = () if along is None else along.init(x)
         return {"length": start, "along": inner, "known": (np.nan, np.zeros_like(x))}
 
-    def update(gradient: Any, state: Any, x: Any, *, value: Any, function: Any, **_: Any) -> tuple[Any, Any]:
+    def update(gradient: Tree, state: Tree, x: Array, *, value: Array, function: Any, **_: Any) -> tuple[Any, Any]:
         direction, inner = -gradient, state["along"]
         if along is not None:
             direction, inner = along.update(gradient, inner, x, value=value, function=function)
@@ -211,7 +212,7 @@ def _searched(along: Optimizer | None, search: Search | None, start: float, grow
     return on_vectors(init, update, name)
 
 
-def _exact(trial: Callable[[Any], Trial], here: Trial, length: Any, function: Any, direction: Any) -> Trial | None:
+def _exact(trial: Callable[[Any], Trial], here: Trial, length: Array, function: Any, direction: Array) -> Trial | None:
     """The minimum of the parabola with the value, slope and curvature of the function here."""
     curvature = as_number(direction.dot(derivative(function, "hvp")(here.x, direction)))
     if curvature > 0:

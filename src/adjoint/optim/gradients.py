@@ -10,6 +10,7 @@ import numpy as np
 import adjoint as ad
 
 from ..arguments import Finite, Patterns, checked, fitting
+from ..typing import Tree
 from .base import Optimizer, optimizer
 from .checks import at, foreign, is_plain, like, number, refuse
 from .recipes import remembered
@@ -73,7 +74,7 @@ def clip_by_norm(max: float) -> Optimizer:
     """
     bound = number(max, "clip_by_norm", "max", open=True)
 
-    def update(gradient: Any, state: Any, params: Any = None, **context: Any) -> tuple[Any, Any]:
+    def update(gradient: Tree, state: Tree, params: Tree | None = None, **context: Any) -> tuple[Any, Any]:
         length = norm(gradient)
         factor = bound / np.maximum(length, bound)
         return ad.tree.map(lambda g: g * like(factor, g), gradient), state
@@ -113,7 +114,7 @@ def weight_decay(strength: float, *, only: Patterns = "*") -> Optimizer:
     strength = number(strength, "weight_decay", "strength")
     check_patterns(only, "weight_decay")
 
-    def update(gradient: Any, state: Any, params: Any = None, **context: Any) -> tuple[Any, Any]:
+    def update(gradient: Tree, state: Tree, params: Tree | None = None, **context: Any) -> tuple[Any, Any]:
         need(params, "weight_decay")
         return decayed(gradient, params, strength, only), state
 
@@ -145,14 +146,14 @@ def scale(factor: Finite | Callable[[Any], Any]) -> Optimizer:
     """
     known = float(factor) if is_plain(factor) else factor  # type: ignore[arg-type]
 
-    def update(gradient: Any, state: Any, params: Any = None, **context: Any) -> tuple[Any, Any]:
+    def update(gradient: Tree, state: Tree, params: Tree | None = None, **context: Any) -> tuple[Any, Any]:
         by = at(known, state["count"])
         return ad.tree.map(lambda g: g * like(by, g), gradient), {"count": state["count"] + 1}
 
     return optimizer(lambda params: {"count": np.int64(0)}, update, "scale")
 
 
-def decayed(gradient: Any, params: Any, strength: Any, only: Patterns = "*") -> Any:
+def decayed(gradient: Tree, params: Tree, strength: Any, only: Patterns = "*") -> Any:
     """The gradient plus `strength` times those parameters whose path fits."""
     if only == "*":
         return ad.tree.map(lambda g, p: g + like(strength, p) * p, gradient, params)
@@ -175,17 +176,17 @@ def check_patterns(only: Any, name: str) -> None:
         refuse(f"{name} takes a pattern of paths.", got=f"only = {only!r}", fix='Write  only="*weight".')
 
 
-def norm(tree: Any) -> Any:
+def norm(tree: Tree) -> Any:
     """The Euclidean norm of all numbers of a tree."""
     squares = [np.sum(np.abs(x) ** 2 if np.iscomplexobj(x) else x * x) for x in ad.tree.leaves(tree)]
     return np.sqrt(sum(squares[1:], squares[0])) if squares else np.float64(0.0)
 
 
-def need(params: Any, name: str) -> None:
+def need(params: Tree, name: str) -> None:
     """That the parameters were given."""
     if params is None:
         refuse(f"{name} needs the parameters.", got="None", fix="Write  optimizer.update(gradient, state, params).")
 
 
-def _nothing(params: Any) -> Any:
+def _nothing(params: Tree) -> Any:
     return ()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..typing import Array, Tree
 from .base import Optimizer
 from .checks import foreign, number, whole
 from .search import Trial, as_number, line, strong_wolfe
@@ -60,7 +61,7 @@ def lbfgs(memory: int = 10, *, c1: float = 1e-4, c2: float = 0.9) -> Optimizer:
     c1 = number(c1, "lbfgs", "c1", 0.0, 0.5, open=True)
     c2 = number(c2, "lbfgs", "c2", c1, 1.0, open=True)
 
-    def init(x: Any) -> Any:
+    def init(x: Array) -> Any:
         m, dtype = memory, x.dtype
         return {
             "count": 0, "gamma": 1.0, "pairs": np.zeros((2 * m, x.size), dtype),
@@ -69,7 +70,7 @@ def lbfgs(memory: int = 10, *, c1: float = 1e-4, c2: float = 0.9) -> Optimizer:
         }  # fmt: skip
 
     def update(
-        gradient: Any, state: Any, x: Any, *, value: Any, function: Any, donate: bool = False, **_: Any
+        gradient: Tree, state: Tree, x: Array, *, value: Array, function: Any, donate: bool = False, **_: Any
     ) -> tuple[Any, Any]:
         if not donate:
             state = {name: part.copy() if isinstance(part, np.ndarray) else part for name, part in state.items()}
@@ -91,7 +92,7 @@ def lbfgs(memory: int = 10, *, c1: float = 1e-4, c2: float = 0.9) -> Optimizer:
     return on_vectors(init, update, "lbfgs")
 
 
-def _direction(gradient: Any, state: Any) -> Any:
+def _direction(gradient: Tree, state: Tree) -> Any:
     """-H g, by the compact form: everything is in the order of the places in memory, which no product minds."""
     pairs, inverse, gamma = state["pairs"], state["inverse"], state["gamma"]
     m = len(inverse)
@@ -108,7 +109,7 @@ def _direction(gradient: Any, state: Any) -> Any:
     return -direction
 
 
-def _remembered(state: Any, step: Any, change: Any) -> Any:
+def _remembered(state: Tree, step: Tree, change: Tree) -> Any:
     """The state with one pair more, in the place of the oldest; its arrays are written to."""
     inverse, pairs, products = state["inverse"], state["pairs"], state["products"]
     curvature, square = as_number(step.dot(change)), as_number(change.dot(change))

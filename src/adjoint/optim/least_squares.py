@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import checked
+from ..typing import Array, Tree
 from .base import Optimizer
 from .checks import number, refuse
 from .objective import derivative
@@ -59,7 +60,7 @@ def gauss_newton(*, shrink: float = 0.5, c1: float = 1e-4) -> Optimizer:
     shrink = number(shrink, "gauss_newton", "shrink", 0.0, 0.99, open=True)
     c1 = number(c1, "gauss_newton", "c1", 0.0, 0.5, open=True)
 
-    def update(gradient: Any, state: Any, x: Any, *, function: Any, **context: Any) -> tuple[Any, Any]:
+    def update(gradient: Tree, state: Tree, x: Array, *, function: Any, **context: Any) -> tuple[Any, Any]:
         residuals = derivative(function, "residuals")
         r, jacobian = derivative(function, "residuals_and_jacobian")(x)
         _check_residuals(r, "gauss_newton")
@@ -120,10 +121,10 @@ def levenberg_marquardt(damping: float = 1e-3) -> Optimizer:
     """
     damping = number(damping, "levenberg_marquardt", "damping", open=True)
 
-    def init(x: Any) -> Any:
+    def init(x: Array) -> Any:
         return {"damping": damping, "scale": np.full_like(x, np.finfo(x.dtype).tiny ** 0.5)}
 
-    def update(gradient: Any, state: Any, x: Any, *, function: Any, **context: Any) -> tuple[Any, Any]:
+    def update(gradient: Tree, state: Tree, x: Array, *, function: Any, **context: Any) -> tuple[Any, Any]:
         residuals = derivative(function, "residuals")
         r, jacobian = derivative(function, "residuals_and_jacobian")(x)
         _check_residuals(r, "levenberg_marquardt")
@@ -151,12 +152,12 @@ def levenberg_marquardt(damping: float = 1e-3) -> Optimizer:
     return on_vectors(init, update, "levenberg_marquardt", residuals=True)
 
 
-def _half_square(r: Any) -> Any:
+def _half_square(r: Array) -> Any:
     """What is minimised."""
     return 0.5 * as_number(r.dot(r))
 
 
-def _check_residuals(r: Any, name: str) -> None:
+def _check_residuals(r: Array, name: str) -> None:
     """That there are at least as many as make sense: one number is a loss, not residuals."""
     if r.size == 1:
         refuse(

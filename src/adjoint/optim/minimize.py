@@ -11,14 +11,15 @@ import numpy as np
 
 import adjoint as ad
 
-from ..arguments import Tree, checked
+from ..arguments import checked
+from ..typing import Array, Tree
 from .base import Optimizer, apply, check_optimizer, has, name_of
 from .checks import check_trained, described, refuse, whole
 from .gradients import norm
 from .lbfgs import lbfgs
 from .objective import Objective
 from .result import Result
-from .reuse import reused
+from .reuse import cached
 from .stop import Progress, Rule, check_rule, gradient
 
 PATH_NUMBERS = 1000
@@ -192,15 +193,15 @@ def _breakdown(point: Point, value: float, same: int, count: int, max_steps: int
     return f"The {max_steps} steps that were allowed are taken." if count >= max_steps else ""
 
 
-def _on_trees(f: Any, x0: Any, optimizer: Optimizer, args: tuple[Any, ...], jit: bool) -> Iterator[Point]:
+def _on_trees(f: Any, x0: Tree, optimizer: Optimizer, args: tuple[Any, ...], jit: bool) -> Iterator[Point]:
     """The points of an optimiser that needs the gradient: value, gradient, update and step are one function."""
 
-    def advance(x: Any, state: Any, *args: Any) -> Any:
+    def advance(x: Tree, state: Tree, *args: Any) -> Any:
         value, g = ad.value_and_grad(f)(x, *args)
         step, state = optimizer.update(g, state, x, value=value, function=lambda p: f(p, *args))
         return apply(x, step), state, value, norm(g), norm(step)
 
-    run = reused((_on_trees, f, optimizer), lambda: ad.jit(advance)) if jit else advance
+    run = cached((_on_trees, f, optimizer), lambda: ad.jit(advance)) if jit else advance
     x, state, last = x0, optimizer.init(x0), math.inf
     while True:
         new, after, value, gradient_norm, step_norm = run(x, state, *args)
@@ -208,7 +209,7 @@ def _on_trees(f: Any, x0: Any, optimizer: Optimizer, args: tuple[Any, ...], jit:
         x, state, last = new, after, float(step_norm)
 
 
-def _best(state: Any, value: Any) -> Any:
+def _best(state: Tree, value: Array) -> Any:
     """The best point that an optimiser has kept, with its value, if it keeps one."""
     states = [state] if isinstance(state, dict) else list(state) if isinstance(state, tuple) else []
     kept = [s for s in states if isinstance(s, dict) and "best" in s]
@@ -217,7 +218,7 @@ def _best(state: Any, value: Any) -> Any:
     return kept[0]["best"], float(kept[0]["best_value"]), float("nan")
 
 
-def _on_vector(f: Any, x0: Any, optimizer: Optimizer, args: tuple[Any, ...], jit: bool) -> Iterator[Point]:
+def _on_vector(f: Any, x0: Tree, optimizer: Optimizer, args: tuple[Any, ...], jit: bool) -> Iterator[Point]:
     """The points of an optimiser that looks at the function: on one vector, with what it knows of the next point."""
     objective = Objective(f, x0, args, jit)
     unravel, x = objective.unravel, objective.start
@@ -243,21 +244,21 @@ def _half_square(objective: Objective) -> Callable[[Any], Any]:
     """Value and gradient of half the sum of squared residuals; the optimiser finds residuals and Jacobian again."""
     computed, last = objective.residuals_and_jacobian, [None, None]
 
-    def remembered(x: Any) -> Any:
+    def remembered(x: Tree) -> Any:
         if last[0] is not x:
             last[:] = x, computed(x)
         return last[1]
 
     objective.residuals_and_jacobian = remembered
 
-    def evaluate(x: Any) -> tuple[Any, Any]:
+    def evaluate(x: Tree) -> tuple[Any, Any]:
         r, jacobian = objective.residuals_and_jacobian(x)
         return 0.5 * (r.dot(r)), r.dot(jacobian)
 
     return evaluate
 
 
-def _refuse_start(value: float, x: Any) -> None:
+def _refuse_start(value: float, x: Tree) -> None:
     refuse(
         "minimize needs a start where the function is finite.",
         got=f"the value {value} at {str(x).replace(chr(10), ' ')[:80]}",
@@ -269,5 +270,5 @@ def _nothing() -> None:
     return None
 
 
-def _same(x: Any) -> Any:
+def _same(x: Tree) -> Any:
     return x

@@ -9,9 +9,10 @@ import numpy as np
 
 import adjoint as ad
 
+from ..typing import Array, Tree
 from .base import Optimizer
 from .checks import Rate, at, described, foreign, like, number, rate_of, refuse
-from .reuse import reused
+from .reuse import cached
 from .vectors import on_vectors
 
 LIKELIHOODS = ("gaussian", "bernoulli", "categorical")
@@ -91,10 +92,10 @@ def natural_gradient(
             fix="Give the matrix of another one as  metric=.",
         )
 
-    def init(x: Any) -> Any:
+    def init(x: Array) -> Any:
         return {"count": np.int64(0)}
 
-    def update(gradient: Any, state: Any, x: Any, *, unravel: Any, **_: Any) -> tuple[Any, Any]:
+    def update(gradient: Tree, state: Tree, x: Array, *, unravel: Any, **_: Any) -> tuple[Any, Any]:
         matrix = metric(unravel(x)) if metric is not None else _fisher(model, unravel, x, likelihood)
         if np.shape(matrix) != (x.size, x.size):
             refuse(
@@ -107,11 +108,11 @@ def natural_gradient(
     return on_vectors(init, update, "natural_gradient", no_function=True)
 
 
-def _fisher(model: Any, unravel: Any, x: Any, likelihood: str) -> Any:
+def _fisher(model: Any, unravel: Any, x: Array, likelihood: str) -> Any:
     """The mean Fisher information of the examples."""
 
     def jitted() -> Any:
-        information = ad.fisher(model, likelihood)
+        information = ad.curvature.fisher(model, likelihood)
         return ad.jit(lambda v: information(unravel(v)))
 
-    return reused((_fisher, model, likelihood, x.shape), jitted)(x)
+    return cached((_fisher, model, likelihood, x.shape), jitted)(x)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import checked
+from ..typing import Array, Tree
 from .base import Optimizer
 from .checks import number, whole
 from .objective import derivative
@@ -66,10 +67,10 @@ def newton(*, dense: int = 200, c1: float = 1e-4, c2: float = 0.9, floor: float 
     c2 = number(c2, "newton", "c2", c1, 1.0, open=True)
     floor = number(floor, "newton", "floor", 0.0, 1.0, open=True)
 
-    def init(x: Any) -> Any:
+    def init(x: Array) -> Any:
         return {"known": (np.nan, np.zeros_like(x))}
 
-    def update(gradient: Any, state: Any, x: Any, *, value: Any, function: Any, **_: Any) -> tuple[Any, Any]:
+    def update(gradient: Tree, state: Tree, x: Array, *, value: Array, function: Any, **_: Any) -> tuple[Any, Any]:
         if x.size <= dense:
             direction = _solved(derivative(function, "hessian")(x), gradient, floor)
         else:
@@ -88,7 +89,7 @@ def newton(*, dense: int = 200, c1: float = 1e-4, c2: float = 0.9, floor: float 
     return on_vectors(init, update, "newton")
 
 
-def _solved(hessian: Any, gradient: Any, floor: float) -> Any:
+def _solved(hessian: Array, gradient: Tree, floor: float) -> Any:
     """-H^-1 g, for the nearest thing to H that is positive definite."""
     try:
         np.linalg.cholesky(hessian)
@@ -105,7 +106,7 @@ def _solved(hessian: Any, gradient: Any, floor: float) -> Any:
     return -axes.dot(gradient.dot(axes) / np.maximum(sizes, floor * largest))
 
 
-def _by_products(hvp: Any, x: Any, gradient: Any) -> Any:
+def _by_products(hvp: Any, x: Array, gradient: Tree) -> Any:
     """-H^-1 g by conjugate gradients, roughly far from the minimum and ever better near it."""
     square = as_number(gradient.dot(gradient))
     enough = min(1e-4, square**0.5) * square

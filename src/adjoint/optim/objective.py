@@ -10,7 +10,8 @@ import numpy as np
 
 import adjoint as ad
 
-from .reuse import reused
+from ..typing import Array, Tree
+from .reuse import cached
 
 
 class Objective:
@@ -45,7 +46,9 @@ class Objective:
     {'b': np.float64(1.0), 'w': array([ 8., 12.])}
     """
 
-    def __init__(self, function: Callable[..., Any], params: Any, args: tuple[Any, ...] = (), jit: bool = True) -> None:
+    def __init__(
+        self, function: Callable[..., Any], params: Tree, args: tuple[Any, ...] = (), jit: bool = True
+    ) -> None:
         self.function, self.args, self.jit = function, args, jit
         self.is_vector = type(params) is np.ndarray and params.ndim == 1
         self.start, unravel = (params, _same) if self.is_vector else ad.tree.ravel(params)
@@ -56,7 +59,7 @@ class Objective:
             form = tuple([(np.shape(p), np.result_type(p)) for p in ad.tree.leaves(params)])
             self.key = (function, form, ad.tree.structure(params))
 
-    def __call__(self, vector: Any) -> Any:
+    def __call__(self, vector: Array) -> Any:
         """The function of a vector."""
         return self.value(vector)
 
@@ -99,7 +102,7 @@ class Objective:
         """A derivative as a function of the vector alone, compiled anew only for a new function or form."""
         function, unravel, transform = self.function, self.unravel, TRANSFORMS[name]
         flat = function if self.is_vector else lambda vector, *args: function(unravel(vector), *args)
-        made = reused((name, self.key), lambda: ad.jit(transform(flat))) if self.jit else transform(flat)
+        made = cached((name, self.key), lambda: ad.jit(transform(flat))) if self.jit else transform(flat)
         args = self.args
         if not args:
             return made  # type: ignore[no-any-return]
@@ -114,7 +117,7 @@ def derivative(function: Any, name: str) -> Callable[..., Any]:
 
 
 def _along(f: Callable[..., Any]) -> Callable[..., Any]:
-    def along(x: Any, direction: Any, length: Any, *args: Any) -> tuple[Any, Any, Any, Any]:
+    def along(x: Tree, direction: Array, length: Array, *args: Any) -> tuple[Any, Any, Any, Any]:
         at = x + length * direction
         value, gradient = ad.value_and_grad(f)(at, *args)
         return at, value, gradient, gradient.dot(direction)
@@ -127,7 +130,7 @@ def _product(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _flat(f: Callable[..., Any]) -> Callable[..., Any]:
-    def residuals(x: Any, *args: Any) -> Any:
+    def residuals(x: Tree, *args: Any) -> Any:
         parts = [np.reshape(part, -1) for part in ad.tree.leaves(f(x, *args))]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
@@ -137,11 +140,11 @@ def _flat(f: Callable[..., Any]) -> Callable[..., Any]:
 def _with_jacobian(f: Callable[..., Any]) -> Callable[..., Any]:
     flat = _flat(f)
 
-    def twice(x: Any, *args: Any) -> tuple[Any, Any]:
+    def twice(x: Tree, *args: Any) -> tuple[Any, Any]:
         r = flat(x, *args)
         return r, r
 
-    def both(x: Any, *args: Any) -> tuple[Any, Any]:
+    def both(x: Tree, *args: Any) -> tuple[Any, Any]:
         jacobian, r = ad.jacobian(twice, has_aux=True)(x, *args)
         return r, jacobian
 
@@ -160,5 +163,5 @@ TRANSFORMS: dict[str, Callable[[Any], Any]] = {
 """What each derivative of an `Objective` is made with."""
 
 
-def _same(x: Any) -> Any:
+def _same(x: Tree) -> Any:
     return x

@@ -9,6 +9,7 @@ import numpy as np
 
 import adjoint as ad
 
+from ..typing import Array
 from .checks import refuse
 
 ELSEWHERE = {"fun": "value", "success": "converged", "message": "stopped", "nit": "steps", "jac": "gradient_norm"}
@@ -127,14 +128,14 @@ class Result:
         return _draw_path(self.function, self.path, ax, levels, box)
 
 
-def _draw_values(values: Any, ax: Any) -> Any:
+def _draw_values(values: Array, ax: Any) -> Any:
     above = values - np.min(values)
     ax.semilogy(np.arange(len(values)), np.where(above > 0, above, np.nan))
     ax.set(xlabel="step", ylabel="value above the smallest")
     return ax
 
 
-def _draw_path(function: Any, path: Any, ax: Any, levels: int, box: Any) -> Any:
+def _draw_path(function: Any, path: Array, ax: Any, levels: int, box: Any) -> Any:
     """Contours at levels that grow by a factor, and the points on top of them."""
     if box is None:
         low, high = path.min(axis=0), path.max(axis=0)

@@ -22,7 +22,7 @@ TREE_STRUCTURE = type(ad.tree.structure(()))
 OWN = ad.__name__
 
 
-def reused(ingredients: tuple[Any, ...], make: Callable[[], T]) -> T:
+def cached(ingredients: tuple[Any, ...], make: Callable[[], T]) -> T:
     """What `make` gives, or what it gave for ingredients that cannot be told apart from these, now or later.
 
     Parameters
@@ -42,7 +42,7 @@ def reused(ingredients: tuple[Any, ...], make: Callable[[], T]) -> T:
     >>> import adjoint as ad
     >>> from adjoint import optim
     >>> def compiled(f):
-    ...     return optim.reused((f,), lambda: ad.jit(f))
+    ...     return optim.cached((f,), lambda: ad.jit(f))
     >>> compiled(lambda x: 2.0 * x) is compiled(lambda x: 2.0 * x)  # two functions
     False
     >>> double = [lambda x: 2.0 * x for _ in range(2)]  # the same one, made twice

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..typing import Array
 from .objective import derivative
 
 TRIES = 30
@@ -24,11 +25,11 @@ class Trial(NamedTuple):
     gradient: Any
 
 
-def line(function: Any, x: Any, direction: Any) -> Callable[[Any], Trial]:
+def line(function: Any, x: Array, direction: Array) -> Callable[[Any], Trial]:
     """The function along a direction."""
     along = derivative(function, "along")
 
-    def trial(length: Any) -> Trial:
+    def trial(length: Array) -> Trial:
         at, value, gradient, slope = along(x, direction, length)
         return Trial(length, as_number(value), as_number(slope), at, gradient)
 
@@ -67,7 +68,7 @@ def strong_wolfe(trial: Callable[[Any], Trial], start: Trial, length: float, c1:
 
 
 def _between(
-    trial: Callable[[Any], Trial], start: Trial, low: Trial, high: Trial, c1: float, limit: Any
+    trial: Callable[[Any], Trial], start: Trial, low: Trial, high: Trial, c1: float, limit: Array
 ) -> Trial | None:
     """Shrink an interval whose end `low` is the better one until a point fits."""
     for _ in range(TRIES):
@@ -110,6 +111,6 @@ def _cubic(a: Trial, b: Trial) -> Any:
     return b.length - width * ((b.slope + d2 - d1) / below) if below else math.nan
 
 
-def as_number(x: Any) -> Any:
+def as_number(x: Array) -> Any:
     """A plain number as Python's, which computes faster and promotes nothing."""
     return float(x) if isinstance(x, np.generic) else x

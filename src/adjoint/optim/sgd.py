@@ -8,6 +8,7 @@ import numpy as np
 
 import adjoint as ad
 
+from ..typing import Array, Tree
 from .base import Optimizer, optimizer
 from .checks import Rate, at, foreign, like, number, rate_of, refuse
 from .gradients import need, norm
@@ -70,10 +71,10 @@ def sgd(rate: Rate, momentum: float = 0.0, nesterov: bool = False) -> Optimizer:
         )
     moving = not (type(momentum) is float and momentum == 0.0)
 
-    def init(params: Any) -> Any:
+    def init(params: Tree) -> Any:
         return {"count": np.int64(0), **({"velocity": zeros(params)} if moving else {})}
 
-    def update(gradient: Any, state: Any, params: Any = None, **context: Any) -> tuple[Any, Any]:
+    def update(gradient: Tree, state: Tree, params: Tree | None = None, **context: Any) -> tuple[Any, Any]:
         eta = at(rate, state["count"])
         step = ad.tree.map(lambda g: -(like(eta, g) * g), gradient)
         new = {"count": state["count"] + 1}
@@ -127,14 +128,16 @@ def subgradient(rate: Rate, *, normalize: bool = False) -> Optimizer:
     """
     rate = diminishing(rate) if not callable(rate_of(rate, "subgradient")) else rate  # type: ignore[arg-type]
 
-    def init(params: Any) -> Any:
+    def init(params: Tree) -> Any:
         return {
             "count": np.int64(0),
             "best": ad.tree.map(lambda p: as_numpy(p), params),
             "best_value": np.float64(np.inf),
         }
 
-    def update(gradient: Any, state: Any, params: Any = None, *, value: Any = None, **context: Any) -> tuple[Any, Any]:
+    def update(
+        gradient: Tree, state: Tree, params: Tree | None = None, *, value: Array | None = None, **context: Any
+    ) -> tuple[Any, Any]:
         need(params, "subgradient")
         if value is None:
             refuse(
@@ -157,22 +160,22 @@ def subgradient(rate: Rate, *, normalize: bool = False) -> Optimizer:
     return optimizer(init, update, "subgradient", takes_gradient=True, makes_step=True)
 
 
-def chosen(pred: Any, x: Any, y: Any) -> Any:
+def chosen(pred: Array, x: Array, y: Array) -> Any:
     """One of the two, as a number of NumPy's if it is one."""
     found: Any = np.where(pred, x, y)
     return found[()]
 
 
-def zeros(params: Any) -> Any:
+def zeros(params: Tree) -> Any:
     """A tree of zeros; a number becomes one of NumPy's, as what is computed from it will be."""
     return ad.tree.map(_zero, params)
 
 
-def _zero(p: Any) -> Any:
+def _zero(p: Array) -> Any:
     """Zeros as the system gives them: they take no memory before something is written."""
     return np.zeros(p.shape, p.dtype) if type(p) is np.ndarray and p.ndim else np.zeros_like(p)[()]
 
 
-def as_numpy(x: Any) -> Any:
+def as_numpy(x: Array) -> Any:
     """A Python number as one of NumPy's, so that a state has one type from the start."""
     return np.float64(x) if type(x) is float else x

@@ -9,6 +9,7 @@ import numpy as np
 
 import adjoint as ad
 
+from ..typing import Array, Tree
 from .base import Optimizer, optimizer
 from .checks import described, refuse
 from .gradients import need
@@ -19,15 +20,15 @@ def on_vectors(init: Callable[..., Any], update: Callable[..., tuple[Any, Any]],
     """The optimiser of trees for one of vectors, whose `update` takes value and function by name."""
     looks, values = not facts.get("no_function"), not (facts.get("no_function") or facts.get("residuals"))
 
-    def tree_init(params: Any) -> Any:
+    def tree_init(params: Tree) -> Any:
         return init(params if _is_vector(params) else ad.tree.ravel(params)[0])
 
     def tree_update(
-        gradient: Any,
-        state: Any,
-        params: Any = None,
+        gradient: Tree,
+        state: Tree,
+        params: Tree | None = None,
         *,
-        value: Any = None,
+        value: Array | None = None,
         function: Any = None,
         donate: bool = False,
         **_: Any,
@@ -54,9 +55,9 @@ def on_vectors(init: Callable[..., Any], update: Callable[..., tuple[Any, Any]],
     return optimizer(tree_init, tree_update, name, takes_gradient=True, makes_step=True, vector=True, **facts)
 
 
-def _is_vector(params: Any) -> bool:
+def _is_vector(params: Tree) -> bool:
     return isinstance(params, np.ndarray) and params.ndim == 1
 
 
-def _same(x: Any) -> Any:
+def _same(x: Tree) -> Any:
     return x

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arguments import Axis, NumericDType, RealNumbers, Shape, checked
+from ..core.arguments import Array, Axis, Key, NumericDType, RealNumbers, Shape, checked
 from ..core.errors import message
 from ..core.values import describe, dtype_of, shape_of
 from ..numpy.dispatch.arguments import as_value, axis_of, ndim_of
@@ -25,7 +25,7 @@ ZERO, ONE = np.float64(0.0), np.float64(1.0)
 
 @checked("key")
 def integers(
-    key: Any, low: RealNumbers, high: RealNumbers | None = None, shape: Shape | None = None, dtype: NumericDType = int
+    key: Key, low: RealNumbers, high: RealNumbers | None = None, shape: Shape | None = None, dtype: NumericDType = int
 ) -> Any:
     """Whole numbers from `low` to `high - 1`, all equally likely; with one number, from 0.
 
@@ -80,7 +80,7 @@ def integers(
 
 
 @checked("key")
-def bernoulli(key: Any, p: RealNumbers = 0.5, shape: Shape | None = None) -> Any:
+def bernoulli(key: Key, p: RealNumbers = 0.5, shape: Shape | None = None) -> Any:
     """True with probability `p`, else False.
 
     Parameters
@@ -113,7 +113,7 @@ def bernoulli(key: Any, p: RealNumbers = 0.5, shape: Shape | None = None) -> Any
 
 
 @checked("key")
-def categorical(key: Any, logits: RealNumbers, axis: Axis = -1, shape: Shape | None = None) -> Any:
+def categorical(key: Key, logits: RealNumbers, axis: Axis = -1, shape: Shape | None = None) -> Any:
     """The number of a category, drawn with probabilities softmax(logits) along `axis`: argmax(logits + gumbel).
 
     Parameters
@@ -158,7 +158,7 @@ def categorical(key: Any, logits: RealNumbers, axis: Axis = -1, shape: Shape | N
 
 
 @checked("key", "x")
-def permutation(key: Any, x: Any, axis: Axis = 0) -> Any:
+def permutation(key: Key, x: Any, axis: Axis = 0) -> Any:
     """The numbers below `x` in random order; or the array `x` with its entries along `axis` in random order.
 
     Parameters
@@ -196,7 +196,7 @@ def permutation(key: Any, x: Any, axis: Axis = 0) -> Any:
 
 @checked("key", "a")
 def choice(
-    key: Any, a: Any, shape: Shape = (), replace: bool = True, p: RealNumbers | None = None, axis: Axis = 0
+    key: Key, a: Any, shape: Shape = (), replace: bool = True, p: RealNumbers | None = None, axis: Axis = 0
 ) -> Any:
     """Entries of `a` along `axis`, or numbers below `a`.
 
@@ -273,7 +273,7 @@ def _how_many(n: Any) -> int:
     return int(n)
 
 
-def _draw_bernoulli(key: Any, p: Any, *, shape: tuple[int, ...]) -> Any:
+def _draw_bernoulli(key: Key, p: Array, *, shape: tuple[int, ...]) -> Any:
     if not np.all((np.asarray(p) >= 0) & (np.asarray(p) <= 1)):
         raise ValueError(
             message(
@@ -283,17 +283,17 @@ def _draw_bernoulli(key: Any, p: Any, *, shape: tuple[int, ...]) -> Any:
     return standard_between.evaluate(key, shape=shape, dtype=FLOAT64) < p
 
 
-def _bernoulli_in_steps(key: Any, p: Any, *, shape: tuple[int, ...]) -> Any:
+def _bernoulli_in_steps(key: Key, p: Array, *, shape: tuple[int, ...]) -> Any:
     w = words(key, math.prod(shape)).reshape((*key.shape[:-1], *shape))
     return open_uniform(w) < p, np.all((p >= ZERO) & (p <= ONE))
 
 
-def _worst(p: Any) -> str:
+def _worst(p: Array) -> str:
     p = np.asarray(p)
     return f"{p[~((p >= 0) & (p <= 1))].flat[0]}"
 
 
-def _draw_categorical(key: Any, logits: Any, *, shape: tuple[int, ...]) -> Any:
+def _draw_categorical(key: Key, logits: Array, *, shape: tuple[int, ...]) -> Any:
     top = np.max(logits, axis=-1)
     if not np.all(top > -np.inf):  # not a number, or impossible all over
         raise ValueError(
@@ -307,7 +307,7 @@ def _draw_categorical(key: Any, logits: Any, *, shape: tuple[int, ...]) -> Any:
     return np.argmax(logits + gumbel, axis=-1)
 
 
-def _draw_pick(key: Any, p: Any, *, shape: tuple[int, ...], replace: bool) -> Any:
+def _draw_pick(key: Key, p: Array, *, shape: tuple[int, ...], replace: bool) -> Any:
     p = np.asarray(p, float)
     total, possible = p.sum(), np.count_nonzero(p)
     if not (np.all(p >= 0) and 0 < total < np.inf):

@@ -6,7 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arguments import Bounds, DTypeLike, FiniteNumbers, NonNegativeNumbers, RealNumbers, Shape, checked
+from ..core.arguments import (
+    Array,
+    Bounds,
+    DTypeLike,
+    FiniteNumbers,
+    Key,
+    NonNegativeNumbers,
+    RealNumbers,
+    Shape,
+    checked,
+)
 from ..core.errors import ArgumentError, message
 from ..core.primitive import Primitive
 from ..core.traced import Traced
@@ -19,7 +29,7 @@ from .keys import checked_key
 
 @checked("key")
 def uniform(
-    key: Any, shape: Shape | None = None, low: FiniteNumbers = 0.0, high: FiniteNumbers = 1.0, dtype: DTypeLike = float
+    key: Key, shape: Shape | None = None, low: FiniteNumbers = 0.0, high: FiniteNumbers = 1.0, dtype: DTypeLike = float
 ) -> Any:
     """Numbers spread evenly over [low, high): low + (high - low) u.
 
@@ -60,7 +70,7 @@ def uniform(
 
 @checked("key")
 def normal(
-    key: Any,
+    key: Key,
     shape: Shape | None = None,
     loc: RealNumbers = 0.0,
     scale: NonNegativeNumbers = 1.0,
@@ -99,7 +109,7 @@ def normal(
 
 
 @checked("key")
-def exponential(key: Any, shape: Shape | None = None, scale: NonNegativeNumbers = 1.0, dtype: DTypeLike = float) -> Any:
+def exponential(key: Key, shape: Shape | None = None, scale: NonNegativeNumbers = 1.0, dtype: DTypeLike = float) -> Any:
     """Waiting times of mean `scale`: -scale log(1 - u). For a rate, write `scale=1 / rate`.
 
     Parameters
@@ -129,7 +139,7 @@ def exponential(key: Any, shape: Shape | None = None, scale: NonNegativeNumbers 
 
 @checked("key")
 def gumbel(
-    key: Any,
+    key: Key,
     shape: Shape | None = None,
     loc: RealNumbers = 0.0,
     scale: NonNegativeNumbers = 1.0,
@@ -166,7 +176,7 @@ def gumbel(
 
 @checked("key")
 def laplace(
-    key: Any,
+    key: Key,
     shape: Shape | None = None,
     loc: RealNumbers = 0.0,
     scale: NonNegativeNumbers = 1.0,
@@ -203,7 +213,7 @@ def laplace(
 
 @checked("key")
 def logistic(
-    key: Any,
+    key: Key,
     shape: Shape | None = None,
     loc: RealNumbers = 0.0,
     scale: NonNegativeNumbers = 1.0,
@@ -240,7 +250,7 @@ def logistic(
 
 @checked("key")
 def cauchy(
-    key: Any,
+    key: Key,
     shape: Shape | None = None,
     loc: RealNumbers = 0.0,
     scale: NonNegativeNumbers = 1.0,
@@ -277,7 +287,7 @@ def cauchy(
 
 @checked("key")
 def truncated_normal(
-    key: Any,
+    key: Key,
     low: Bounds = -np.inf,
     high: Bounds = np.inf,
     shape: Shape | None = None,
@@ -333,7 +343,7 @@ def truncated_normal(
     return cast(np.where(mirrored, -z, z), real_dtype(dtype))
 
 
-def _probability(x: Any) -> Any:
+def _probability(x: Array) -> Any:
     """How likely a normal number is below x; at infinity without the slopes, of which the second is not a number."""
     from scipy.special import ndtr
 
@@ -341,17 +351,17 @@ def _probability(x: Any) -> Any:
     return np.where(finite, ndtr(np.where(finite, x, 0.0)), np.where(x > 0, 1.0, 0.0))
 
 
-def _located(primitive: Primitive, key: Any, shape: Shape | None, loc: Any, scale: Any, dtype: Any) -> Any:
+def _located(primitive: Primitive, key: Key, shape: Shape | None, loc: Array, scale: Array, dtype: DTypeLike) -> Any:
     loc, scale = as_value(loc), as_value(scale)
     z = _drawn(primitive, key, shape, dtype, loc, scale)
     z = z if _is(scale, 1.0) else scale * z
     return cast(z if _is(loc, 0.0) else loc + z, np.dtype(dtype))
 
 
-def _drawn(primitive: Primitive, key: Any, shape: Shape | None, dtype: Any, *parameters: Any) -> Any:
+def _drawn(primitive: Primitive, key: Key, shape: Shape | None, dtype: DTypeLike, *parameters: Any) -> Any:
     return primitive(checked_key(key), shape=shape_for(shape, *parameters), dtype=real_dtype(dtype))
 
 
-def _is(x: Any, number: float) -> bool:
+def _is(x: Array, number: float) -> bool:
     """Whether a parameter was left at its default, so that nothing has to be done."""
     return type(x) is float and x == number

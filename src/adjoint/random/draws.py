@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arguments import Shape, checked
+from ..core.arguments import Array, DTypeLike, Key, Shape, checked
 from ..core.errors import message
 from ..core.primitive import Primitive
 from ..core.values import cast, describe, dtype_of, shape_of
@@ -27,7 +27,7 @@ FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
 
 
 @checked("key")
-def bits(key: Any, shape: Shape = ()) -> Any:
+def bits(key: Key, shape: Shape = ()) -> Any:
     """Random words of 64 bits: the stream itself.
 
     Parameters
@@ -51,29 +51,29 @@ def bits(key: Any, shape: Shape = ()) -> Any:
     return _bits(checked_key(key), shape=shape_for(shape))
 
 
-def open_uniform(w: Any) -> Any:
+def open_uniform(w: Array) -> Any:
     """Numbers between 0 and 1 that are neither, symmetric about 1/2: the middles of 2**52 equal intervals."""
     return ((w >> 12) + 0.5) * 2.0**-52
 
 
-def paired_normal(w: Any) -> Any:
+def paired_normal(w: Array) -> Any:
     """Box and Muller: two words, the length and the angle, give two normal numbers. The number of words is even."""
     length = np.sqrt(-2.0 * np.log(open_uniform(w[..., 0::2])))
     angle = (2.0 * math.pi) * open_uniform(w[..., 1::2])
     return np.stack([length * np.cos(angle), length * np.sin(angle)], axis=-1).reshape(w.shape)
 
 
-def _laplace(w: Any) -> Any:
+def _laplace(w: Array) -> Any:
     u = open_uniform(w)
     return np.where(u < 0.5, np.log(2.0 * u), -np.log(2.0 * (1.0 - u)))
 
 
-def _logistic(w: Any) -> Any:
+def _logistic(w: Array) -> Any:
     u = open_uniform(w)
     return np.log(u) - np.log1p(-u)
 
 
-def _filled(keys: Any, shape: tuple[int, ...], dtype: Any, formula: Callable[[Any], Any]) -> Any:
+def _filled(keys: Key, shape: tuple[int, ...], dtype: DTypeLike, formula: Callable[[Any], Any]) -> Any:
     """An array of numbers for a key, or for each of an array of keys in leading axes."""
     count = math.prod(shape)
     if keys.ndim > 1:
@@ -88,7 +88,7 @@ def _filled(keys: Any, shape: tuple[int, ...], dtype: Any, formula: Callable[[An
     return out[()]
 
 
-def _in_steps(keys: Any, shape: tuple[int, ...], dtype: Any, formula: Callable[[Any], Any]) -> Any:
+def _in_steps(keys: Key, shape: tuple[int, ...], dtype: DTypeLike, formula: Callable[[Any], Any]) -> Any:
     """The same in steps that have machine code: a formula is read off element by element, but for that of pairs."""
     count = math.prod(shape)
     full = (*keys.shape[:-1], *shape)
@@ -100,20 +100,20 @@ def _in_steps(keys: Any, shape: tuple[int, ...], dtype: Any, formula: Callable[[
 def _standard(name: str, formula: Callable[[Any], Any]) -> Primitive:
     """Enter the draw of a distribution without parameters."""
 
-    def evaluate(key: Any, *, shape: tuple[int, ...], dtype: Any) -> Any:
+    def evaluate(key: Key, *, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
         return _filled(key, shape, dtype, formula)
 
-    def composition(key: Any, *, shape: tuple[int, ...], dtype: Any) -> Any:
+    def composition(key: Key, *, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
         return _in_steps(key, shape, dtype, formula)
 
     return declare(f"random_{name}", evaluate, CONSTANT, composition=composition)
 
 
-def _uniform(key: Any, *, shape: tuple[int, ...], dtype: Any) -> Any:
+def _uniform(key: Key, *, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
     return _filled(key, shape, dtype, UNIFORM[dtype])
 
 
-def _uniform_in_steps(key: Any, *, shape: tuple[int, ...], dtype: Any) -> Any:
+def _uniform_in_steps(key: Key, *, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
     return _in_steps(key, shape, dtype, UNIFORM[dtype])
 
 
@@ -123,7 +123,7 @@ UNIFORM: dict[np.dtype, Callable[[Any], Any]] = {
 }
 
 
-def _raw(keys: Any, *, shape: tuple[int, ...]) -> Any:
+def _raw(keys: Key, *, shape: tuple[int, ...]) -> Any:
     return words(keys, math.prod(shape)).reshape((*keys.shape[:-1], *shape))[()]
 
 
@@ -171,7 +171,7 @@ def shape_for(shape: Any, *parameters: Any) -> tuple[int, ...]:
     return full
 
 
-def real_dtype(dtype: Any) -> np.dtype:
+def real_dtype(dtype: DTypeLike) -> np.dtype:
     """`dtype` of a draw of real numbers."""
     found = np.dtype(dtype)
     if found not in (FLOAT64, FLOAT32):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arguments import DTypeLike, NonNegativeNumbers, RealNumbers, Shape, checked
+from ..core.arguments import Array, DTypeLike, Key, NonNegativeNumbers, RealNumbers, Shape, checked
 from ..core.errors import message
 from ..core.primitive import Primitive
 from ..core.traced import Traced
@@ -28,7 +28,7 @@ from .keys import checked_key, inner
 
 @checked("key")
 def gamma(
-    key: Any, a: RealNumbers, shape: Shape | None = None, scale: NonNegativeNumbers = 1.0, dtype: DTypeLike = float
+    key: Key, a: RealNumbers, shape: Shape | None = None, scale: NonNegativeNumbers = 1.0, dtype: DTypeLike = float
 ) -> Any:
     """Gamma numbers of shape `a` and mean `a * scale`.
 
@@ -72,7 +72,7 @@ def gamma(
 
 
 @checked("key")
-def beta(key: Any, a: RealNumbers, b: RealNumbers, shape: Shape | None = None, dtype: DTypeLike = float) -> Any:
+def beta(key: Key, a: RealNumbers, b: RealNumbers, shape: Shape | None = None, dtype: DTypeLike = float) -> Any:
     """Beta numbers, between 0 and 1: the part of one gamma number in the sum of two.
 
     Parameters
@@ -112,7 +112,7 @@ def beta(key: Any, a: RealNumbers, b: RealNumbers, shape: Shape | None = None, d
 
 
 @checked("key")
-def dirichlet(key: Any, alpha: RealNumbers, shape: Shape | None = None, dtype: DTypeLike = float) -> Any:
+def dirichlet(key: Key, alpha: RealNumbers, shape: Shape | None = None, dtype: DTypeLike = float) -> Any:
     """Positive numbers along a last axis that sum to 1: gamma numbers of shapes `alpha`, divided by their sum.
 
     Parameters
@@ -154,13 +154,13 @@ def dirichlet(key: Any, alpha: RealNumbers, shape: Shape | None = None, dtype: D
     return cast(np.exp(logs - reduction.logsumexp(logs, axis=(-1,), keepdims=True)), dtype)
 
 
-def _log_gamma(key: Any, a: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+def _log_gamma(key: Key, a: Array, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     """The logarithm, which is finite also where a small shape makes the number itself vanish."""
     y, small, power = _parts(key, a, shape, dtype)
     return np.log(y) + np.where(small, power, dtype.type(0.0))
 
 
-def _parts(key: Any, a: Any, shape: tuple[int, ...], dtype: np.dtype) -> tuple[Any, Any, Any]:
+def _parts(key: Key, a: Array, shape: tuple[int, ...], dtype: np.dtype) -> tuple[Any, Any, Any]:
     """A gamma number of shape at least 1, where the shape was smaller, and the logarithm of what makes up for it."""
     keys = inner(key, 2)
     small = a < 1
@@ -169,7 +169,7 @@ def _parts(key: Any, a: Any, shape: tuple[int, ...], dtype: np.dtype) -> tuple[A
     return y, small, -standard_exponential(keys[1], shape=shape, dtype=dtype) / a
 
 
-def _draw(key: Any, a: Any, *, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+def _draw(key: Key, a: Array, *, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     a = np.asarray(a, FLOAT64)
     if not np.all((a >= 1) & (a < np.inf)):  # what was below 1 has been raised, unless it was not positive
         raise ValueError(
@@ -205,7 +205,7 @@ CHUNK = 2048
 """How many slopes are found at a time, each from an integrand at all nodes."""
 
 
-def slope(a: Any, x: Any) -> Any:
+def slope(a: Array, x: Array) -> Any:
     """dx/da of a gamma number x of shape a >= 1."""
     if isinstance(a, Traced) or isinstance(x, Traced):
         return _slope(a, x)  # in steps that are traced, so that it has derivatives too
@@ -215,7 +215,7 @@ def slope(a: Any, x: Any) -> Any:
     return np.concatenate(parts).reshape(shape)[()] if parts else np.zeros(shape)
 
 
-def _slope(a: Any, x: Any) -> Any:
+def _slope(a: Array, x: Array) -> Any:
     """The slope as a mean of positive terms, so that nothing cancels and no special function is needed.
 
     With v = log(t / x) and the unnormalised density e(v) = exp(a v - x (exp(v) - 1)), let p and q be the integrals of

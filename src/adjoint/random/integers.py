@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.arguments import Array, Key
 from ..core.errors import message
 from ..core.values import cast, dtype_of
 from ..ops.declare import CONSTANT, declare
@@ -19,7 +20,7 @@ HALF = np.uint64(32)
 LOW_HALF = np.uint64(2**32 - 1)
 
 
-def _draw_integers(key: Any, low: Any, high: Any, *, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+def _draw_integers(key: Key, low: Array, high: Array, *, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     bounds = np.iinfo(dtype)
     if np.any(np.asarray(low) >= np.asarray(high)):
         raise ValueError(
@@ -49,7 +50,7 @@ def _draw_integers(key: Any, low: Any, high: Any, *, shape: tuple[int, ...], dty
     return out.astype(dtype)[()]
 
 
-def _integers_in_steps(key: Any, low: Any, high: Any, *, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+def _integers_in_steps(key: Key, low: Array, high: Array, *, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     low, high = (end.astype(dtype_of(end)) for end in (low, high))  # which makes Python's numbers NumPy's
     bounds, holds = np.iinfo(dtype), low < high
     if np.iinfo(dtype_of(low)).min < bounds.min:
@@ -59,23 +60,23 @@ def _integers_in_steps(key: Any, low: Any, high: Any, *, shape: tuple[int, ...],
     return cast(_between(key, cast(low, UINT64), cast(high, UINT64), shape), dtype), np.all(holds)
 
 
-def _between(keys: Any, start: Any, stop: Any, shape: tuple[int, ...]) -> Any:
+def _between(keys: Key, start: Array, stop: Array, shape: tuple[int, ...]) -> Any:
     """The numbers for a key or an array of keys, modulo 2**64."""
     w = words(keys, 2 * math.prod(shape)).reshape((*keys.shape[:-1], *shape, 2))
     return start + _scaled(w[..., 0], w[..., 1], stop - start)
 
 
-def _flat(x: Any, shape: tuple[int, ...]) -> Any:
+def _flat(x: Array, shape: tuple[int, ...]) -> Any:
     return x if x.ndim == 0 else np.broadcast_to(x, shape).reshape(-1)
 
 
-def _scaled(w: Any, extra: Any, span: Any) -> Any:
+def _scaled(w: Array, extra: Array, span: Array) -> Any:
     """span * r for a fraction r of 128 bits, rounded down: all results are equally likely but for 2**-64."""
     carried = _high_product(extra, span)
     return _high_product(w, span) + (w * span + carried < carried)
 
 
-def _high_product(x: Any, y: Any) -> Any:
+def _high_product(x: Array, y: Array) -> Any:
     """The upper 64 of the 128 bits of a product."""
     x_low, x_high, y_low, y_high = x & LOW_HALF, x >> HALF, y & LOW_HALF, y >> HALF
     middle = x_high * y_low + (x_low * y_low >> HALF)

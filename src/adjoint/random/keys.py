@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.random import SeedSequence
 
-from ..core.arguments import Index, Seed, Size, checked
+from ..core.arguments import Array, Index, Key, Seed, Size, checked
 from ..core.errors import message
 from ..core.traced import Traced
 from ..core.values import cast, describe, dtype_of, shape_of, spread
@@ -63,7 +63,7 @@ def key(seed: Seed) -> Any:
 
 
 @checked("key")
-def split(key: Any, n: Size = 2) -> Any:
+def split(key: Key, n: Size = 2) -> Any:
     """New keys whose streams are independent of each other and of the old key's draws.
 
     Key i depends on `key` and i alone, not on `n`. Use a key once: for one draw, or for one `split`.
@@ -91,7 +91,7 @@ def split(key: Any, n: Size = 2) -> Any:
 
 
 @checked("data", "key")
-def fold_in(key: Any, data: Index) -> Any:
+def fold_in(key: Key, data: Index) -> Any:
     """A new key from a key and a number, for example that of a step: independent of those of other numbers.
 
     Parameters
@@ -131,12 +131,12 @@ def fold_in(key: Any, data: Index) -> Any:
     return _folded(checked_key(key), data)
 
 
-def inner(key: Any, n: int) -> Any:
+def inner(key: Key, n: int) -> Any:
     """Keys for the parts of one draw; a user's `split` of the same key gives others."""
     return _derived(key, n=n, region=INNER)
 
 
-def checked_key(key: Any) -> Any:
+def checked_key(key: Key) -> Any:
     """The key, or an error that says how to get one."""
     if isinstance(key, (Traced, np.ndarray)) and key.dtype == UINT64:
         shape = key.shape
@@ -192,11 +192,11 @@ def _seed(seed: Any) -> Any:
     return SeedSequence(seed).generate_state(2, np.uint64)
 
 
-def _split(key: Any, *, n: int, region: int) -> Any:
+def _split(key: Key, *, n: int, region: int) -> Any:
     return words(key, 2 * n, region=region).reshape((*key.shape[:-1], n, 2))
 
 
-def _fold(key: Any, data: Any) -> Any:
+def _fold(key: Key, data: Array) -> Any:
     numbers = data.reshape(-1).tolist() if np.ndim(data) else [int(data)]
     unfit = [n for n in numbers if not 0 <= n <= LARGEST]
     if unfit:
@@ -210,7 +210,7 @@ def _fold(key: Any, data: Any) -> Any:
     return words(key, 2, region=FOLD, first=data)
 
 
-def _fold_in_words(key: Any, data: Any) -> Any:
+def _fold_in_words(key: Key, data: Array) -> Any:
     outer = np.broadcast_shapes(shape_of(key)[:-1], shape_of(data))
     first = spread(cast(data, UINT64), outer)
     found = words(spread(key, (*outer, 2)), 2, region=FOLD, first=first)

@@ -17,7 +17,6 @@ import numpy as np
 from ..capture.environment.effect_arguments import takes_an_effect
 from ..core.arguments import checked
 from ..core.errors import ImpureError, InputError, message
-from ..core.hints import missing
 from ..core.nans import look_for
 from ..core.traced import Traced
 from ..core.tree import flatten
@@ -27,13 +26,6 @@ from ..ir.effects import perform, users_own
 from ..numpy.patching import first_trace
 from ..numpy.patching.tracing import THREADS
 from ..transforms.settings import disable_jit
-
-__all__ = ["callback", "nans", "patches", "print", "unpatch"]
-
-
-def __dir__() -> list[str]:
-    return __all__
-
 
 NUMBERS = (Traced, np.ndarray, np.generic, bool, int, float, complex)
 
@@ -274,6 +266,3 @@ def _under_traces(x: Any) -> tuple[Any, tuple[Any, ...]]:
 def _own(x: Any) -> Any:
     """The function may keep what it is given."""
     return x.copy() if type(x) is np.ndarray else x
-
-
-__getattr__ = missing("ad.debug", __all__)

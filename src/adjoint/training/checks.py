@@ -42,7 +42,7 @@ def check_numbers(**numbers: Any) -> None:
             )
 
 
-def check_callables(model: Any, loss: Any, optimizer: Any, metrics: Any, regulariser: Any) -> None:
+def check_callables(model: Any, loss: Any, optimizer: Any, metrics: Any, regularizer: Any) -> None:
     """Models, losses, measures and penalties are functions, optimisers are those of `optim`."""
     if not callable(model):
         raise refused(
@@ -60,11 +60,11 @@ def check_callables(model: Any, loss: Any, optimizer: Any, metrics: Any, regular
         )
     if not isinstance(optimizer, optim.Optimizer):
         raise refused("An optimiser is made by a function of optim.", described(optimizer), "Write  optim.adam(1e-3).")
-    if regulariser is not None and (not callable(regulariser) or regulariser in PENALTIES):
+    if regularizer is not None and (not callable(regularizer) or regularizer in PENALTIES):
         raise refused(
             "A regulariser is a function of the parameters, which losses.l2(strength) and its like make.",
-            described(regulariser),
-            "Write  regulariser=losses.l2(1e-4).",
+            described(regularizer),
+            "Write  regularizer=losses.l2(1e-4).",
         )
     if not isinstance(metrics, Mapping) or not all([callable(m) for m in metrics.values()]):
         raise refused(
@@ -218,7 +218,7 @@ def check_stream(data: Any, epochs: int, accumulate: int) -> None:
         raise refused(
             "An iterator can be gone through once, so it gives one epoch.",
             f"{described(data)} and epochs={epochs}",
-            "Pass what can be iterated over again, as  data.batches(lambda: read(path), size=32).",
+            "Pass what can be iterated over again, as  data.batches(lambda: read(path), batch_size=32).",
         )
     if accumulate > 1:
         raise refused(

@@ -86,7 +86,7 @@ def _rows(data: Batch, part: slice) -> Batch:
 
 def _measures(task: Task, with_loss: bool, with_outputs: bool) -> Any:
     given = (task, with_loss, with_outputs)
-    return optim.reused((measures_of, *given), lambda: measures_of(*given))
+    return optim.cached((measures_of, *given), lambda: measures_of(*given))
 
 
 def measures_of(task: Task, with_loss: bool, with_outputs: bool) -> Any:

@@ -87,7 +87,7 @@ class Session:
     def __post_init__(self, start: State) -> None:
         self.state = start
         given = (self.task, self.optimizer, self.structure)
-        self.step = optim.reused((step_of, *given), lambda: step_of(*given))
+        self.step = optim.cached((step_of, *given), lambda: step_of(*given))
         self.key = ad.random.key(self.schedule.seed)
 
     @property

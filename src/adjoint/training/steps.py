@@ -43,7 +43,7 @@ def step_of(task: Task, optimizer: optim.Optimizer, structure: Any) -> Any:
     loss, the sums of squared norms of gradients so far, and a number that is finite if loss and gradient are; if not,
     no step is taken. The new arrays take the memory of the old ones where nobody else holds these.
     """
-    if optim.looks_ahead(optimizer):
+    if optim.needs_function(optimizer):
         return StepInParts(task, optimizer, structure)
 
     def step(

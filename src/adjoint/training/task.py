@@ -40,7 +40,7 @@ class Task:
     """From parameters and statistics to a model."""
     loss: Callable[..., Any]
     """`(outputs, targets) -> number`, or `(outputs, targets, sample_weight=...)`."""
-    regulariser: Callable[[Mapping[str, Any]], Any] | None = None
+    regularizer: Callable[[Mapping[str, Any]], Any] | None = None
     """`parameters -> number`, added to the loss."""
     clip_per_sample: float | None = None
     """The largest norm of the gradient of one example."""
@@ -72,7 +72,7 @@ class Task:
         """What is made small, and the statistics after."""
         outputs, statistics = self.outputs_in_training(parameters, statistics, batch.inputs, key)
         value = self.loss_of(outputs, batch)
-        return value if self.regulariser is None else value + self.regulariser(parameters), statistics
+        return value if self.regularizer is None else value + self.regularizer(parameters), statistics
 
     def gradient(
         self, parameters: Arrays, statistics: Arrays, batch: Batch, key: Array | None

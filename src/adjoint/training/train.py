@@ -52,7 +52,7 @@ from .task import Batch, Task, copies, has_sparse, is_sparse, rows_in
     "data",
     "optimizer",
     "metrics",
-    "regulariser",
+    "regularizer",
     "freeze",
     "callbacks",
     "checkpoint",
@@ -77,9 +77,9 @@ from .task import Batch, Task, copies, has_sparse, is_sparse, rows_in
     callback="callbacks=",
     clip="optim.chain(optim.clip_by_norm(1.0), optim.adam(1e-3))",
     max_norm="optim.chain(optim.clip_by_norm(1.0), optim.adam(1e-3))",
-    weight_decay="optim.adamw(1e-3, weight_decay=), or regulariser=losses.l2(strength)",
-    regularizer="regulariser=",
-    l2="regulariser=losses.l2(strength)",
+    weight_decay="optim.adamw(1e-3, weight_decay=), or regularizer=losses.l2(strength)",
+    regulariser="regularizer=",
+    l2="regularizer=losses.l2(strength)",
     device="nothing: all is computed on this machine",
 )
 def train(
@@ -93,7 +93,7 @@ def train(
     seed: Seed = 0,
     validation: Any = None,
     metrics: Mapping[str, Callable[..., Any]] = {},
-    regulariser: Callable[[Mapping[str, Any]], Any] | None = None,
+    regularizer: Callable[[Mapping[str, Any]], Any] | None = None,
     freeze: str | Iterable[str] = (),
     sample_weight: Any = None,
     class_weight: Any = None,
@@ -133,8 +133,8 @@ def train(
         Data `(X, y)` on which loss and metrics are measured after each epoch, or the fraction of the data to set aside.
     metrics : dict of str to callable, optional
         `metric(outputs, targets) -> number`, measured on the validation data, or without it on the training data.
-    regulariser : callable, optional
-        `regulariser(parameters) -> number`, added to the loss: `losses.l2(1e-4)`.
+    regularizer : callable, optional
+        `regularizer(parameters) -> number`, added to the loss: `losses.l2(1e-4)`.
     freeze : str or iterable of str, optional
         Patterns of names of arrays that stay as they are: `"layers.0.*"`.
     sample_weight : ndarray, optional
@@ -190,11 +190,11 @@ def train(
     >>> bool(fit.history["loss"][-1] < 0.01), fit.stopped
     (True, 'after 200 epochs')
     """
-    check_callables(model, loss, optimizer, metrics, regulariser)
+    check_callables(model, loss, optimizer, metrics, regularizer)
     check_numbers(epochs=epochs, batch_size=batch_size, accumulate=accumulate)
     check_options(clip_per_sample, patience, callbacks, checkpoint, metrics)
     given, held_out = _split(_as_batch(data, sample_weight, class_weight), validation, seed)
-    task, state = _task(model, loss, optimizer, regulariser, freeze, clip_per_sample)
+    task, state = _task(model, loss, optimizer, regularizer, freeze, clip_per_sample)
     if optimizer_state is not None:
         check_optimizer_state(state.optimizer, optimizer_state)
         state = state._replace(optimizer=optimizer_state)
@@ -213,7 +213,7 @@ def train(
         check_rows(held_out, "validation")
         check_all_targets(task, tried, held_out)
     facts = {} if checkpoint is None else run_facts(
-        model=model, loss=loss, regulariser=regulariser, optimizer=optimizer, data=given, validation=held_out,
+        model=model, loss=loss, regularizer=regularizer, optimizer=optimizer, data=given, validation=held_out,
         metrics=dict(metrics), freeze=[name for name in nn.parameters(model) if name not in state.parameters],
         batch_size=batch_size, seed=seed, shuffle=shuffle, drop_last=drop_last, accumulate=accumulate,
         clip_per_sample=clip_per_sample, patience=patience,
@@ -250,7 +250,7 @@ def train(
 
 
 def _task(
-    model: Any, loss: Any, optimizer: optim.Optimizer, regulariser: Any, freeze: Any, clip_per_sample: float | None
+    model: Any, loss: Any, optimizer: optim.Optimizer, regularizer: Any, freeze: Any, clip_per_sample: float | None
 ) -> tuple[Task, State]:
     """What is trained, and the state it starts from."""
     statistics = nn.statistics(model)
@@ -266,7 +266,7 @@ def _task(
     dtype = dtypes.pop() if len(dtypes) == 1 else None
     words = called(loss).partition(",")[0]  # without its line: losses that differ in it alone share machine code
     name = f"{type(model).__name__} with {words}"
-    task = Task(rebuild, loss, regulariser, clip_per_sample, nn.is_stochastic(model), dtype, name)
+    task = Task(rebuild, loss, regularizer, clip_per_sample, nn.is_stochastic(model), dtype, name)
     return task, State(parameters, statistics, optimizer.init(parameters))
 
 
@@ -314,9 +314,9 @@ def _is_frame(data: Any) -> bool:
 def _meant(data: Any, pairs: bool) -> str:
     """What to write in place of data that are no pair."""
     if pairs:
-        return "For a list of batches write  data.batches(lambda: iter(batches), size=32)."
+        return "For a list of batches write  data.batches(lambda: iter(batches), batch_size=32)."
     if callable(data):
-        return "For a function that returns an iterator of batches write  data.batches(f, size=32)."
+        return "For a function that returns an iterator of batches write  data.batches(f, batch_size=32)."
     if _is_frame(data):
         return 'Write  (frame[["a", "b"]], frame["y"]).'
     return "Write  (X, y)."

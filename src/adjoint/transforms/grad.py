@@ -29,15 +29,15 @@ Names = str | Sequence[str] | None
 def grad(fun: np.ufunc, *args: Any, **options: Any) -> Callable[..., Any]: ...  # its overloads would be one, the first
 @overload
 def grad(
-    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
-    *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False,
+    argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[P, Any]: ...  # fmt: skip
 @checked("fun", "argnums", "argnames")
 def grad(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
-    has_aux: bool = False,
     *,
+    has_aux: bool = False,
     argnames: str | Sequence[str] | None = None,
     holomorphic: bool = False,
 ) -> Callable[..., Any]:
@@ -108,15 +108,15 @@ def _gradient_and_aux(found: tuple[tuple[Any, Any], Any]) -> Any:
 def value_and_grad(fun: np.ufunc, *args: Any, **options: Any) -> Callable[..., tuple[Any, Any]]: ...
 @overload
 def value_and_grad(
-    fun: Callable[P, R], argnums: int | Sequence[int] = 0, has_aux: bool = False,
-    *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+    fun: Callable[P, R], argnums: int | Sequence[int] = 0, *, has_aux: bool = False,
+    argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[P, tuple[R, Any]]: ...  # fmt: skip
 @checked("fun", "argnums", "argnames")
 def value_and_grad(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
-    has_aux: bool = False,
     *,
+    has_aux: bool = False,
     argnames: str | Sequence[str] | None = None,
     holomorphic: bool = False,
 ) -> Callable[..., Any]:
@@ -234,7 +234,9 @@ def _by_name_or_holomorphic(
     if argnames is not None:
         from .named import by_name  # seldom needed, so not when the library is imported
 
-        return by_name(lambda f, n: value_and_grad(f, n, has_aux, holomorphic=holomorphic), fun, argnums, argnames)
+        return by_name(
+            lambda f, n: value_and_grad(f, n, has_aux=has_aux, holomorphic=holomorphic), fun, argnums, argnames
+        )
     from . import holomorphic as complex_numbers
 
     return complex_numbers.holomorphic(fun, checked_argnums(argnums), has_aux)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, overload
+from typing import Any, Literal, ParamSpec, overload
 
 import numpy as np
 
@@ -20,21 +20,26 @@ from .sweeps.blocks import check_complex, columns, prefers_columns, rows
 from .vjp import TraceAtPoint
 
 P = ParamSpec("P")
+Mode = Literal["auto", "forward", "reverse"]
+FORWARD: dict[str, bool | None] = {"auto": None, "forward": True, "reverse": False}
+"""Whether a mode is by columns; None if that is found from the function."""
 
 
 @overload
 def jacobian(fun: np.ufunc, *args: Any, **options: Any) -> Callable[..., Any]: ...
 @overload
 def jacobian(
-    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
-    *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False,
+    chunk_size: int | None = None, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+    mode: Mode = "auto",
 ) -> Callable[P, Any]: ...  # fmt: skip
 @checked("fun", "argnums", "argnames")
 def jacobian(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: Count | None = None,
-    *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False,
+    chunk_size: Count | None = None, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+    mode: Mode = "auto",
 ) -> Callable[..., Any]:  # fmt: skip
-    """The Jacobian, by rows or by columns, whichever are fewer.
+    """The Jacobian, by rows or by columns, whichever are fewer unless `mode` says it.
 
     J[i, j] = d out_i / d x_j; for containers, a container of results, each of containers of arguments.
 
@@ -52,6 +57,9 @@ def jacobian(
         Which arguments, by name instead of number, however they are passed.
     holomorphic : bool, default False
         Whether the function is one from complex to complex numbers; anything else is then refused.
+    mode : {"auto", "forward", "reverse"}, default "auto"
+        By columns, one sweep forward for each input, as `jacfwd`; by rows, one sweep back for each output, as
+        `jacrev`; or whichever are fewer.
 
     Returns
     -------
@@ -69,20 +77,20 @@ def jacobian(
     >>> ad.jacobian(lambda x: np.array([(x[0] + x[1]) / 2]))(np.array([1.0, 3.0]))
     array([[0.5, 0.5]])
     """
-    return _jacobian(fun, argnums, has_aux, chunk_size, None, argnames, holomorphic)
+    return _jacobian(fun, argnums, has_aux, chunk_size, FORWARD[mode], argnames, holomorphic)
 
 
 @overload
 def jacfwd(fun: np.ufunc, *args: Any, **options: Any) -> Callable[..., Any]: ...
 @overload
 def jacfwd(
-    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
-    *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False,
+    chunk_size: int | None = None, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[P, Any]: ...  # fmt: skip
 @checked("fun", "argnums", "argnames")
 def jacfwd(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: Count | None = None,
-    *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False,
+    chunk_size: Count | None = None, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
     """The Jacobian by columns: one sweep forward for each input. Best for few inputs.
 
@@ -119,13 +127,13 @@ def jacfwd(
 def jacrev(fun: np.ufunc, *args: Any, **options: Any) -> Callable[..., Any]: ...
 @overload
 def jacrev(
-    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
-    *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False,
+    chunk_size: int | None = None, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[P, Any]: ...  # fmt: skip
 @checked("fun", "argnums", "argnames")
 def jacrev(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: Count | None = None,
-    *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False,
+    chunk_size: Count | None = None, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
     """The Jacobian by rows: one sweep back for each output. Best for few outputs.
 
@@ -162,13 +170,13 @@ def jacrev(
 def hessian(fun: np.ufunc, *args: Any, **options: Any) -> Callable[..., Any]: ...
 @overload
 def hessian(
-    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: int | None = None,
-    *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False,
+    chunk_size: int | None = None, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[P, Any]: ...  # fmt: skip
 @checked("fun", "argnums", "argnames")
 def hessian(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, chunk_size: Count | None = None,
-    *, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False,
+    chunk_size: Count | None = None, argnames: str | Sequence[str] | None = None, holomorphic: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
     """The matrix of second derivatives, forward over reverse; for a vector field of m results, (m, n, n).
 
@@ -200,8 +208,10 @@ def hessian(
     array([[6., 4.],
            [4., 0.]])
     """
-    how: dict[str, Any] = {"argnames": argnames, "holomorphic": holomorphic}
-    return jacfwd(jacrev(fun, argnums, has_aux, chunk_size, **how), argnums, has_aux, chunk_size, **how)
+    how: dict[str, Any] = {
+        "has_aux": has_aux, "chunk_size": chunk_size, "argnames": argnames, "holomorphic": holomorphic,
+    }  # fmt: skip
+    return jacfwd(jacrev(fun, argnums, **how), argnums, **how)
 
 
 @checked("fun", "primals", "tangents")

@@ -34,11 +34,11 @@ R = TypeVar("R")
 
 
 @overload
-def jvp(fun: Callable[..., R], primals: Any, tangents: Any, has_aux: Literal[False] = False) -> tuple[R, R]: ...
+def jvp(fun: Callable[..., R], primals: Any, tangents: Any, *, has_aux: Literal[False] = False) -> tuple[R, R]: ...
 @overload
-def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool) -> Any: ...
+def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool) -> Any: ...
 @checked("fun", "primals", "tangents")
-def jvp(fun: Callable[..., Any], primals: Arguments, tangents: Arguments, has_aux: bool = False) -> Any:
+def jvp(fun: Callable[..., Any], primals: Arguments, tangents: Arguments, *, has_aux: bool = False) -> Any:
     """The value of a function and its directional derivative, in one sweep forward.
 
     For f at x along t: (f(x), J(x) t).

@@ -25,8 +25,8 @@ def set_threads(n: Count | None) -> None:
     Examples
     --------
     >>> import adjoint as ad
-    >>> ad.set_threads(1)
-    >>> ad.set_threads(None)
+    >>> ad.config.set_threads(1)
+    >>> ad.config.set_threads(None)
     """
     if can_compile():
         from ..compile.runtime.threads import set_threads as use
@@ -54,9 +54,9 @@ def set_cache(folder: str | os.PathLike[str] | None) -> None:
     --------
     >>> import tempfile, adjoint as ad
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     ad.set_cache(folder)
+    ...     ad.config.set_cache(folder)
     ...     ad.jit(lambda x: 2.0 * x)(1.0)
-    ...     ad.set_cache(None)
+    ...     ad.config.set_cache(None)
     2.0
     """
     from ..compile.runtime.cache import set_cache as use
@@ -88,7 +88,7 @@ class disable_jit:  # noqa: N801  (used as a function)
     ... def f(x):
     ...     print("x is", x)
     ...     return 2 * x
-    >>> with ad.disable_jit():
+    >>> with ad.config.disable_jit():
     ...     f(1.0), f(2.0)
     x is 1.0
     x is 2.0
@@ -122,7 +122,7 @@ def clear_caches() -> None:
     >>> f = ad.jit(lambda x: 2 * x)
     >>> f(1.0), f.stats()["recordings"]
     (2.0, 1)
-    >>> ad.clear_caches()
+    >>> ad.config.clear_caches()
     >>> f.stats()["recordings"]
     0
     """

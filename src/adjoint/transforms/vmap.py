@@ -21,7 +21,7 @@ from .interface.checking import checked_function, output_leaves, refuse_subclass
 
 @checked("fun")
 def vmap(
-    fun: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0, chunk_size: Count | None = None
+    fun: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0, *, chunk_size: Count | None = None
 ) -> Callable[..., Any]:
     """A function that maps `fun` over an axis of its arguments, evaluating all examples at once.
 

@@ -213,7 +213,7 @@ DERIVATIVES = {
 
 
 def _switched_off(f, x):
-    with ad.disable_jit():
+    with ad.config.disable_jit():
         return ad.grad(f)(x)
 
 

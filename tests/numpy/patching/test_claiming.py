@@ -256,7 +256,7 @@ def test_keys_are_read():
         def __float__(self):
             frame = sys._getframe(1)
             store = store_of(frame)
-            found.append((store.place.variable, evaluated(frame, frame.f_locals, store.key)))
+            found.append((store.place.variable, evaluated(frame, store.key)))
             return 0.0
 
     grid, i, box = np.zeros((3, 4)), 1, types.SimpleNamespace(k=2)

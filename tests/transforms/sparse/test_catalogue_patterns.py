@@ -39,7 +39,7 @@ def test_patterns_of_the_whole_catalogue(chunk):
 
         count = len(line(*entry.args))
         dense = as_matrix(ad.jacobian(line, places)(*entry.args), count)
-        assert not np.any((dense != 0) & ~ad.sparsity(line, places)(*entry.args).toarray()), entry.name
+        assert not np.any((dense != 0) & ~ad.sparse.sparsity(line, places)(*entry.args).toarray()), entry.name
         weights = np.linspace(0.5, 1.5, count)
 
         def total(*args, line=line, weights=weights):
@@ -48,4 +48,4 @@ def test_patterns_of_the_whole_catalogue(chunk):
         sizes = [np.size(entry.args[k]) for k in places]
         rows = ad.hessian(total, places)(*entry.args)
         second = np.vstack([as_matrix(row, n) for row, n in zip(rows, sizes, strict=True)])
-        assert not np.any((second != 0) & ~ad.hessian_sparsity(total, places)(*entry.args).toarray()), entry.name
+        assert not np.any((second != 0) & ~ad.sparse.hessian_sparsity(total, places)(*entry.args).toarray()), entry.name

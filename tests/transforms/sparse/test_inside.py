@@ -22,8 +22,8 @@ def arrow(x):
     return np.concatenate([[np.sum(x**2)], x[1:] * x[0]])
 
 
-JACOBIANS = [(f, ad.sparse_jacobian(f, pattern=ad.sparsity(f)(X)), ad.jacobian(f)) for f in (wedge, arrow)]
-HESSIAN = (energy, ad.sparse_hessian(energy, pattern=ad.hessian_sparsity(energy)(X)), ad.hessian(energy))
+JACOBIANS = [(f, ad.sparse.jacobian(f, pattern=ad.sparse.sparsity(f)(X)), ad.jacobian(f)) for f in (wedge, arrow)]
+HESSIAN = (energy, ad.sparse.hessian(energy, pattern=ad.sparse.hessian_sparsity(energy)(X)), ad.hessian(energy))
 ALL = pytest.mark.parametrize(("function", "sparse", "dense"), [*JACOBIANS, HESSIAN], ids=["wedge", "arrow", "hessian"])
 
 
@@ -65,37 +65,37 @@ def test_derivatives(function, sparse, dense):
 
 def test_a_pattern_that_lacks_entries_gives_nan():
     """Inside a program there is nobody to tell; for each example of a batch by itself."""
-    lacking = ad.sparse_jacobian(wedge, pattern=np.eye(4, 5) + np.eye(4, 5, 1))
+    lacking = ad.sparse.jacobian(wedge, pattern=np.eye(4, 5) + np.eye(4, 5, 1))
     assert np.all(np.isnan(ad.jit(lacking)(X).data))
     found = ad.vmap(lacking)(np.stack([X, 0.0 * X])).data
     assert np.all(np.isnan(found[0]))
     assert np.array_equal(found[1], np.zeros(8))
     with pytest.raises(ad.errors.InputError, match="has no entries, but the function has slopes"):
-        ad.jit(ad.sparse_jacobian(np.sin, pattern=np.zeros((5, 5))))(X)
+        ad.jit(ad.sparse.jacobian(np.sin, pattern=np.zeros((5, 5))))(X)
 
 
 def test_containers_numbers_and_nothing():
     """Rows and columns as outside; float32 stays."""
     pattern = np.array([[1, 1, 0], [1, 0, 1], [1, 0, 0]])
-    found = ad.jit(ad.sparse_jacobian(lambda p: {"a": p["w"] * p["s"], "b": p["s"]}, pattern=pattern))
+    found = ad.jit(ad.sparse.jacobian(lambda p: {"a": p["w"] * p["s"], "b": p["s"]}, pattern=pattern))
     wanted = [[1.0, 2.0, 0.0], [1.0, 0.0, 2.0], [1.0, 0.0, 0.0]]
     assert found({"s": 2.0, "w": np.ones(2)}).tocsr().toarray().tolist() == wanted
-    both = ad.jit(ad.sparse_jacobian(lambda a, b: a * b, (0, 1), pattern=np.hstack([np.eye(2), np.eye(2)])))
+    both = ad.jit(ad.sparse.jacobian(lambda a, b: a * b, (0, 1), pattern=np.hstack([np.eye(2), np.eye(2)])))
     assert both(np.ones(2), 3.0 * np.ones(2)).tocsr().toarray().tolist() == [[3.0, 0.0, 1.0, 0.0], [0.0, 3.0, 0.0, 1.0]]
-    assert ad.jit(ad.sparse_jacobian(np.sin, pattern=np.eye(2)))(np.ones(2, np.float32)).data.dtype == np.float32
-    nothing = ad.jit(ad.sparse_jacobian(np.sin, pattern=np.zeros((0, 0))))(np.zeros(0))
+    assert ad.jit(ad.sparse.jacobian(np.sin, pattern=np.eye(2)))(np.ones(2, np.float32)).data.dtype == np.float32
+    nothing = ad.jit(ad.sparse.jacobian(np.sin, pattern=np.zeros((0, 0))))(np.zeros(0))
     assert nothing.shape == (0, 0)
 
 
 def test_what_the_function_captures_is_watched():
     """An array that the function reads may change between calls of a program; traced values may be captured."""
     scale = np.arange(1.0, 6.0)
-    sparse = ad.sparse_jacobian(lambda x: x**2 * scale, pattern=np.eye(5))
+    sparse = ad.sparse.jacobian(lambda x: x**2 * scale, pattern=np.eye(5))
     jitted = ad.jit(lambda x: sparse(x).toarray())
     np.testing.assert_allclose(jitted(X), np.diag(2.0 * X * scale))
     scale[:] = scale[::-1].copy()
     np.testing.assert_allclose(jitted(X), np.diag(2.0 * X * scale))
-    slope = ad.grad(lambda t: np.sum(ad.sparse_jacobian(lambda x: x**2 * t, pattern=np.eye(5))(X).data))
+    slope = ad.grad(lambda t: np.sum(ad.sparse.jacobian(lambda x: x**2 * t, pattern=np.eye(5))(X).data))
     np.testing.assert_allclose(slope(3.0), np.sum(2.0 * X))
 
 
@@ -104,16 +104,18 @@ def test_refusals():
     with pytest.raises(
         ad.errors.UnsupportedError, match="sparse_jacobian finds its pattern from plain numbers"
     ) as caught:
-        ad.jit(ad.sparse_jacobian(wedge))(X)
-    assert "pattern = ad.sparsity(f)(x),  and give it:  ad.sparse_jacobian(f, pattern=pattern)." in str(caught.value)
-    with pytest.raises(ad.errors.UnsupportedError, match=r"ad\.hessian_sparsity"):
-        ad.vmap(ad.sparse_hessian(energy))(BATCH)
+        ad.jit(ad.sparse.jacobian(wedge))(X)
+    assert "pattern = ad.sparse.sparsity(f)(x),  and give it:  ad.sparse.jacobian(f, pattern=pattern)." in str(
+        caught.value
+    )
+    with pytest.raises(ad.errors.UnsupportedError, match=r"ad\.sparse\.hessian_sparsity"):
+        ad.vmap(ad.sparse.hessian(energy))(BATCH)
     with pytest.raises(ad.errors.UnsupportedError, match="sparsity finds a pattern from plain numbers"):
-        ad.jit(lambda x: ad.sparsity(wedge)(x).nnz)(X)
+        ad.jit(lambda x: ad.sparse.sparsity(wedge)(x).nnz)(X)
     _, sparse, _ = HESSIAN
     with pytest.raises(ad.errors.InputError, match="A sparse matrix of 5 columns"):
         ad.jit(lambda x: sparse(x) @ x[1:])(X)
     with pytest.raises(ad.errors.InputError, match="one row of plain numbers"):
         ad.vmap(sparse)(BATCH).tocsr()
     with pytest.raises(ad.errors.InputError, match="does not have the shape of the derivatives"):
-        ad.jit(ad.sparse_jacobian(wedge, pattern=np.eye(5)))(X)
+        ad.jit(ad.sparse.jacobian(wedge, pattern=np.eye(5)))(X)

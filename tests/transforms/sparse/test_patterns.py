@@ -41,7 +41,7 @@ def test_a_pattern_holds_every_derivative(name):
             continue
         args = [float(a) if isinstance(a, float) else a for a in case.args]
         dense = flat_jacobian(case.function, places, args)
-        pattern = ad.sparsity(case.function, places)(*args).toarray()
+        pattern = ad.sparse.sparsity(case.function, places)(*args).toarray()
         assert pattern.shape == dense.shape
         assert not np.any((dense != 0) & ~pattern)
 
@@ -56,7 +56,7 @@ def test_a_pattern_holds_every_derivative(name):
             np.hstack([np.reshape(b, (m, n)) for b, n in zip(row, sizes, strict=True)])
             for row, m in zip(rows, sizes, strict=True)
         ])  # fmt: skip
-        assert not np.any((second != 0) & ~ad.hessian_sparsity(total, places)(*args).toarray())
+        assert not np.any((second != 0) & ~ad.sparse.hessian_sparsity(total, places)(*args).toarray())
 
 
 def assigned(x):
@@ -117,11 +117,11 @@ FUNCTIONS = {
 def test_a_pattern_of_a_program(name):
     """It has just the entries that it should, and the matrix is the dense one."""
     function, entries = FUNCTIONS[name]
-    found = ad.sparsity(function)(X)
+    found = ad.sparse.sparsity(function)(X)
     dense = ad.jacobian(function)(X).reshape(-1, 12)
     assert entries is None or found.nnz == entries
     assert not np.any((dense != 0) & ~found.toarray())
-    np.testing.assert_allclose(ad.sparse_jacobian(function)(X).toarray(), dense, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(ad.sparse.jacobian(function)(X).toarray(), dense, rtol=1e-12, atol=1e-12)
 
 
 def rosenbrock(x):
@@ -162,17 +162,17 @@ ENERGIES = {
 def test_a_pattern_of_second_derivatives(name):
     """It has just the entries that it should, and the matrix is the dense one."""
     function, entries = ENERGIES[name]
-    found = ad.hessian_sparsity(function)(X)
+    found = ad.sparse.hessian_sparsity(function)(X)
     dense = ad.hessian(function)(X)
     assert entries is None or found.nnz == entries
     assert not np.any((dense != 0) & ~found.toarray())
-    np.testing.assert_allclose(ad.sparse_hessian(function)(X).toarray(), dense, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(ad.sparse.hessian(function)(X).toarray(), dense, rtol=1e-10, atol=1e-10)
 
 
 def test_too_many_dependences_are_refused():
     """Where everything depends on everything, memory is not filled before it is said."""
     with pytest.raises(ad.errors.UnsupportedError) as caught:
-        ad.sparsity(lambda x: x * np.sum(x))(np.ones(100_000))
+        ad.sparse.sparsity(lambda x: x * np.sum(x))(np.ones(100_000))
     assert str(caught.value).splitlines()[::2] == [
         "There are too many dependences to write down: these derivatives are not sparse.",
         "  got more than 2e+08 in one step",

@@ -9,8 +9,8 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ...host.code.decode import Instruction, instructions
 from ...host.code.reach import is_users_function, names_of, owner_of_class
+from ...host.code.uses import compares_objects, has_same_instructions
 from ...host.frames.ownership import Owner
 from .object_state import MISSING, dict_of, is_among, is_compiled, places_of
 from .watch import placed
@@ -74,18 +74,7 @@ def asks_which(codes: Iterable[types.CodeType]) -> bool:
 def _asks_which(code: types.CodeType) -> bool:
     if _is_dataclasses_eq(code):
         return False
-    before = None
-    for step in instructions(code):
-        if step.name == "IS_OP" and not (before is not None and _is_harmless(before)):
-            return True
-        before = step
-    return any([_asks_which(c) for c in code.co_consts if isinstance(c, types.CodeType)])
-
-
-def _is_harmless(step: Instruction) -> bool:
-    """Whether an instruction gives what no copy is made of: None, the class of an object."""
-    is_none = step.value is None and step.name == "LOAD_CONST"
-    return is_none or (step.value == "__class__" and step.name == "LOAD_ATTR")
+    return compares_objects(code) or any([_asks_which(c) for c in code.co_consts if isinstance(c, types.CodeType)])
 
 
 def _is_dataclasses_eq(code: types.CodeType) -> bool:
@@ -94,7 +83,7 @@ def _is_dataclasses_eq(code: types.CodeType) -> bool:
         return False
     fields = [name for name in code.co_names if name not in ("__class__", "NotImplemented")]
     like: Any = dataclasses.make_dataclass("Like", fields)
-    return like.__eq__.__code__.co_code == code.co_code
+    return has_same_instructions(like.__eq__.__code__, code)
 
 
 def behind(roots: Iterable[object], is_wanted: Callable[[Any], bool], *, objects: bool) -> dict[int, Any]:

@@ -21,6 +21,7 @@ import numpy as np
 from ...core.primitive import Primitive
 from ...core.traced import Traced
 from ...host.code.reach import PACKAGES, SILENT, own_names, owner_of_class, owner_of_function, version_of
+from ...host.code.uses import has_handler
 from ...host.frames.ownership import Owner
 from ..recording.executed import Executed
 from .effect_arguments import read_cells
@@ -78,13 +79,7 @@ def names_in_getter(x: Any) -> set[str]:
 
 def may_catch(*functions: object) -> bool:
     """Whether functions of the user's, or others that they call, have a `try` or `with`: they may catch an error."""
-    return any([_has_handler(f.__code__) for f in look(*functions).functions()])
-
-
-def _has_handler(code: types.CodeType) -> bool:
-    """Whether code, or that of a function written inside it, has a place to go to with an error."""
-    inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
-    return bool(code.co_exceptiontable) or any([_has_handler(c) for c in inner])
+    return any([has_handler(f.__code__) for f in look(*functions).functions()])
 
 
 class _Looking:

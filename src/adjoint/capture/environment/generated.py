@@ -7,13 +7,14 @@ import functools
 import types
 from typing import Any
 
+from ...host.code.uses import does_the_same
+
 _OF_DATACLASSES = frozenset(("__dataclass_fields__", "__dataclass_params__"))
 _OF_NAMED_TUPLES = frozenset(("_fields", "_field_defaults", "__orig_bases__"))
 """What such a class says of itself: made with the class, and never changed."""
 _METHODS = (
     "__init__", "__repr__", "__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__setattr__", "__delattr__",
 )  # fmt: skip
-_SAME = ("co_code", "co_names", "co_varnames", "co_freevars", "co_consts", "co_argcount", "co_kwonlyargcount")
 
 
 def generated(kind: Any) -> frozenset[str]:
@@ -33,7 +34,7 @@ def generated(kind: Any) -> frozenset[str]:
     ])  # fmt: skip
     return _OF_DATACLASSES.union([
         name for name, code in _written(forms, params.frozen, params.eq, params.order).items()
-        if (function := _inner(own.get(name))) and all([getattr(function, s) == getattr(code, s) for s in _SAME])
+        if (own_code := _inner(own.get(name))) and does_the_same(own_code, code)
     ])  # fmt: skip
 
 

@@ -25,6 +25,8 @@ from typing import Any
 
 import numpy as np
 
+from ...host.frames.variables import state_of_generator
+
 MISSING: Any = object()
 ANY: Any = object()
 """Stands for what may change."""
@@ -140,14 +142,6 @@ def decimals_of(x: Any) -> tuple[Any, ...]:
 def remembered_by(x: object) -> list[dict[Any, Any]]:
     """The results that a cached function remembers, by arguments."""
     return [r for r in referents_of(x) if type(r) is dict]
-
-
-def frame_of(x: object) -> tuple[Any, ...]:
-    """Where a generator or coroutine stands, and its variables."""
-    frame = next(
-        (f for f in (getattr(x, k, None) for k in ("gi_frame", "cr_frame", "ag_frame")) if f is not None), None
-    )
-    return () if frame is None else (frame.f_lasti, *frame.f_locals.values())
 
 
 def referents_of(x: object) -> tuple[Any, ...]:
@@ -342,7 +336,7 @@ READERS: tuple[tuple[Any, Reader], ...] = (
     (np.void, lambda x: (x.dtype, x.tobytes())),
     (contextvars.ContextVar, context_of),
     (REFERENCES, referent_of),
-    (ITERATING, frame_of),
+    (ITERATING, state_of_generator),
     (np.flatiter, lambda x: (x.base, x.index)),
 )
 """How objects are read that are neither plain ones with attributes nor compiled in a way that only they know."""

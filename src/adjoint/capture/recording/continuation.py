@@ -18,6 +18,7 @@ import numpy as np
 from ...core.traced import Traced
 from ...host.frames.liveness import resumption_of
 from ...host.frames.ownership import is_users_code
+from ...host.frames.variables import instruction_of, variables_in
 from ...ir.bits import Copy
 from ...ir.counts import Number
 from ...ir.program import Program, type_of
@@ -103,7 +104,7 @@ def standing(frame: types.FrameType, root: types.FrameType, iterating: Iterating
         iterators = [iterating(here, loop) for loop in needed.loops] if needed is not None else []
         if needed is None or None in iterators:
             return None
-        names = sorted(needed.variables.intersection(here.f_locals.keys()))
+        names = sorted(needed.variables.intersection(variables_in(here).keys()))
         found.append(FrameState(here, names, [x for x in iterators if x is not None], needed.is_open))
         here = here.f_back
     return found if here is root else None
@@ -115,11 +116,12 @@ def continuation_of(frames: Sequence[FrameState], tested: Traced) -> Continuatio
     looking.facts.append(Fact(_type_in_words(tested.value)))
     try:
         for frame, names, iterators, _ in frames:
-            looking.facts += [frame.f_code, Fact(frame.f_lasti)]
-            variables = frame.f_locals
+            code, place = instruction_of(frame)
+            looking.facts += [code, Fact(place)]
+            variables = variables_in(frame)
             for name in names:
                 looking.facts.append(Fact(name))
-                looking.names[len(looking.facts)] = frame.f_code, frame.f_lasti, name
+                looking.names[len(looking.facts)] = code, place, name
                 looking.look(variables[name])
             for iterator in iterators:
                 looking.look((iterator.following, iterator.limits))

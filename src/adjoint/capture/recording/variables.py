@@ -14,8 +14,8 @@ from ...core.primitive import Primitive
 from ...core.trace import Trace
 from ...core.traced import Traced
 from ...host.code.reach import owner_of_class
-from ...host.frames.branch_points import set_variables
 from ...host.frames.ownership import OURS, Owner
+from ...host.frames.variables import set_variables, variables_in
 from ...ir.bits import Copy, same_bits
 from ...ir.program import KINDS
 from ..environment.object_state import dict_of, is_compiled, is_immutable, is_number, places_of
@@ -78,7 +78,7 @@ class FrameScope:
         self._iterators = iterators
 
     def _named(self) -> list[tuple[str, Any]]:
-        found = self._frame.f_locals.items()
+        found = variables_in(self._frame).items()
         return sorted([(name, x) for name, x in found if self._live is None or name in self._live])
 
     def now(self) -> FrameVariables | None:

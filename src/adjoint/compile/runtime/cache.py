@@ -68,7 +68,7 @@ def _checked(path: Path) -> Path | None:
     except OSError as error:
         warnings.warn(
             f"Compiled code is not kept, as there can be no folder for it: {error}.\n"
-            "  Choose another one with  ad.set_cache(folder)  or  ADJOINT_CACHE.",
+            "  Choose another one with  ad.config.set_cache(folder)  or  ADJOINT_CACHE.",
             RuntimeWarning,
             stacklevel=3,
         )

@@ -27,7 +27,7 @@ def check_room(letters: int) -> None:
         if not _has_maps(trial):
             raise MemoryError(
                 "There is no memory to compile: the process has as many memory maps as the system allows"
-                " (vm.max_map_count).\n  Call  ad.clear_caches()  to give up compiled code."
+                " (vm.max_map_count).\n  Call  ad.config.clear_caches()  to give up compiled code."
             )
     finally:
         trial.close()

@@ -34,7 +34,7 @@ THREADS_PATCH = {
     "when": "from then on",
     "why": "first calls do not wait for good code; large loops use all processors",
     "undone": "the first ends when there is nothing to compile; workers sleep until the process ends, or "
-    "`ad.set_threads(1)`",
+    "`ad.config.set_threads(1)`",
 }
 VARIABLE = "ADJOINT_QUICK"
 CALLS = 3

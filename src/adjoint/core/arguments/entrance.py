@@ -93,12 +93,20 @@ class Parameters:
         """The error that leaves the function: with the name of the argument at fault."""
         from .naming import named, without_frame
 
+        if len(args) > len(self.in_order) and not self.others:
+            return TypeError(f"{error}{self._by_keyword(len(args) - len(self.in_order), options)}")
         without_frame(error)
         given = {name: value for value, (name, _) in zip(args, self.in_order, strict=False)}
         rest = {f"{self.others}[{k}]": x for k, x in enumerate(args[len(given) :])}
         kinds = {**self.asked_for, **dict.fromkeys(rest, self.asked_for.get(self.others, ANYTHING))}
         given.pop("self", None)  # which is not made yet
         return named(error, self.owner, {**given, **rest, **options}, kinds)
+
+    def _by_keyword(self, count: int, options: dict[str, Any]) -> str:
+        """The end of the sentence that there are too many arguments by position: the keywords to write them with."""
+        by_keyword = [p.name for p in self.parameters.values() if p.kind is inspect.Parameter.KEYWORD_ONLY]
+        free = [f"{name}=" for name in by_keyword if name not in options]
+        return f": use  {' and '.join(free[:count])}" if count <= len(free) else ""
 
     @property
     def owner(self) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...host.frames.ownership import package_of
 from ...host.frames.tracebacks import BETWEEN, fold
+from ...host.frames.variables import variables_in
 from .containers import is_too_deep
 from .kinds import ANYTHING, FUNCTION, ArgumentKind
 
@@ -147,7 +148,7 @@ def _held_where_raised(error: Exception) -> set[int] | None:
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)][1:]
     if len(frames) <= 1:
         return None
-    return {id(value) for frame in frames[-2:] for value in frame.f_locals.values()}
+    return {id(value) for frame in frames[-2:] for value in variables_in(frame).values()}
 
 
 def _is_from_the_users_code(error: Exception) -> bool:

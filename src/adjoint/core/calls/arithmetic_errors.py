@@ -11,6 +11,7 @@ from types import CodeType, FrameType
 
 from ...host.frames.in_progress import catches
 from ...host.frames.ownership import is_ours
+from ...host.frames.variables import variables_in
 from ..traced import Traced, is_python
 
 ERRORS = frozenset(("ZeroDivisionError", "OverflowError", "ArithmeticError"))
@@ -40,7 +41,7 @@ def is_awaited(error: type[Exception] = ZeroDivisionError) -> bool:
     operator = frame
     while frame is not None and is_ours(frame):
         operator, frame = frame, frame.f_back
-    operands = operator.f_locals if operator is not None else {}
+    operands = variables_in(operator) if operator is not None else {}
     if not isinstance(operands.get("self"), Traced) or not all([is_python(operands.get(k)) for k in ("self", "other")]):
         return False
     found = is_named = False

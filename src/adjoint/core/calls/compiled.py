@@ -6,7 +6,6 @@ required", "No matching signature found"), so the call that raised is looked up 
 
 from __future__ import annotations
 
-import builtins
 import inspect
 import linecache
 import sys
@@ -22,7 +21,9 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any
 
+from ...host.code.uses import is_shorter
 from ...host.frames.ownership import LIBRARIES, OURS, package_of
+from ...host.frames.variables import instruction_of, looked_up, variables_in
 from ..errors import AdjointError, UnsupportedError, message
 from ..traced import Traced
 from .current_call import expression_at
@@ -59,14 +60,14 @@ def refusal_of_compiled(error: BaseException) -> AdjointError | None:
         return None
     is_met = any([kind in str(error) for kind in HANDLES])
     name = compiled_call(found.tb_frame, found.tb_lasti, is_met) or name
-    if not name or not (is_met or any([_is_traced(x) for x in found.tb_frame.f_locals.values()])):
+    if not name or not (is_met or any([_is_traced(x) for x in variables_in(found.tb_frame).values()])):
         return None
     return refused(name, found.tb_frame, found.tb_lineno)
 
 
 def _is_made_up(code: CodeType) -> bool:
     """Whether a code is one that compiled code shows in tracebacks, and nobody runs."""
-    return len(code.co_code) <= LONGEST and not code.co_flags & inspect.CO_OPTIMIZED and not code.co_names
+    return is_shorter(code, LONGEST) and not code.co_flags & inspect.CO_OPTIMIZED and not code.co_names
 
 
 def refused(name: str, frame: FrameType, line: int) -> UnsupportedError:
@@ -80,14 +81,15 @@ def _is_traced(x: Any) -> bool:
     return isinstance(x, Traced) and bool(x.traced_by.level)
 
 
-def compiled_call(frame: FrameType, place: int, is_met: bool = False) -> str:
+def compiled_call(frame: FrameType, place: int | None = None, is_met: bool = False) -> str:
     """The name of the compiled function of a package that a frame is calling; empty if it does anything else.
 
     A method of one of Python's own types, called as a function, counts if it has complained of a handle.
     """
     import ast
 
-    node = expression_at(frame.f_code, place)
+    code, here = instruction_of(frame)
+    node = expression_at(code, here if place is None else place)
     if not isinstance(node, ast.Call):
         return ""
     found = _resolved(node.func, frame)
@@ -107,10 +109,7 @@ def _resolved(node: ast.expr, frame: FrameType) -> Any:
     import ast
 
     if isinstance(node, ast.Name):
-        for scope in (frame.f_locals, frame.f_globals, vars(builtins)):
-            if node.id in scope:
-                return scope[node.id]
-        return None
+        return looked_up(frame, node.id)
     if not isinstance(node, ast.Attribute):
         return None
     base = _resolved(node.value, frame)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import builtins
 import linecache
 import types
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ...host.code.positions import span_at
+from ...host.frames.variables import instruction_of, looked_up
 from ..errors import user_frame
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def met() -> CurrentCall:
     frame = user_frame()
     if frame is None:
         return CurrentCall()
-    node = expression_at(frame.f_code, frame.f_lasti)
+    node = expression_at(*instruction_of(frame))
     if isinstance(node, ast.Call):
         return CurrentCall(call=_full_name(node.func, frame))
     if isinstance(node, ast.Subscript):
@@ -45,7 +46,7 @@ def met() -> CurrentCall:
 
 def expression_at(code: types.CodeType, place: int) -> ast.expr | None:
     """The expression whose value, or to which a value, the instruction at a place of the code gives."""
-    start, end, left, right = next(islice(code.co_positions(), place // 2, None), (None,) * 4)
+    start, end, left, right = span_at(code, place)
     if start is None or end is None or left is None or right is None:
         return None
     lines = [linecache.getline(code.co_filename, n).encode() for n in range(start, end + 1)]
@@ -71,7 +72,7 @@ def _full_name(func: ast.expr, frame: types.FrameType) -> str:
         func = func.value
     if not isinstance(func, ast.Name):
         return ""
-    found = _looked_up(func.id, frame)
+    found = looked_up(frame, func.id)
     rest = "".join([f".{part}" for part in reversed(parts)])
     if isinstance(found, types.ModuleType):
         return _public(found.__name__) + rest
@@ -83,13 +84,6 @@ def _full_name(func: ast.expr, frame: types.FrameType) -> str:
     if not rest and hasattr(found, "__name__"):
         return f"{home}.{found.__name__}" if _is_package(home) else str(found.__name__)
     return f"{home}.{func.id}{rest}" if _is_package(home) else func.id + rest
-
-
-def _looked_up(name: str, frame: types.FrameType) -> Any:
-    for scope in (frame.f_locals, frame.f_globals, vars(builtins)):
-        if name in scope:
-            return scope[name]
-    return None
 
 
 def _public(module: str) -> str:

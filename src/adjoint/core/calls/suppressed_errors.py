@@ -9,6 +9,7 @@ from typing import Any
 
 from ...host.frames.in_progress import catches
 from ...host.frames.ownership import is_library
+from ...host.frames.variables import instruction_of
 from ..errors import AdjointError
 
 REFUSED: dict[int, tuple[AdjointError, Any]] = {}
@@ -20,7 +21,7 @@ def remember(error: AdjointError, frame: FrameType) -> None:
 
     The frame is not kept, as it keeps arrays. Another one may get its place in memory, so the instruction counts too.
     """
-    REFUSED[get_ident()] = error, (id(frame), frame.f_code, frame.f_lasti)
+    REFUSED[get_ident()] = error, (id(frame), *instruction_of(frame))
 
 
 def warn_if_caught(error: AdjointError, frame: FrameType | None) -> None:

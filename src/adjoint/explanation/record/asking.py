@@ -6,9 +6,11 @@ import ast
 import linecache
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import islice
 from types import FrameType
 from typing import Any, NamedTuple
+
+from ...host.code.positions import span_at
+from ...host.frames.variables import instruction_of
 
 Span = tuple[int, int, int, int]
 """First line and column, last line and column."""
@@ -34,8 +36,7 @@ def word_at(frame: FrameType) -> str | None:
 
     Empty if a value is asked for something else, as by `max`; None if the source does not say.
     """
-    index = frame.f_lasti // 2
-    line, last_line, column, last_column = next(islice(frame.f_code.co_positions(), index, None), (None,) * 4)
+    line, last_line, column, last_column = span_at(*instruction_of(frame))
     lines = tuple(linecache.getlines(frame.f_code.co_filename))
     if line is None or last_line is None or column is None or last_column is None or not lines:
         return None

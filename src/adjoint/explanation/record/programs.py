@@ -72,7 +72,7 @@ def programs(
         return None
     lowered = fun.lower(*args, **kwargs)
     writer = _Writer(lowered.program, names, arrays, ascii=ascii)
-    left = {o for step in lowered.optimised.steps for o in step.outs}
+    left = {o for step in lowered.optimized.steps for o in step.outs}
     before = []
     for step in lowered.program.steps:
         is_gone = step.primitive is not GUARD and not left.intersection(step.outs)
@@ -80,7 +80,7 @@ def programs(
     return Programs(
         tuple(before),
         tuple([(_how(k), tuple([writer.text(step, k.program) for step in k.steps])) for k in lowered.kernels]),
-        len(lowered.optimised.steps),
+        len(lowered.optimized.steps),
         lowered,
     )
 

@@ -18,6 +18,7 @@ from ...core.errors import user_frame, user_frames
 from ...core.primitive import Primitive
 from ...core.reverse import INPUT, OUTPUT, Node, ReverseTrace
 from ...core.traced import Ended, Traced, snapshot
+from ...host.frames.variables import instruction_of, variables_in
 from ...ir.capture import CaptureTrace
 from ...ir.program import Step
 from ...rules.constant import Constant
@@ -208,7 +209,7 @@ class Recorder(ReverseTrace):
             self._frames[id(frame)] = frame
             for name, x in frame.f_globals.items():
                 self._know_array(name, x)
-        for name, x in frame.f_locals.items():
+        for name, x in variables_in(frame).items():
             if isinstance(x, Traced):
                 handle = _as_it_stands(x)
                 if handle is not None and handle.traced_by is self and name.isidentifier():
@@ -252,8 +253,8 @@ def handed_over(notebook: Notebook, trace: Recorder, outputs: list[Any]) -> tupl
 
 
 def _place(frame: FrameType) -> Place:
-    code = frame.f_code
-    return Place(code.co_filename, frame.f_lineno, code.co_name, frame.f_lasti)
+    code, place = instruction_of(frame)
+    return Place(code.co_filename, frame.f_lineno, code.co_name, place)
 
 
 def _as_it_stands(x: Any) -> Traced | None:

@@ -13,7 +13,7 @@ from opcode import stack_effect as _stack_effect
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from .versions import COMMON, PAIRS, SAME, SHIFTS, SILENT, SUBSCRIPT, VERSION
+from .versions import COMMON, PAIRS, SAME, SHIFTS, SILENT, SUBSCRIPT, VERSION, otherwise
 
 if TYPE_CHECKING:
     from typing import NamedTuple
@@ -37,6 +37,14 @@ class Instruction(NamedTuple):
     """The instruction of the interpreter."""
 
 
+class Handler(NamedTuple):
+    """A part of a code whose errors are handled: from one place to before another, and where control goes with them."""
+
+    start: int
+    end: int
+    target: int
+
+
 NAME, CONSTANT, VARIABLE, COMMON_CONSTANT, ITSELF, JUMP = range(1, 7)
 """What an argument may stand for."""
 
@@ -56,12 +64,17 @@ def _readings() -> list[int]:
 
 
 READINGS = _readings()
-CACHE = opmap["CACHE"]
+CACHE = opmap.get("CACHE", 0)
 ATTRIBUTE_SAYS_SO = VERSION >= (3, 12)
 """Whether an odd argument of `LOAD_ATTR` means that the attribute is called; before, `LOAD_METHOD` did."""
 
 
+def _refused(code: CodeType) -> tuple[Instruction, ...]:
+    raise LookupError(f"the instructions of Python {VERSION} are not known")
+
+
 @functools.lru_cache(4096)
+@otherwise(_refused)
 def instructions(code: CodeType) -> tuple[Instruction, ...]:
     """The instructions of a code, in their order."""
     text, high = code.co_code, 0
@@ -122,6 +135,28 @@ def _target(text: bytes, step: Instruction) -> int:
     return start - 2 * step.arg if is_back else start + 2 * step.arg
 
 
+@functools.lru_cache(4096)
+def handlers_in(code: CodeType) -> tuple[Handler, ...]:
+    """The parts of a code that have a handler, innermost first."""
+    if not code.co_exceptiontable:
+        return ()
+    numbers = _numbers_in(code.co_exceptiontable)
+    rows = [numbers[k : k + 3] for k in range(0, len(numbers), 4)]  # the fourth is how deep the stack is then
+    return tuple([Handler(2 * start, 2 * (start + length), 2 * target) for start, length, target in rows])
+
+
+def _numbers_in(table: bytes) -> list[int]:
+    """The numbers of a table of handlers: six bits in each byte, and one that says whether there are more."""
+    found: list[int] = []
+    number = 0
+    for byte in table:
+        number = number << 6 | byte & 63
+        if not byte & 64:
+            found.append(number)
+            number = 0
+    return found
+
+
 def variables_of(code: CodeType) -> tuple[str, ...]:
     """The names of the variables of a function by number: arguments and locals, cells, those of functions around it."""
     cells = [name for name in code.co_cellvars if name not in code.co_varnames]
@@ -140,20 +175,3 @@ def index_at(code: CodeType, place: int) -> int:
 def stack_effect(step: Instruction, *, jump: bool = False) -> int:
     """By how much an instruction makes the stack deeper."""
     return _stack_effect(step.number, step.arg if step.number >= HAVE_ARGUMENT else None, jump=jump)
-
-
-@functools.lru_cache(1024)
-def positions_of(code: CodeType) -> list[tuple[int | None, int | None, int | None, int | None]]:
-    """For every two bytes of a code the part of the source they come from: lines, then columns."""
-    return list(code.co_positions())
-
-
-def start_of(code: CodeType, step: Instruction) -> tuple[int, int] | None:
-    """The line and the column at which the source of an instruction begins."""
-    line, _, column, _ = positions_of(code)[step.place // 2]
-    return None if line is None or column is None else (line, column)
-
-
-def line_of(code: CodeType, step: Instruction) -> int | None:
-    """The line of the source that an instruction comes from."""
-    return positions_of(code)[step.place // 2][0]

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..frames.ownership import Owner, owner_of, owner_of_module
 from .decode import instructions
+from .versions import otherwise
 
 VERSION = 384
 """Where CPython keeps the version of a class: a number that no class has had before, new after every change."""
@@ -69,6 +70,7 @@ def own_names(kind: type) -> frozenset[str]:
 
 
 @functools.lru_cache(4096)
+@otherwise(lambda code: frozenset(code.co_names))
 def _globals_of(code: types.CodeType) -> frozenset[str]:
     return frozenset([i.value for i in instructions(code) if i.name in ("LOAD_GLOBAL", "LOAD_NAME")])
 
@@ -85,6 +87,7 @@ def globals_of(code: types.CodeType, run: Container[Any] | None = None) -> set[s
 
 
 @functools.lru_cache(4096)
+@otherwise(lambda code: frozenset(code.co_names))
 def _attributes_of(code: types.CodeType) -> frozenset[str]:
     kinds = ("LOAD_ATTR", "STORE_ATTR", "DELETE_ATTR")
     return frozenset([i.value for i in instructions(code) if i.name in kinds])

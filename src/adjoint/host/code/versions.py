@@ -6,14 +6,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from opcode import opmap
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 VERSION = sys.version_info[:2]
 FIRST, LAST = (3, 11), (3, 15)
 """The oldest and the newest version whose instructions are known."""
 IS_KNOWN = sys.implementation.name == "cpython" and FIRST <= VERSION <= LAST
+
+
+def otherwise(answer: Callable[..., Any]) -> Callable[[F], F]:
+    """Let a question that instructions answer be answered by this in a Python whose instructions are not known."""
+    return lambda question: question if IS_KNOWN else answer  # type: ignore[return-value]
+
 
 SAME = {
     "LOAD_CLASSDEREF": "LOAD_DEREF",
@@ -61,13 +70,19 @@ REMAINDERS = (6, 19)
 
 NULL_IS_LAST = VERSION >= (3, 13)
 """Whether the place for `self` comes after what is called, not before it."""
-_reading = (lambda: print).__code__.co_code.partition(bytes([opmap["LOAD_GLOBAL"]]))[2][1:]
+_reading = (lambda: print).__code__.co_code.partition(bytes([opmap["LOAD_GLOBAL"]]))[2][1:] if IS_KNOWN else b""
 CACHES_OF_GLOBAL = (len(_reading) - len(_reading.lstrip(b"\0"))) // 2
 """How many places for what the interpreter remembers follow the instruction that reads a global name."""
 CALL_TAKES_ARGUMENTS = VERSION >= (3, 12)
 """Whether `CALL` is said to take the arguments from the stack; before, `PRECALL` is said to have done so."""
 ITERATOR = 2 if VERSION >= (3, 15) else 1
 """How many values a `for` keeps on the stack: its iterator, and a place for the number of the item."""
+SAYS_DOCSTRINGS = VERSION >= (3, 13)
+"""Whether a flag says that code has a docstring."""
+VARIABLES_ARE_A_COPY = VERSION < (3, 13)
+"""Whether the variables that a frame shows are a copy, which has to be written back."""
+TESTS_LOOPS_ONCE = VERSION >= (3, 14)
+"""Whether a `while` has one test for all its iterations; before, the first one has a test of its own."""
 BORROWS = VERSION >= (3, 14)
 """Whether a call borrows the references of the caller's variables, so that nobody counts those."""
 

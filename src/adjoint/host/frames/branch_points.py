@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
-import sys
-from collections.abc import Mapping
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..code.decode import index_at, instructions
-from ..code.flow import depths_in, is_plain, jumps_in, live_in, loops_around, tested, ways_on
+from ..code.graph import graph_of, is_plain, jumps_in, successors
+from ..code.stack import depths_in, loops_around, tested
+from ..code.versions import otherwise
 from .ownership import is_users_code
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ class Test(NamedTuple):
     """The variables that may be read after it, before they are set; None if nothing is known of that."""
 
 
+@otherwise(lambda frame: None)
 def test_of(frame: FrameType) -> Test | None:
     """The test that a frame is at, in a loop.
 
@@ -63,22 +63,24 @@ _known: dict[int, tuple[CodeType, dict[int, Test]]] = {}
 
 def tests_in(code: CodeType) -> dict[int, Test]:
     """Such tests by their places."""
-    back = [(target, place) for place, target in jumps_in(code).items() if target <= place] if is_plain(code) else []
-    depths = depths_in(code) if back else {}
+    if not is_plain(code):
+        return {}
+    graph, depths = graph_of(code), depths_in(code)
     found = {}
     for step in instructions(code):
         takes = tested(step)
-        if takes is None or step.place not in depths or not any([low <= step.place <= high for low, high in back]):
+        if takes is None or step.place not in depths or not graph.loops_with(step.place):
             continue
         loops = loops_around(code, step.place, depths[step.place] - takes)
         if loops is None:
             continue
-        live = live_in(code)
+        live = graph.live
         names = frozenset((*live[step.place], *code.co_cellvars, *code.co_freevars)) if live else None
         found[step.place] = Test(loops, names)
     return found
 
 
+@otherwise(lambda frame, loop, test, outcome: False)
 def may_come_back(frame: FrameType, loop: FrameType, test: int, outcome: bool) -> bool:
     """Whether a loop would come back to its test, if that which a frame is at had the other outcome.
 
@@ -91,30 +93,22 @@ def may_come_back(frame: FrameType, loop: FrameType, test: int, outcome: bool) -
 
 @functools.lru_cache(1024)
 def _comes_back(code: CodeType, place: int, outcome: bool, test: int) -> bool:
-    """Whether there is a way from a place with this outcome to a test, inside the innermost loop around both."""
-    steps, targets = instructions(code), jumps_in(code)
+    """Whether a path leads from a place with this outcome to a test, inside the shortest jump back around both."""
+    steps, graph = instructions(code), graph_of(code)
     at = index_at(code, place)
     while steps[at].name in ("TO_BOOL", "COMPARE_OP"):
         at += 1
-    name = steps[at].name
-    around = [(t, p) for p, t in targets.items() if t <= min(place, test) and max(place, test) <= p]
+    name, first, last = steps[at].name, min(place, test), max(place, test)
+    around = [(low, high) for high, low in jumps_in(code).items() if low <= first and last <= high]
     if not name.startswith("POP_JUMP") or not name.endswith(("_TRUE", "_FALSE")) or not around:
         return False
-    low, high = max(around, key=lambda pair: pair[0] - pair[1])
     jumps = name.endswith("_TRUE") == outcome
-    number = {step.place: k for k, step in enumerate(steps)}
-    waiting, seen = [there for there, is_jump in ways_on(code, at) if is_jump == jumps], set()
-    while waiting:
-        there = waiting.pop()
-        if there == test:
-            return True
-        if there in seen or not low <= there <= high:
-            continue
-        seen.add(there)
-        waiting += [on for on, _ in ways_on(code, number[there])]
-    return False
+    inside = graph.blocks_between(*min(around, key=lambda pair: pair[1] - pair[0]))
+    starts = [graph.block_at(there) for there, is_jump in successors(code, at) if is_jump == jumps]
+    return any([graph.can_reach(start, graph.block_at(test), inside) for start in starts])
 
 
+@otherwise(lambda frame: None)
 def loop_over_call(frame: FrameType) -> int | None:
     """The place of the `for` that takes its items from what a frame is calling; None if it does something else."""
     code = frame.f_code
@@ -123,11 +117,3 @@ def loop_over_call(frame: FrameType) -> int | None:
     if names != ["CALL", "GET_ITER", "FOR_ITER"] or steps[at + 1].place in jumps_in(code).values():
         return None  # or of something else at other times, as in  for k in xs if xs else range(3)
     return steps[at + 2].place
-
-
-def set_variables(frame: FrameType, values: Mapping[str, Any]) -> None:
-    """Let variables of a frame that is under way hold these."""
-    variables: Any = frame.f_locals
-    variables.update(values)
-    if sys.version_info < (3, 13):  # before, these were a copy
-        ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(0))

@@ -1,15 +1,18 @@
 """What the code of a frame is about to do, and for whom: read from the instruction it stands at, not from its source.
 
-Whose code it is, is answered in `whose`.
+Whose code it is, is answered in `ownership`.
 """
 
 from __future__ import annotations
 
-from types import CodeType, FrameType, FunctionType
+from collections.abc import Callable
+from sys import _getframe as getframe
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ..code.decode import Instruction, index_at, instructions, start_of
-from ..code.versions import IN_PLACE, NULL_IS_LAST
+from ..code.decode import Instruction, index_at, instructions
+from ..code.positions import start_of
+from ..code.versions import IN_PLACE, IS_KNOWN, NULL_IS_LAST, otherwise
 from .ownership import OURS, is_library, is_up_to_date, kept_until_the_next_import, package_of, takes_handles
 
 if TYPE_CHECKING:
@@ -77,6 +80,7 @@ CALLS: set[int] = set()
 """The addresses of those where what is read is only called."""
 
 
+@otherwise(lambda frame: Site(reads=True, calls=False))
 def site_of(frame: FrameType) -> Site:
     """What a frame is doing while an attribute of a module is asked for."""
     code = frame.f_code
@@ -87,6 +91,42 @@ def site_of(frame: FrameType) -> Site:
         if known[1].calls:
             CALLS.add(address)
     return known[1]
+
+
+def reader(
+    names: dict[str, Any], name: str, original: Any, version: Callable[[Any], Any], local: Any
+) -> Callable[[ModuleType], Any]:
+    """What a property reads: a name of a module; where it is only called, and `local.depth` is set, another version.
+
+    It is asked for at every call of NumPy, so all of it stands in one function. Where instructions are not known,
+    functions of `math` are taken to be called; types and universal functions are not.
+    """
+    ours: Any = None
+    is_taken = not IS_KNOWN and type(original) is BuiltinFunctionType
+
+    def read(module: ModuleType) -> Any:
+        nonlocal ours
+        frame = getframe(1)
+        if id(frame.f_code) + frame.f_lasti not in CALLS and not site_of(frame).calls and not is_taken:
+            return named_in(names, name)
+        try:
+            if names[name] is not original or not local.depth:
+                return names[name]
+        except KeyError:
+            return named_in(names, name)
+        if ours is None:
+            ours = version(original)
+        return ours
+
+    return read
+
+
+def named_in(names: dict[str, Any], name: str) -> Any:
+    """What a module has by a name; an error as Python's if there is nothing."""
+    try:
+        return names[name]
+    except KeyError:
+        raise AttributeError(f"module {names['__name__']!r} has no attribute {name!r}") from None
 
 
 _storing: dict[int, tuple[CodeType, bool]] = {}
@@ -106,6 +146,7 @@ def may_be_filled(frame: FrameType | None) -> bool:
     return False
 
 
+@otherwise(lambda code: True)
 def stores_elements(code: CodeType) -> bool:
     """Whether a function stores into elements of something, `y[i] = v`, or updates in place, `y += v`."""
     known = _storing.get(id(code))

@@ -4,20 +4,24 @@ the exceptions that it would catch. Read from its instructions, without its sour
 
 from __future__ import annotations
 
-import builtins
-import dis
-import functools
 from collections.abc import Iterator, Sequence
 from types import CodeType, FrameType
 from typing import Any
 
-from ..code.decode import Instruction, index_at, instructions, start_of
+from ..code.decode import Instruction, handlers_in, index_at, instructions
+from ..code.positions import start_of
+from ..code.versions import REMAINDERS, otherwise
+from .variables import looked_up
 
 UNKNOWN: Any = object()
+"""What cannot be told."""
 NAMES = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF")
+CALLS = frozenset(("CALL", "PRECALL", "CALL_KW", "CALL_FUNCTION_EX"))
+FETCHES = CALLS | {"BINARY_SUBSCR"}
 SILENT = ("PUSH_NULL", "NOP", "COPY_FREE_VARS", "PRECALL", "RESUME")
 
 
+@otherwise(lambda frame: None)
 def called_at(frame: FrameType) -> Any:
     """The function that a frame is calling, or None if that cannot be told: both begin at the same character."""
     code = frame.f_code
@@ -33,6 +37,7 @@ def called_at(frame: FrameType) -> Any:
     return None
 
 
+@otherwise(lambda frame: UNKNOWN)
 def argument_at(frame: FrameType) -> Any:
     """The only argument of the function that a frame is calling, if it is a name, an attribute or a constant."""
     steps = [step for step in instructions(frame.f_code) if step.name not in (*SILENT, "KW_NAMES")]
@@ -50,6 +55,49 @@ def argument_at(frame: FrameType) -> Any:
     return _chain(frame, steps[k:at])
 
 
+def _doing(frame: FrameType) -> Instruction:
+    """The instruction that a frame stands at."""
+    return instructions(frame.f_code)[index_at(frame.f_code, frame.f_lasti)]
+
+
+@otherwise(lambda frame: True)
+def is_calling(frame: FrameType) -> bool:
+    """Whether a frame is calling something."""
+    return _doing(frame).name in CALLS
+
+
+@otherwise(lambda frame: False)
+def is_comparing(frame: FrameType) -> bool:
+    """Whether a frame compares two objects by an operator."""
+    return _doing(frame).name == "COMPARE_OP"
+
+
+@otherwise(lambda frame: True)
+def may_fetch(frame: FrameType) -> bool:
+    """Whether a frame may be taking something out of a dict; else it only asks for a key, or stores one."""
+    return _doing(frame).name in FETCHES
+
+
+@otherwise(lambda frame: False)
+def is_at_remainder(frame: FrameType) -> bool:
+    """Whether a frame is at the operator `%`."""
+    step = _doing(frame)
+    return step.name == "BINARY_OP" and step.arg in REMAINDERS
+
+
+def is_raised_by_hand(error: BaseException) -> bool:
+    """Whether a `raise` statement raised an error; where that cannot be told, it is taken to be so."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    return at is not None and at.tb_lasti >= 0 and _raises(at.tb_frame.f_code, at.tb_lasti)
+
+
+@otherwise(lambda code, place: True)
+def _raises(code: CodeType, place: int) -> bool:
+    return instructions(code)[index_at(code, place)].name == "RAISE_VARARGS"
+
+
 def _chain(frame: FrameType, steps: Sequence[Instruction]) -> Any:
     """What `a.b.c` stands for, read from the instructions that begin with `a`; attributes are read, not computed."""
     found = _named(frame, steps[0])
@@ -65,10 +113,7 @@ def _chain(frame: FrameType, steps: Sequence[Instruction]) -> Any:
 def _named(frame: FrameType, step: Instruction) -> Any:
     if step.name not in NAMES:
         return UNKNOWN
-    for scope in (frame.f_locals, frame.f_globals, vars(builtins)):
-        if step.value in scope:
-            return scope[step.value]
-    return UNKNOWN
+    return looked_up(frame, step.value, UNKNOWN)
 
 
 def _attribute(x: Any, name: str) -> Any:
@@ -77,6 +122,7 @@ def _attribute(x: Any, name: str) -> Any:
     return UNKNOWN if x is UNKNOWN else inspect.getattr_static(x, name, UNKNOWN)
 
 
+@otherwise(lambda frame, error: bool(frame.f_code.co_exceptiontable))
 def catches(frame: FrameType, error: type[BaseException]) -> bool:
     """Whether a frame stands inside a `try` that catches such an error; where that cannot be told, it may."""
     if not frame.f_code.co_exceptiontable:
@@ -131,12 +177,5 @@ def _handlers(code: CodeType, place: int) -> list[int]:
     found: list[int] = []
     while place not in found:
         found.append(place)
-        place = next((entry.target for entry in _entries(code) if entry.start <= place < entry.end), place)
+        place = next((h.target for h in handlers_in(code) if h.start <= place < h.end), place)
     return found[1:]
-
-
-@functools.lru_cache(4096)
-def _entries(code: CodeType) -> list[Any]:
-    """The parts of a code that have a handler, innermost first."""
-    entries: list[Any] = dis.Bytecode(code).exception_entries  # type: ignore[attr-defined]
-    return entries

@@ -16,19 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..code.decode import Instruction, instructions
-from ..code.versions import IN_PLACE
+from ..code.versions import IN_PLACE, otherwise
+from .variables import HeldAt
 
 if TYPE_CHECKING:
     from typing import NamedTuple
 else:
     from ..records import NamedTuple
-
-
-class HeldAt(NamedTuple):
-    """Where an array is held: a variable of the frame, or an attribute behind one."""
-
-    variable: str
-    attributes: tuple[str, ...] = ()
 
 
 class Storing(NamedTuple):
@@ -66,6 +60,7 @@ TAKES = {
 """How many values an instruction takes that gives one."""
 
 
+@otherwise(lambda frame: None)
 def store_of(frame: FrameType) -> Storing | None:
     """The statement that a frame is at, if it stores elements and can be understood."""
     return _store(frame.f_code, frame.f_lasti)
@@ -131,6 +126,7 @@ def _place(steps: tuple[Instruction, ...]) -> HeldAt | None:
     return HeldAt(steps[0].value, tuple([step.value for step in steps[1:]]))
 
 
+@otherwise(lambda frame: None)
 def updates(frame: FrameType) -> HeldAt | Storing | None:
     """What a frame updates in place, `v += x` or `v[i] += x`, if the result is stored where the operand came from."""
     return _update(frame.f_code, frame.f_lasti)
@@ -150,14 +146,14 @@ def _update(code: CodeType, place: int) -> HeldAt | Storing | None:
     return None
 
 
-def evaluated(frame: FrameType, variables: Any, steps: tuple[Instruction, ...]) -> Any:
+def evaluated(frame: FrameType, steps: tuple[Instruction, ...]) -> Any:
     """What instructions without effects give; `NotImplemented` where that is not known of the values met."""
     stack: list[Any] = []
     for step in steps:
         if step.name == "LOAD_CONST":
             stack.append(step.value)
         elif step.name in NAMES:
-            stack += [_read(frame, variables, step)] * _gives(step)
+            stack += [_read(frame, step)] * _gives(step)
         elif step.name == "PRECALL":
             continue
         elif step.name in ("BUILD_TUPLE", "BUILD_SLICE"):
@@ -173,9 +169,9 @@ def evaluated(frame: FrameType, variables: Any, steps: tuple[Instruction, ...]) 
     return stack.pop()
 
 
-def _read(frame: FrameType, variables: Any, step: Instruction) -> Any:
+def _read(frame: FrameType, step: Instruction) -> Any:
     if step.name != "LOAD_GLOBAL":
-        return variables[step.value]
+        return frame.f_locals[step.value]
     return frame.f_globals[step.value] if step.value in frame.f_globals else getattr(builtins, step.value)
 
 

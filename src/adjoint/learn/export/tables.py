@@ -32,7 +32,7 @@ def classifier(g: OnnxGraph, model: Any, x: InputColumns) -> Results:
 def regressor(g: OnnxGraph, model: Any, x: InputColumns) -> Results:
     """The mean of the members, in the units of y."""
     unit = g("Squeeze", _outputs(g, model, x), np.array([1]))
-    return {"value": g("Add", g("Mul", unit, np.array(model.scale_)), np.array(model.centre_))}
+    return {"value": g("Add", g("Mul", unit, np.array(model.scale_)), np.array(model.center_))}
 
 
 def _outputs(g: OnnxGraph, model: Any, x: InputColumns) -> str:
@@ -74,9 +74,9 @@ def encoder(g: OnnxGraph, model: Any, x: InputColumns) -> Results:
     if numbers:
         matrix = g.joined(*numbers)
         missing = g("IsNaN", matrix)
-        filled = g("Where", missing, model.centre_[None], matrix)
+        filled = g("Where", missing, model.center_[None], matrix)
         kept = np.flatnonzero(model.scale_ > 0.0)
-        scaled = g.columns(g("Mul", g("Sub", filled, model.centre_[None]), model.scale_[None]), kept)
+        scaled = g.columns(g("Mul", g("Sub", filled, model.center_[None]), model.scale_[None]), kept)
         square = g("Div", g("Mul", scaled, scaled), _constant("LARGEST", model) ** 2)
         gappy = np.flatnonzero(model.is_gappy_)
         pieces = g("Sub", g.columns(filled, model.piece_column_), model.piece_left_[None])

@@ -54,8 +54,8 @@ class MLPClassifier(ClassifierMixin, Network):
         The probability that a hidden number is set to 0 in training.
     norm : {"batch", "layer"} or None
         The normalisation of hidden layers.
-    regulariser : callable, optional
-        `regulariser(parameters) -> number`, added to the mean loss: `losses.gaussian_prior(1.0, n=len(X))`.
+    regularizer : callable, optional
+        `regularizer(parameters) -> number`, added to the mean loss: `losses.gaussian_prior(1.0, n=len(X))`.
     class_weight : dict, "balanced" or None
         How much the rows of each class count.
     early_stopping : bool
@@ -124,7 +124,7 @@ class MLPClassifier(ClassifierMixin, Network):
         shuffle: bool = True,
         dropout: float = 0.0,
         norm: str | None = None,
-        regulariser: Callable[..., Any] | None = None,
+        regularizer: Callable[..., Any] | None = None,
         class_weight: Any = None,
         early_stopping: bool = False,
         refit: bool | str = "auto",
@@ -138,7 +138,7 @@ class MLPClassifier(ClassifierMixin, Network):
     ) -> None:
         super().__init__(
             hidden_layer_sizes, activation, loss, optimizer, alpha, batch_size, learning_rate_init, max_iter, shuffle,
-            dropout, norm, regulariser, early_stopping, refit, validation_fraction, n_iter_no_change, tol, warm_start,
+            dropout, norm, regularizer, early_stopping, refit, validation_fraction, n_iter_no_change, tol, warm_start,
             model, callbacks, random_state,
         )  # fmt: skip
         self.class_weight = class_weight

@@ -43,7 +43,7 @@ class Network(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "shuffle": ["boolean"],
         "dropout": [Interval(Real, 0, 1, closed="left")],
         "norm": [StrOptions({"batch", "layer"}), None],
-        "regulariser": [callable, None],
+        "regularizer": [callable, None],
         "early_stopping": ["boolean"],
         "refit": [StrOptions({"auto"}), "boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
@@ -62,7 +62,7 @@ class Network(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __init__(
         self, hidden_layer_sizes: Any, activation: Any, loss: Any, optimizer: Any, alpha: Any, batch_size: Any,
-        learning_rate_init: float, max_iter: int, shuffle: bool, dropout: float, norm: str | None, regulariser: Any,
+        learning_rate_init: float, max_iter: int, shuffle: bool, dropout: float, norm: str | None, regularizer: Any,
         early_stopping: bool, refit: bool | str, validation_fraction: float, n_iter_no_change: int, tol: float,
         warm_start: bool, model: Any, callbacks: Any, random_state: Any,
     ) -> None:  # fmt: skip
@@ -77,7 +77,7 @@ class Network(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.shuffle = shuffle
         self.dropout = dropout
         self.norm = norm
-        self.regulariser = regulariser
+        self.regularizer = regularizer
         self.early_stopping = early_stopping
         self.refit = refit
         self.validation_fraction = validation_fraction
@@ -229,7 +229,7 @@ class Network(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             rate=float(self.learning_rate_init), alpha=self._penalty() / self._weight_seen,
             unit=unit, batch_size=batch if self.optimizer != "lbfgs" else len(X), epochs=int(epochs),
             shuffle=bool(self.shuffle), seed=int(rng.randint(SEEDS)), tol=float(self.tol) / unit,
-            patience=int(self.n_iter_no_change), regulariser=self.regulariser, validation=validation,
+            patience=int(self.n_iter_no_change), regularizer=self.regularizer, validation=validation,
             score=self._measure(), callbacks=callbacks,
             state=self.fit_.optimizer_state if hasattr(self, "fit_") else None,
         )  # fmt: skip

@@ -34,7 +34,7 @@ class Job:
     seed: int
     tol: float
     patience: int
-    regulariser: Callable[..., Any] | None = None
+    regularizer: Callable[..., Any] | None = None
     validation: tuple[Array, Array] | None = None
     score: Callable[..., Any] | None = None
     callbacks: Sequence[Callable[..., Any]] = ()

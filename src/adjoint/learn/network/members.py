@@ -17,7 +17,7 @@ from adjoint import nn
 from adjoint.training import History
 
 from .estimator import Network
-from .running import looks_ahead
+from .running import needs_function
 
 
 @nn.layer
@@ -62,7 +62,7 @@ def mean_loss(outputs: Any, targets: Any, *, loss: Callable[..., Any], sample_we
 
 def can_be_stacked(estimator: Any) -> bool:
     """Whether members can be trained at once: networks with an optimiser that goes by the gradient alone."""
-    return isinstance(estimator, Network) and not looks_ahead(estimator.optimizer)
+    return isinstance(estimator, Network) and not needs_function(estimator.optimizer)
 
 
 def trained_together(estimator: Network, X: Any, y: Any, sample_weight: Any, seeds: Sequence[int]) -> list[Network]:

@@ -65,8 +65,8 @@ class MLPRegressor(RegressorMixin, Network):
         The probability that a hidden number is set to 0 in training.
     norm : {"batch", "layer"} or None
         The normalisation of hidden layers.
-    regulariser : callable, optional
-        `regulariser(parameters) -> number`, added to the mean loss: `losses.gaussian_prior(1.0, n=len(X))`.
+    regularizer : callable, optional
+        `regularizer(parameters) -> number`, added to the mean loss: `losses.gaussian_prior(1.0, n=len(X))`.
     early_stopping : bool
         Whether to hold rows out and choose the epoch that has the least loss on them.
     refit : bool or "auto"
@@ -139,7 +139,7 @@ class MLPRegressor(RegressorMixin, Network):
         shuffle: bool = True,
         dropout: float = 0.0,
         norm: str | None = None,
-        regulariser: Callable[..., Any] | None = None,
+        regularizer: Callable[..., Any] | None = None,
         early_stopping: bool = False,
         refit: bool | str = "auto",
         validation_fraction: float = 0.1,
@@ -152,7 +152,7 @@ class MLPRegressor(RegressorMixin, Network):
     ) -> None:
         super().__init__(
             hidden_layer_sizes, activation, loss, optimizer, alpha, batch_size, learning_rate_init, max_iter, shuffle,
-            dropout, norm, regulariser, early_stopping, refit, validation_fraction, n_iter_no_change, tol, warm_start,
+            dropout, norm, regularizer, early_stopping, refit, validation_fraction, n_iter_no_change, tol, warm_start,
             model, callbacks, random_state,
         )  # fmt: skip
         self.distribution = distribution

@@ -44,11 +44,11 @@ def compiled(job: Job) -> ad.Fit:
             best[:] = [fit]
         return watch.is_over
 
-    options: dict[str, Any] = {"regulariser": job.regulariser}
-    if looks_ahead(job.optimizer):
+    options: dict[str, Any] = {"regularizer": job.regularizer}
+    if needs_function(job.optimizer):
         optimizer = optim.lbfgs() if isinstance(job.optimizer, str) else job.optimizer
         if job.alpha:
-            options["regulariser"] = _both(job.regulariser, losses.l2(0.5 * job.alpha, only=penalised(job.model)))
+            options["regularizer"] = _both(job.regularizer, losses.l2(0.5 * job.alpha, only=penalised(job.model)))
     else:
         optimizer = shared(job.optimizer, job.model)
         options["optimizer_state"] = resumed(optimizer, job)
@@ -64,9 +64,9 @@ def compiled(job: Job) -> ad.Fit:
     return replace(fit, model=best[0].model, best_epoch=watch.best_epoch) if best else fit
 
 
-def looks_ahead(optimizer: str | optim.Optimizer) -> bool:
+def needs_function(optimizer: str | optim.Optimizer) -> bool:
     """Whether an optimiser evaluates the loss at other places, as line searches do."""
-    return optimizer == "lbfgs" if isinstance(optimizer, str) else optim.looks_ahead(optimizer)
+    return optimizer == "lbfgs" if isinstance(optimizer, str) else optim.needs_function(optimizer)
 
 
 def _both(one: Callable[..., Any] | None, other: Callable[..., Any]) -> Callable[..., Any]:

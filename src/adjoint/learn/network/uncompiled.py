@@ -34,7 +34,7 @@ def suits(job: Job) -> bool:
     if (
         job.optimizer != "adam"
         or _taken_from(job.loss)[0] not in LOSSES
-        or job.regulariser is not None
+        or job.regularizer is not None
         or network is None
     ):
         return False

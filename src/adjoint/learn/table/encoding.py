@@ -47,7 +47,7 @@ class TableEncoder(BaseEstimator):
         The columns, and what each is: "number", "word" or "date".
     number_names_, word_names_ : lists of str
         Numbers, parts of dates among them, and words.
-    centre_, scale_ : arrays
+    center_, scale_ : arrays
         Of the numbers; a scale of 0 leaves out a constant.
     is_gappy_ : array of bool
         Numbers that may be missing.
@@ -86,8 +86,8 @@ class TableEncoder(BaseEstimator):
         """The matrix, in double precision."""
         numbers, words = self._read(X)
         missing = np.isnan(numbers)
-        filled = np.where(missing, self.centre_, numbers)
-        scaled = ((filled - self.centre_) * self.scale_)[:, self.scale_ > 0.0]
+        filled = np.where(missing, self.center_, numbers)
+        scaled = ((filled - self.center_) * self.scale_)[:, self.scale_ > 0.0]
         parts = [
             scaled / np.sqrt(1.0 + (scaled / LARGEST) ** 2),
             missing[:, self.is_gappy_],
@@ -125,7 +125,7 @@ class TableEncoder(BaseEstimator):
         """Centres, scales and pieces."""
         self.is_gappy_ = np.any(np.isnan(numbers), axis=0) & ~np.all(np.isnan(numbers), axis=0)
         count = numbers.shape[1]
-        self.centre_, self.scale_ = np.zeros(count), np.zeros(count)
+        self.center_, self.scale_ = np.zeros(count), np.zeros(count)
         most = min(MOST_PIECES, len(numbers) // ROWS_OF_PIECE)
         shares = np.linspace(0.0, 1.0, min(self.pieces, most // max(count, 1)) + 1)
         column, left, width = [], [], []
@@ -133,7 +133,7 @@ class TableEncoder(BaseEstimator):
             met = numbers[:, k][~np.isnan(numbers[:, k])]
             if not len(met):
                 continue
-            low, first, self.centre_[k], third, high = np.quantile(met, [0.0, 0.25, 0.5, 0.75, 1.0])
+            low, first, self.center_[k], third, high = np.quantile(met, [0.0, 0.25, 0.5, 0.75, 1.0])
             if not high - low > 10.0 * np.finfo(np.float64).eps * max(abs(low), abs(high)):
                 continue
             self.scale_[k] = 1.0 / (third - first) if third > first else 2.0 / (high - low)

@@ -47,8 +47,8 @@ class TableRegressor(RegressorMixin, TableEstimator):
     encoder_ : TableEncoder
         From tables to matrices.
     model_ : PackedNetwork, or Blended, a PackedNetwork and a linear model
-        From matrices to (n, 1): numbers in units of `scale_` from `centre_`; a tree of arrays, in double precision.
-    centre_, scale_ : float
+        From matrices to (n, 1): numbers in units of `scale_` from `center_`; a tree of arrays, in double precision.
+    center_, scale_ : float
         The mean and the deviation of y.
     history_ : dict of arrays
         "validation_loss": the loss on rows left out, of each epoch.
@@ -99,12 +99,12 @@ class TableRegressor(RegressorMixin, TableEstimator):
         X = self._table(X, reset=True)
         y = column_or_1d(check_array(y, ensure_2d=False, dtype=np.float64, input_name="y"), warn=True)
         X, y, weights = self._counting(X, y, sample_weight)
-        self.centre_ = float(np.average(y, weights=weights))
-        self.scale_ = float(np.sqrt(np.average((y - self.centre_) ** 2, weights=weights))) or 1.0
-        self._trained(X, ((y - self.centre_) / self.scale_)[:, None], weights, classifies=False)
+        self.center_ = float(np.average(y, weights=weights))
+        self.scale_ = float(np.sqrt(np.average((y - self.center_) ** 2, weights=weights))) or 1.0
+        self._trained(X, ((y - self.center_) / self.scale_)[:, None], weights, classifies=False)
         return self
 
     def predict(self, X: Any) -> Array:
         """The mean to be expected for each row."""
         outputs = self._outputs(X)[:, 0]
-        return outputs * self.scale_ + self.centre_
+        return outputs * self.scale_ + self.center_

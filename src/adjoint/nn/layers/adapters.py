@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...typing import Key, Tree
 from .. import checks
 from ..init import as_key, initializer
-from ..layer import fill, layer, statistic
+from ..layer import layer, set_fields, statistic
 from .dense import Dense
 
 
@@ -31,11 +32,11 @@ class Frozen:
 
     inner: Any = statistic()
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Tree) -> Any:
         """What the layer gives."""
         return self.inner(x)
 
-    def training(self, x: Any, key: Any) -> tuple[Any, Frozen]:
+    def training(self, x: Tree, key: Key) -> tuple[Any, Frozen]:
         """The same in training."""
         return self.inner(x), self
 
@@ -71,13 +72,13 @@ class LowRank:
     left: np.ndarray
     right: np.ndarray
 
-    def __init__(self, dense: Dense, rank: int, *, key: Any) -> None:
+    def __init__(self, dense: Dense, rank: int, *, key: Key) -> None:
         inputs, outputs = dense.weight.shape
         kind, size = dense.weight.dtype, checks.count("LowRank", "rank", rank)
         left = initializer("lecun_normal")(as_key(key), (inputs, size), kind)
-        fill(self, weight=dense.weight, bias=dense.bias, left=left, right=np.zeros((size, outputs), kind))
+        set_fields(self, weight=dense.weight, bias=dense.bias, left=left, right=np.zeros((size, outputs), kind))
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Tree) -> Any:
         """Apply the layer to the last axis."""
         checks.last_axis("LowRank", x, self.weight.shape[0])
         y = x @ self.weight + (x @ self.left) @ self.right

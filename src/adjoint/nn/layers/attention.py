@@ -8,11 +8,12 @@ import numpy as np
 
 import adjoint as ad
 
-from ...arguments import Array, Numbers, checked
+from ...arguments import Numbers, checked
+from ...typing import Array, DTypeLike, Key
 from .. import checks
 from ..activations import softmax
 from ..init import as_key
-from ..layer import described, fill, layer, static
+from ..layer import described, layer, set_fields, static
 from .dense import Dense
 
 FAR = -1e30
@@ -78,7 +79,7 @@ def attention(
     return (weights if mask is None else np.where(allowed, weights, 0.0)) @ value
 
 
-def _lengths(query: Any, key: Any, value: Any) -> tuple[int, int, int]:
+def _lengths(query: Array, key: Array, value: Array) -> tuple[int, int, int]:
     shapes = np.shape(query), np.shape(key), np.shape(value)
     if min(map(len, shapes)) < 2 or shapes[0][-1] != shapes[1][-1] or shapes[1][-2] != shapes[2][-2]:
         raise checks.refuse(
@@ -130,26 +131,26 @@ class MultiHeadAttention:
         width: int,
         heads: int,
         *,
-        key: Any,
+        key: Key,
         causal: bool = False,
         bias: bool = True,
-        dtype: Any = np.float64,
+        dtype: DTypeLike = np.float64,
     ) -> None:
         n, h = checks.count("MultiHeadAttention", "width", width), checks.count("MultiHeadAttention", "heads", heads)
         if n % h:
             raise checks.refuse("MultiHeadAttention: heads has to divide width.", f"width={n}, heads={h}")
         keys = ad.random.split(as_key(key), 4)
         q, k, v, o = [Dense(n, n, key=own, bias=bias, dtype=dtype) for own in keys]
-        fill(self, query=q, key=k, value=v, output=o, heads=h, causal=causal)
+        set_fields(self, query=q, key=k, value=v, output=o, heads=h, causal=causal)
 
-    def __call__(self, x: Any, context: Any = None, *, mask: Any = None) -> Any:
+    def __call__(self, x: Array, context: Array | None = None, *, mask: Array | None = None) -> Any:
         """Attend to the context, or to x itself; the mask is broadcast to (..., heads, t, s)."""
         other = x if context is None else context
         parts = [self._split(p) for p in (self.query(x), self.key(other), self.value(other))]
         found = np.swapaxes(attention(*parts, mask=mask, causal=self.causal), -2, -3)
         return self.output(found.reshape(np.shape(x)))
 
-    def _split(self, x: Any) -> Any:
+    def _split(self, x: Array) -> Any:
         """(..., t, width) as (..., heads, t, width / heads)."""
         shape = np.shape(x)
         return np.swapaxes(x.reshape(*shape[:-1], self.heads, shape[-1] // self.heads), -2, -3)

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ...typing import Array, DTypeLike, Key
 from .. import checks
 from ..init import Initializer, as_key, initializer
-from ..layer import described, fill, layer, static
+from ..layer import described, layer, set_fields, static
 
 Padding = str | int | Sequence[int]
 
@@ -74,21 +75,21 @@ class Conv2d:
         outputs: int,
         kernel: int | Sequence[int],
         *,
-        key: Any,
+        key: Key,
         stride: int | Sequence[int] = 1,
         padding: Padding = "same",
         dilation: int | Sequence[int] = 1,
         groups: int = 1,
         bias: bool = True,
         init: str | Initializer = "he_normal",
-        dtype: Any = np.float64,
+        dtype: DTypeLike = np.float64,
     ) -> None:
-        fill(self, groups=groups)
+        set_fields(self, groups=groups)
         _spread(
             self, padding, make(self, 2, (inputs, outputs), kernel, key, stride, bias, init, dtype, groups), dilation
         )
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """Convolve images of shape (..., height, width, c)."""
         return _convolved("Conv2d", self, x)
 
@@ -146,21 +147,21 @@ class Conv1d:
         outputs: int,
         kernel: int | Sequence[int],
         *,
-        key: Any,
+        key: Key,
         stride: int | Sequence[int] = 1,
         padding: Padding = "same",
         dilation: int | Sequence[int] = 1,
         groups: int = 1,
         bias: bool = True,
         init: str | Initializer = "he_normal",
-        dtype: Any = np.float64,
+        dtype: DTypeLike = np.float64,
     ) -> None:
-        fill(self, groups=groups)
+        set_fields(self, groups=groups)
         _spread(
             self, padding, make(self, 1, (inputs, outputs), kernel, key, stride, bias, init, dtype, groups), dilation
         )
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """Convolve sequences of shape (..., length, c)."""
         return _convolved("Conv1d", self, x)
 
@@ -170,11 +171,11 @@ def make(
     axes: int,
     channels: tuple[int, int],
     kernel: Any,
-    key: Any,
+    key: Key,
     stride: Any,
     bias: bool,
     init: Any,
-    dtype: Any,
+    dtype: DTypeLike,
     groups: Any = 1,
 ) -> tuple[int, ...]:
     """Set the weights and steps of a convolution with this many axes; the size of its kernel."""
@@ -186,7 +187,7 @@ def make(
         raise checks.refuse(
             f"{name}: groups has to divide inputs and outputs.", f"groups={parts}, inputs={inputs}, outputs={outputs}"
         )
-    fill(
+    set_fields(
         made,
         weight=initializer(init)(as_key(key), (*size, inputs // parts, outputs), kind),
         bias=np.zeros(outputs, kind) if bias else None,
@@ -199,7 +200,7 @@ def _spread(made: Any, padding: Any, size: tuple[int, ...], dilation: Any) -> No
     """Set how far apart a kernel looks, and the zeros around what it looks at."""
     name = type(made).__name__
     apart = checks.pair(name, "dilation", dilation, len(size))
-    fill(made, dilation=apart, padding=sides(name, padding, spans(size, apart)))
+    set_fields(made, dilation=apart, padding=sides(name, padding, spans(size, apart)))
 
 
 def spans(size: Sequence[int], dilation: Sequence[int]) -> tuple[int, ...]:
@@ -218,7 +219,7 @@ def sides(name: str, padding: Any, size: tuple[int, ...]) -> tuple[tuple[int, in
     return tuple([(p, p) for p in checks.pair(name, "padding", padding, len(size), least=0)])
 
 
-def _convolved(name: str, own: Any, x: Any) -> Any:
+def _convolved(name: str, own: Any, x: Array) -> Any:
     axes = len(own.stride)
     size, inputs = spans(own.weight.shape[:axes], own.dilation), own.weight.shape[-2] * own.groups
     check_shape(name, x, inputs, size, own.padding)
@@ -226,7 +227,7 @@ def _convolved(name: str, own: Any, x: Any) -> Any:
     return y if own.bias is None else y + own.bias
 
 
-def check_shape(name: str, x: Any, inputs: int, size: Sequence[int], padding: Sequence[tuple[int, int]]) -> None:
+def check_shape(name: str, x: Array, inputs: int, size: Sequence[int], padding: Sequence[tuple[int, int]]) -> None:
     """Refuse arrays that have other channels, or are smaller than the kernel."""
     axes, shape = len(size), np.shape(x)
     room = [n + sum(zeros) for n, zeros in zip(shape[-axes - 1 : -1], padding, strict=False)]
@@ -240,14 +241,14 @@ def check_shape(name: str, x: Any, inputs: int, size: Sequence[int], padding: Se
         )
 
 
-def pad(x: Any, zeros: Sequence[tuple[int, int]]) -> Any:
+def pad(x: Array, zeros: Sequence[tuple[int, int]]) -> Any:
     """x with zeros around the axes in front of the last."""
     if not any(map(any, zeros)):
         return x
     return np.pad(x, [(0, 0)] * (np.ndim(x) - len(zeros) - 1) + [*zeros, (0, 0)])
 
 
-def convolve(x: Any, weight: Any, stride: Sequence[int], dilation: Sequence[int], groups: int = 1) -> Any:
+def convolve(x: Array, weight: Array, stride: Sequence[int], dilation: Sequence[int], groups: int = 1) -> Any:
     """The sums of products of a kernel with all parts of x that it fits on, `stride` apart."""
     size = weight.shape[:-2]
     lengths = [
@@ -272,7 +273,7 @@ def convolve(x: Any, weight: Any, stride: Sequence[int], dilation: Sequence[int]
     )
 
 
-def _by_rows(x: Any, weight: Any, parts: list[list[slice]]) -> Any:
+def _by_rows(x: Array, weight: Array, parts: list[list[slice]]) -> Any:
     """One product for each row of the kernel, whose places are laid side by side."""
     *size, inputs, outputs = weight.shape
     *rows, across = parts
@@ -286,7 +287,7 @@ def _by_rows(x: Any, weight: Any, parts: list[list[slice]]) -> Any:
     return total
 
 
-def _channel_by_channel(x: Any, weight: Any, parts: list[list[slice]], channels: int) -> Any:
+def _channel_by_channel(x: Array, weight: Array, parts: list[list[slice]], channels: int) -> Any:
     """Each channel by itself: a product for each element, as there is nothing to sum over but the kernel."""
     *size, _, outputs = weight.shape
     several = outputs // channels

@@ -8,9 +8,10 @@ import numpy as np
 
 import adjoint as ad
 
+from ...typing import Array, DTypeLike, Key
 from .. import checks
 from ..init import Initializer, as_key, initializer
-from ..layer import described, fill, layer
+from ..layer import described, layer, set_fields
 
 
 @layer
@@ -49,16 +50,18 @@ class Dense:
         inputs: int,
         outputs: int,
         *,
-        key: Any,
+        key: Key,
         bias: bool = True,
         init: str | Initializer = "glorot_uniform",
-        dtype: Any = np.float64,
+        dtype: DTypeLike = np.float64,
     ) -> None:
         kind = checks.real("Dense", dtype)
         shape = (checks.count("Dense", "inputs", inputs), checks.count("Dense", "outputs", outputs))
-        fill(self, weight=initializer(init)(as_key(key), shape, kind), bias=np.zeros(outputs, kind) if bias else None)
+        set_fields(
+            self, weight=initializer(init)(as_key(key), shape, kind), bias=np.zeros(outputs, kind) if bias else None
+        )
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """Apply the layer to the last axis."""
         checks.last_axis("Dense", x, self.weight.shape[0])
         return x @ self.weight if self.bias is None else x @ self.weight + self.bias
@@ -90,12 +93,12 @@ class Embedding:
 
     weight: np.ndarray
 
-    def __init__(self, count: int, width: int, *, key: Any, dtype: Any = np.float64) -> None:
+    def __init__(self, count: int, width: int, *, key: Key, dtype: DTypeLike = np.float64) -> None:
         shape = (checks.count("Embedding", "count", count), checks.count("Embedding", "width", width))
         kind = checks.real("Embedding", dtype)
-        fill(self, weight=ad.random.normal(as_key(key), shape, 0.0, shape[1] ** -0.5, dtype=kind))
+        set_fields(self, weight=ad.random.normal(as_key(key), shape, 0.0, shape[1] ** -0.5, dtype=kind))
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """The vectors of whole numbers x, with one axis more than x."""
         numbers = np.asarray(x) if isinstance(x, (int, list, tuple)) else x
         if not np.issubdtype(numbers.dtype, np.integer):

@@ -8,8 +8,9 @@ import numpy as np
 
 import adjoint as ad
 
+from ...typing import Array, Key
 from .. import checks
-from ..layer import fill, layer, static
+from ..layer import layer, set_fields, static
 
 
 @layer
@@ -33,18 +34,18 @@ class Dropout:
     rate: float = static()
 
     def __post_init__(self) -> None:
-        fill(self, rate=checks.fraction("Dropout", "rate", self.rate))
+        set_fields(self, rate=checks.fraction("Dropout", "rate", self.rate))
 
     @property
     def stochastic(self) -> bool:
         """Whether there is anything to draw."""
         return self.rate > 0.0
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """x itself: nothing is dropped outside training."""
         return x
 
-    def training(self, x: Any, key: Any) -> tuple[Any, Dropout]:
+    def training(self, x: Array, key: Key) -> tuple[Any, Dropout]:
         """x with some numbers set to 0, and the layer."""
         if self.rate == 0.0:
             return x, self

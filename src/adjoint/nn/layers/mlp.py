@@ -10,13 +10,14 @@ import numpy as np
 
 import adjoint as ad
 
+from ...typing import Array, DTypeLike, Key
 from .. import checks, named
 from ..init import Initializer, as_key
-from ..layer import fill, layer
+from ..layer import layer, set_fields
 from ..training import split_among, training
 from .dense import Dense
 from .dropout import Dropout
-from .normalisation import BatchNorm, LayerNorm
+from .normalization import BatchNorm, LayerNorm
 from .prelu import PReLU
 from .sequential import Activation, inside
 
@@ -74,15 +75,15 @@ class MLP:
         dropout: float = 0.0,
         norm: str | None = None,
         init: str | Initializer | None = None,
-        key: Any,
-        dtype: Any = np.float64,
+        key: Key,
+        dtype: DTypeLike = np.float64,
     ) -> None:
         widths, hidden = _widths(sizes), list(sizes)[1:-1]
         if norm is not None and norm not in NORMS:
             raise checks.refuse("MLP: norm has to be None, 'batch' or 'layer'.", f"norm={norm!r}")
         kind = checks.real("MLP", dtype)
         keys = ad.random.split(as_key(key), len(widths) - 1)
-        fill(
+        set_fields(
             self,
             layers=tuple(
                 [
@@ -101,7 +102,7 @@ class MLP:
             dropout=Dropout(dropout) if checks.fraction("MLP", "dropout", dropout) else None,
         )
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """The outputs; on the last axis of x are the inputs."""
         for k, activation in enumerate(self.activations):
             with inside(f"layers.{k}"):
@@ -110,7 +111,7 @@ class MLP:
         with inside(f"layers.{len(self.layers) - 1}"):
             return self.layers[-1](x)
 
-    def training(self, x: Any, key: Any) -> tuple[Any, MLP]:
+    def training(self, x: Array, key: Key) -> tuple[Any, MLP]:
         """The outputs as in training, and the network with its new statistics."""
         norms = []
         keys = split_among([self.dropout] * len(self.activations), key)

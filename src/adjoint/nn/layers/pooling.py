@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ...typing import Array
 from .. import checks
-from ..layer import described, fill, layer, static
+from ..layer import described, layer, set_fields, static
 
 
 class _Pool:
@@ -23,9 +24,9 @@ class _Pool:
         name = type(self).__name__
         window = checks.pair(name, "window", self.window, self.axes)
         stride = window if self.stride is None else checks.pair(name, "stride", self.stride, self.axes)
-        fill(self, window=window, stride=stride)
+        set_fields(self, window=window, stride=stride)
 
-    def _pooled(self, x: Any, combine: Callable[[Any, Any], Any]) -> Any:
+    def _pooled(self, x: Array, combine: Callable[[Any, Any], Any]) -> Any:
         shape = np.shape(x)
         if len(shape) <= self.axes or any([n < k for n, k in zip(shape[-self.axes - 1 :], self.window, strict=False)]):
             wanted = "length" if self.axes == 1 else "height, width"
@@ -66,7 +67,7 @@ class MaxPool2d(_Pool):
 
     axes = 2
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """The largest numbers."""
         return self._pooled(x, np.maximum)
 
@@ -95,7 +96,7 @@ class MaxPool1d(_Pool):
 
     axes = 1
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """The largest numbers."""
         return self._pooled(x, np.maximum)
 
@@ -125,7 +126,7 @@ class AvgPool2d(_Pool):
 
     axes = 2
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """The means."""
         return self._pooled(x, np.add) * (1.0 / (self.window[0] * self.window[1]))
 
@@ -154,7 +155,7 @@ class AvgPool1d(_Pool):
 
     axes = 1
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """The means."""
         return self._pooled(x, np.add) * (1.0 / self.window[0])
 
@@ -181,7 +182,7 @@ class Flatten:
     def __post_init__(self) -> None:
         checks.count("Flatten", "start", self.start, least=0)
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """x in its new shape."""
         shape: Sequence[int] = np.shape(x)
         return x.reshape(*shape[: self.start], -1)

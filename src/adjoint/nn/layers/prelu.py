@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...typing import Array, DTypeLike
 from .. import checks
 from ..activations import leaky_relu
-from ..layer import fill, layer
+from ..layer import layer, set_fields
 
 
 @layer
@@ -34,11 +35,13 @@ class PReLU:
 
     slope: np.ndarray
 
-    def __init__(self, width: int, *, slope: float = 0.25, dtype: Any = np.float64) -> None:
+    def __init__(self, width: int, *, slope: float = 0.25, dtype: DTypeLike = np.float64) -> None:
         kind = checks.real("PReLU", dtype)
-        fill(self, slope=np.full(checks.count("PReLU", "width", width), checks.finite("PReLU", "slope", slope), kind))
+        set_fields(
+            self, slope=np.full(checks.count("PReLU", "width", width), checks.finite("PReLU", "slope", slope), kind)
+        )
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """Apply the layer to the last axis."""
         checks.last_axis("PReLU", x, self.slope.shape[0])
         return leaky_relu(x, self.slope)

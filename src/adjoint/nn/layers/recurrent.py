@@ -13,10 +13,11 @@ import numpy as np
 
 import adjoint as ad
 
+from ...typing import Array, DTypeLike, Key, Tree
 from .. import checks
 from ..activations import sigmoid
 from ..init import as_key, glorot_uniform, orthogonal
-from ..layer import described, fill, layer, static
+from ..layer import described, layer, set_fields, static
 
 
 class _Cell:
@@ -26,31 +27,31 @@ class _Cell:
     recurrent: np.ndarray
     bias: np.ndarray
 
-    def _make(self, inputs: int, width: int, gates: int, key: Any, dtype: Any) -> None:
+    def _make(self, inputs: int, width: int, gates: int, key: Key, dtype: DTypeLike) -> None:
         name, kind = type(self).__name__, checks.real(type(self).__name__, dtype)
         c, d = checks.count(name, "inputs", inputs), checks.count(name, "width", width)
         keys = ad.random.split(as_key(key), 2 * gates)
-        fill(
+        set_fields(
             self,
             weight=np.concatenate([glorot_uniform(k, (c, d), kind) for k in keys[:gates]], axis=1),
             recurrent=np.concatenate([orthogonal(k, (d, d), kind) for k in keys[gates:]], axis=1),
             bias=np.zeros(gates * d, kind),
         )
 
-    def start(self, shape: tuple[int, ...], dtype: Any) -> Any:
+    def start(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
         """The state before the first step, for a batch of this shape."""
         return np.zeros((*shape, self.recurrent.shape[0]), dtype)
 
-    def prepare(self, x: Any) -> Any:
+    def prepare(self, x: Array) -> Any:
         """What each step needs of its input."""
         checks.last_axis(type(self).__name__, x, self.weight.shape[0])
         return x @ self.weight + self.bias
 
-    def step(self, state: Any, prepared: Any) -> tuple[Any, Any]:
+    def step(self, state: Tree, prepared: Array) -> tuple[Any, Any]:
         """The new state, and the output."""
         raise NotImplementedError
 
-    def __call__(self, state: Any, x: Any) -> tuple[Any, Any]:
+    def __call__(self, state: Tree, x: Array) -> tuple[Any, Any]:
         """The new state, and the output."""
         return self.step(state, self.prepare(x))
 
@@ -84,10 +85,10 @@ class RNNCell(_Cell):
     recurrent: np.ndarray
     bias: np.ndarray
 
-    def __init__(self, inputs: int, width: int, *, key: Any, dtype: Any = np.float64) -> None:
+    def __init__(self, inputs: int, width: int, *, key: Key, dtype: DTypeLike = np.float64) -> None:
         self._make(inputs, width, 1, key, dtype)
 
-    def step(self, state: Any, prepared: Any) -> tuple[Any, Any]:
+    def step(self, state: Tree, prepared: Array) -> tuple[Any, Any]:
         """The new state, twice."""
         h = np.tanh(prepared + state @ self.recurrent)
         return h, h
@@ -124,10 +125,10 @@ class GRUCell(_Cell):
     recurrent: np.ndarray
     bias: np.ndarray
 
-    def __init__(self, inputs: int, width: int, *, key: Any, dtype: Any = np.float64) -> None:
+    def __init__(self, inputs: int, width: int, *, key: Key, dtype: DTypeLike = np.float64) -> None:
         self._make(inputs, width, 3, key, dtype)
 
-    def step(self, state: Any, prepared: Any) -> tuple[Any, Any]:
+    def step(self, state: Tree, prepared: Array) -> tuple[Any, Any]:
         """The new state, twice."""
         d = self.recurrent.shape[0]
         own = state @ self.recurrent
@@ -168,15 +169,15 @@ class LSTMCell(_Cell):
     recurrent: np.ndarray
     bias: np.ndarray
 
-    def __init__(self, inputs: int, width: int, *, key: Any, dtype: Any = np.float64) -> None:
+    def __init__(self, inputs: int, width: int, *, key: Key, dtype: DTypeLike = np.float64) -> None:
         self._make(inputs, width, 4, key, dtype)
         self.bias[width : 2 * width] = 1.0
 
-    def start(self, shape: tuple[int, ...], dtype: Any) -> Any:
+    def start(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
         """The state before the first step, for a batch of this shape."""
         return (super().start(shape, dtype), super().start(shape, dtype))
 
-    def step(self, state: Any, prepared: Any) -> tuple[Any, Any]:
+    def step(self, state: Tree, prepared: Array) -> tuple[Any, Any]:
         """The new state, and the output."""
         h, c = state
         d = self.recurrent.shape[0]
@@ -221,12 +222,12 @@ class Recurrent:
                 "Write  nn.Recurrent(nn.LSTMCell(inputs, width, key=0)).",
             )
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """The outputs."""
         outputs, _ = self.run(x)
         return outputs
 
-    def run(self, x: Any, state: Any = None) -> tuple[Any, Any]:
+    def run(self, x: Array, state: Tree | None = None) -> tuple[Any, Any]:
         """The outputs, and the state after the last step, from a given state on.
 
         Parameters

@@ -8,8 +8,9 @@ from typing import Any
 
 import adjoint as ad
 
+from ...typing import Key, Tree
 from .. import checks, named
-from ..layer import fill, layer, static, text_of
+from ..layer import layer, set_fields, static, text_of
 from ..training import split_among, training
 
 
@@ -33,9 +34,9 @@ class Activation:
     function: Callable[[Any], Any] = static()
 
     def __post_init__(self) -> None:
-        fill(self, function=named.activation(self.function))
+        set_fields(self, function=named.activation(self.function))
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Tree) -> Any:
         """The function of x."""
         return self.function(x)
 
@@ -68,16 +69,16 @@ class Sequential:
     def __init__(self, *layers: Any) -> None:
         if len(layers) == 1 and isinstance(layers[0], (list, tuple)):
             layers = tuple(layers[0])
-        fill(self, layers=tuple([as_layer(part) for part in layers]))
+        set_fields(self, layers=tuple([as_layer(part) for part in layers]))
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Tree) -> Any:
         """Apply the layers in turn."""
         for k, part in enumerate(self.layers):
             with inside(f"layers.{k}"):
                 x = part(x)
         return x
 
-    def training(self, x: Any, key: Any) -> tuple[Any, Sequential]:
+    def training(self, x: Tree, key: Key) -> tuple[Any, Sequential]:
         """Apply the layers in turn as in training; the second result has their new statistics."""
         new = []
         for k, (part, own) in enumerate(zip(self.layers, split_among(self.layers, key), strict=True)):

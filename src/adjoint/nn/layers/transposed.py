@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ...typing import Array, DTypeLike, Key
 from .. import checks
 from ..init import Initializer
-from ..layer import fill, layer, static
+from ..layer import layer, set_fields, static
 from .convolution import Padding, check_shape, convolve, make, sides
 
 
@@ -61,16 +62,16 @@ class ConvTranspose2d:
         outputs: int,
         kernel: int | Sequence[int],
         *,
-        key: Any,
+        key: Key,
         stride: int | Sequence[int] = 1,
         padding: Padding = "same",
         bias: bool = True,
         init: str | Initializer = "he_normal",
-        dtype: Any = np.float64,
+        dtype: DTypeLike = np.float64,
     ) -> None:
         _cut(self, padding, make(self, 2, (inputs, outputs), kernel, key, stride, bias, init, dtype))
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """Spread images of shape (..., height, width, c)."""
         return _spread_out("ConvTranspose2d", self, x)
 
@@ -123,16 +124,16 @@ class ConvTranspose1d:
         outputs: int,
         kernel: int | Sequence[int],
         *,
-        key: Any,
+        key: Key,
         stride: int | Sequence[int] = 1,
         padding: Padding = "same",
         bias: bool = True,
         init: str | Initializer = "he_normal",
-        dtype: Any = np.float64,
+        dtype: DTypeLike = np.float64,
     ) -> None:
         _cut(self, padding, make(self, 1, (inputs, outputs), kernel, key, stride, bias, init, dtype))
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """Spread sequences of shape (..., length, c)."""
         return _spread_out("ConvTranspose1d", self, x)
 
@@ -141,17 +142,17 @@ def _cut(made: Any, padding: Any, size: tuple[int, ...]) -> None:
     """Set what is cut off before and after each axis; negative where zeros are added, for steps beyond the kernel."""
     if padding == "same":
         surplus = [k - s for k, s in zip(size, made.stride, strict=True)]
-        fill(made, padding=tuple([(max(n, 0) // 2, n - max(n, 0) // 2) for n in surplus]))
+        set_fields(made, padding=tuple([(max(n, 0) // 2, n - max(n, 0) // 2) for n in surplus]))
         return
     cut = sides(type(made).__name__, padding, size)
     if any([before >= k for (before, _), k in zip(cut, size, strict=True)]):
         raise checks.refuse(
             f"{type(made).__name__}: padding has to be smaller than the kernel.", f"padding={padding!r}, kernel={size}"
         )
-    fill(made, padding=cut)
+    set_fields(made, padding=cut)
 
 
-def _spread_out(name: str, own: Any, x: Any) -> Any:
+def _spread_out(name: str, own: Any, x: Array) -> Any:
     """Zeros between the numbers of x, then an ordinary convolution with the kernel turned round."""
     axes = len(own.stride)
     size = own.weight.shape[:axes]
@@ -163,7 +164,7 @@ def _spread_out(name: str, own: Any, x: Any) -> Any:
     return y if own.bias is None else y + own.bias
 
 
-def _apart(x: Any, axis: int, step: int, before: int, after: int) -> Any:
+def _apart(x: Array, axis: int, step: int, before: int, after: int) -> Any:
     """x with step - 1 zeros between its numbers along an axis, which counts from the end, and zeros around them."""
     place = np.ndim(x) + axis
     if step > 1:

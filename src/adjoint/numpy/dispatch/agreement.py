@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import CodeType, FrameType
 from typing import Any, NoReturn
 
@@ -19,6 +19,7 @@ from ...core.calls.float_warnings import REDIRECT
 from ...core.traced import Traced, is_array
 from ...core.tree import flatten
 from ...core.values import contents, dtype_of, shape_of
+from ...host.frames.variables import variables_in
 from .registry import FUNCTIONS, behaviour_of
 
 ASKED = frozenset((
@@ -131,10 +132,10 @@ def warns_as_well(frame: FrameType | None, user: FrameType | None) -> bool:
 
     It is asked with the plain values, of a batch with those of each example.
     """
-    call: tuple[str, dict[str, Any]] | None = None
+    call: tuple[str, Mapping[str, Any]] | None = None
     while frame is not None and frame is not user:
         if frame.f_code in CALLS:
-            call = CALLS[frame.f_code], frame.f_locals
+            call = CALLS[frame.f_code], variables_in(frame)
         frame = frame.f_back
     if call is None:
         return True

@@ -130,7 +130,7 @@ def refuse(x: Traced, into: str, what: str) -> NoReturn:
     """Say which conversion would lose the derivative, and what to use instead."""
     frame = sys._getframe(2)
     refuse_batch(x, what, _batch_fix(into), frame)
-    compiled = compiled_call(frame, frame.f_lasti)
+    compiled = compiled_call(frame)
     if compiled:
         error: AdjointError = refused(compiled, frame, frame.f_lineno)
         remember(error, frame)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from types import FrameType
 
-from ...host.code.decode import index_at, instructions
-from ...host.code.versions import REMAINDERS
+from ...host.frames.in_progress import is_at_remainder
 
 WRITERS = frozenset(("format_float_positional", "format_float_scientific"))
 """NumPy's functions that write one number as text."""
@@ -17,8 +16,6 @@ def is_formatting(frame: FrameType) -> bool:
     So `log.info("loss %.3f", x)` does, in a frame of logging. Numbers, arrays and objects of Python classes on the left
     call the handle's own operator, or have a frame of their own.
     """
-    code = frame.f_code
-    step = instructions(code)[index_at(code, frame.f_lasti)]
-    if step.name == "BINARY_OP":
-        return step.arg in REMAINDERS
-    return code.co_name in WRITERS and frame.f_globals.get("__name__", "").startswith("numpy.")
+    if is_at_remainder(frame):
+        return True
+    return frame.f_code.co_name in WRITERS and frame.f_globals.get("__name__", "").startswith("numpy.")

@@ -14,7 +14,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -22,15 +22,16 @@ import numpy as np
 from ...core.errors import DerivativeDroppedError, message
 from ...core.traced import Traced, is_differentiated, is_kept, kind_of, settled
 from ...core.values import describe
-from ...host.code.decode import index_at, instructions
-from ...host.frames.in_progress import called_at
+from ...host.code.uses import stores_entries
+from ...host.frames.in_progress import called_at, is_calling, is_comparing, may_fetch
+from ...host.frames.variables import place_of
 from ..dispatch.conversions import decided, refuse_batch
 from ..patching.caches import watch
 
 BATCH = "Use  np.where(x == key, a, b)  instead of a dict or a set."
 
-_looked_up: dict[int, tuple[int, int, int]] = {}
-"""By thread: the handle that was hashed last, the frame that did, and the instruction it stood at."""
+_looked_up: dict[int, tuple[int, tuple[int, int]]] = {}
+"""By thread: the handle that was hashed last, and the frame that did with the place where it stood."""
 
 _left: dict[int, weakref.ref[Any]] = {}
 """Handles that became keys while they were traced, by their identity: after that they are keys to nobody."""
@@ -44,8 +45,7 @@ def hashed(self: Any) -> int:
     if kind_of(self) is np.ndarray:
         raise TypeError("unhashable type: 'numpy.ndarray'")
     frame = sys._getframe(1)
-    instruction = _doing(frame)
-    if instruction in CALLS:
+    if is_calling(frame):
         cache = called_at(frame)
         if isinstance(cache, functools._lru_cache_wrapper):
             watch(cache)
@@ -54,8 +54,8 @@ def hashed(self: Any) -> int:
     if is_differentiated(self):
         number = id(self)
         _left[number] = weakref.ref(self, lambda _: _left.pop(number, None))  # type: ignore[arg-type,return-value]
-        if instruction in FETCHES:
-            _looked_up[threading.get_ident()] = id(self), id(frame), frame.f_lasti
+        if may_fetch(frame):
+            _looked_up[threading.get_ident()] = id(self), place_of(frame)
     return hash(decided(self))
 
 
@@ -68,7 +68,8 @@ def guarded(equal: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         found = equal(self, other)
         if _looked_up:
             frame, last = sys._getframe(1), _looked_up.pop(threading.get_ident(), None)
-            if last in ((id(self), id(frame), frame.f_lasti), (id(other), id(frame), frame.f_lasti)) and bool(found):
+            here = place_of(frame)
+            if last in ((id(self), here), (id(other), here)) and bool(found):
                 _check_entry(self if last is not None and last[0] == id(self) else other, self, other, frame)
         return found
 
@@ -79,19 +80,19 @@ def _is_left_behind(self: Any, other: Any, frame: FrameType) -> bool:
     """Whether a lookup meets a key that a trace has left behind, with what was computed in that trace."""
     for x in (self, other):
         if id(x) in _left and type(x) is Traced and is_kept(x):
-            return _doing(frame) not in COMPARISONS
+            return not is_comparing(frame)
     return False
 
 
 def _check_entry(x: Traced, self: Any, other: Any, frame: FrameType) -> None:
     """Refuse to take what a cache holds for another number of the same value."""
-    if _doing(frame) in CALLS:
+    if is_calling(frame):
         function = called_at(frame)
         if function is not None and getattr(function, "__name__", "") not in GETTERS:
             return
     if isinstance(self, Traced) and isinstance(other, Traced):
         _refuse(x, "A dict with traced numbers as keys")
-    if _stores(frame.f_code):
+    if "setdefault" in frame.f_code.co_names or stores_entries(frame.f_code):  # it keeps a cache, not a table
         _refuse(x, "A dict that is used as a cache")
 
 
@@ -105,19 +106,5 @@ def _refuse(x: Traced, what: str) -> NoReturn:
     )
 
 
-COMPARISONS = frozenset(("COMPARE_OP",))
 CACHE = "Compute it anew while derivatives are taken."
 GETTERS = ("get", "setdefault", "pop", "__getitem__")
-CALLS = frozenset(("CALL", "PRECALL", "CALL_KW", "CALL_FUNCTION_EX"))
-FETCHES = CALLS | {"BINARY_SUBSCR"}
-"""Instructions that may take something out of a dict; others only ask for a key, or store one."""
-
-
-def _doing(frame: FrameType) -> str:
-    """The name of the instruction that a frame stands at."""
-    return instructions(frame.f_code)[index_at(frame.f_code, frame.f_lasti)].name
-
-
-def _stores(code: CodeType) -> bool:
-    """Whether a function stores entries as well as it looks them up: then it keeps a cache, not a table."""
-    return "setdefault" in code.co_names or any([step.name == "STORE_SUBSCR" for step in instructions(code)])

@@ -18,6 +18,7 @@ import numpy as np
 
 from ...core.traced import Traced
 from ...core.tree import flatten
+from ...host.frames.variables import variables_in
 
 CACHES_PATCH = {
     "what": "caches of `functools` in modules of the user: results that hold handles are taken out when the trace has "
@@ -62,7 +63,7 @@ def makes_plain(frame: FrameType) -> bool:
         return False
     watch(cache())
     names = frame.f_code.co_varnames[: frame.f_code.co_argcount + frame.f_code.co_kwonlyargcount]
-    return not any([isinstance(x, Traced) for x in flatten([frame.f_locals.get(name) for name in names])[0]])
+    return not any([isinstance(x, Traced) for x in flatten([variables_in(frame).get(name) for name in names])[0]])
 
 
 def sweep() -> None:

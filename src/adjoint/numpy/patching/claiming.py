@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from ...core.traced import CONSTANTS, Traced
-from ...host.frames.branch_points import set_variables
 from ...host.frames.ownership import is_ours, owner_of, package_of
-from ...host.frames.stores import CLAIMS, HeldAt, Storing, evaluated, store_of, updates
+from ...host.frames.stores import CLAIMS, Storing, evaluated, store_of, updates
+from ...host.frames.variables import HeldAt, held, hold, is_cell, is_parameter, names_holding, set_variables
 from ..dispatch import lists
 from .redirecting import OWNERS
 
@@ -42,12 +42,12 @@ Holder = tuple[FrameType, str]
 def stored(x: Traced, frame: FrameType) -> bool:
     """Whether a value that a frame stores into a plain array has been stored: into a handle, which takes its place."""
     store = store_of(frame) if _may_hold(frame) else None
-    if store is None or not _is_whole(_held(frame.f_locals, store.place)):
+    if store is None or not _is_whole(held(frame, store.place)):
         return False
-    key = evaluated(frame, frame.f_locals, store.key)
+    key = evaluated(frame, store.key)
     if key is NotImplemented or _is_in(x, key):
         return False
-    alone = _alone(_held(frame.f_locals, store.place), key, x, store.place, _is_cell(frame, store.place.variable))
+    alone = _alone(held(frame, store.place), key, x, store.place, is_cell(frame, store.place.variable))
     holders = _holders(frame, store.place, alone)
     if holders is None:
         return False
@@ -61,12 +61,12 @@ def updated(out: tuple[Any], frame: FrameType) -> Traced | None:
     """A handle for a plain array that a frame updates in place by a traced value; None if somebody else may hold it."""
     update = updates(frame) if _may_hold(frame) else None
     if type(update) is Storing:
-        whole = _held(frame.f_locals, update.place)
+        whole = held(frame, update.place)
         is_fresh = type(whole) is np.ndarray and out[0].base is (whole if whole.base is None else whole.base)
         return Traced(out[0].copy(), CONSTANTS, None) if is_fresh else None
-    if type(update) is not HeldAt or _held(frame.f_locals, update) is not out[0] or not _is_whole(out[0]):
+    if type(update) is not HeldAt or held(frame, update) is not out[0] or not _is_whole(out[0]):
         return None
-    holders = _holders(frame, update, _alone_in_update(_is_cell(frame, update.variable)))
+    holders = _holders(frame, update, _alone_in_update(is_cell(frame, update.variable)))
     if holders is None:
         return None
     handle = _copied(frame, update)
@@ -78,10 +78,10 @@ def updated_at(inputs: tuple[Any, ...], frame: FrameType) -> Traced | None:
     """A handle for the plain array that a frame gives to `ufunc.at`, which its variable holds from now on; or None."""
     is_direct = frame.f_code is not AT_CODE
     frame = frame if is_direct else frame.f_back  # type: ignore[assignment]
-    names = [] if not _may_hold(frame) else [name for name in frame.f_locals if frame.f_locals[name] is inputs[0]]
+    names = names_holding(frame, inputs[0]) if _may_hold(frame) else []
     if not names or not _is_whole(inputs[0]):
         return None
-    holders = _holders(frame, HeldAt(names[0]), _alone_in_at(is_direct, _is_cell(frame, names[0])))
+    holders = _holders(frame, HeldAt(names[0]), _alone_in_at(is_direct, is_cell(frame, names[0])))
     if holders is None:
         return None
     handle = _copied(frame, HeldAt(names[0]))
@@ -105,31 +105,19 @@ def _is_in(x: Any, key: Any) -> bool:
 
 
 def _copied(frame: FrameType, place: HeldAt) -> Traced:
-    return Traced(_held(frame.f_locals, place).copy(order="K"), CONSTANTS, None)
-
-
-def _held(variables: Any, place: HeldAt) -> Any:
-    """What a place holds, None if it is not to be found without running code."""
-    found = variables.get(place.variable)
-    for name in place.attributes:
-        found = getattr(found, "__dict__", {}).get(name)
-    return found
+    return Traced(held(frame, place).copy(order="K"), CONSTANTS, None)
 
 
 def _hold(frame: FrameType, place: HeldAt, others: Sequence[Holder], handle: Traced) -> None:
     """Let a place, and these variables, hold a handle."""
-    if place.attributes:
-        owner = _held(frame.f_locals, HeldAt(place.variable, place.attributes[:-1]))
-        owner.__dict__[place.attributes[-1]] = handle
-    else:
-        set_variables(frame, {place.variable: handle})
+    hold(frame, place, handle)
     for there, name in others:
         set_variables(there, {name: handle})
 
 
 def _references(frame: FrameType, place: HeldAt) -> int:
     """How often what a place holds is referred to, while its frame is inside a statement."""
-    return sys.getrefcount(_held(frame.f_locals, place))
+    return sys.getrefcount(held(frame, place))
 
 
 def _holders(frame: FrameType, place: HeldAt, alone: int) -> list[Holder] | None:
@@ -140,33 +128,22 @@ def _holders(frame: FrameType, place: HeldAt, alone: int) -> list[Holder] | None
     others = _others(frame, place)
     if not others:
         return [] if _references(frame, place) == alone else None
-    cells = {name for there, name in [(frame, place.variable), *others] if _is_cell(there, name)}
-    shared = sum([_is_cell(there, name) for there, name in others]) - len(cells) + _is_cell(frame, place.variable)
+    cells = {name for there, name in [(frame, place.variable), *others] if is_cell(there, name)}
+    shared = sum([is_cell(there, name) for there, name in others]) - len(cells) + is_cell(frame, place.variable)
     variables = others if place.attributes else [(frame, place.variable), *others]
-    borrowed = sum([_is_parameter(*variable) for variable in variables]) if _borrows() else 0
+    borrowed = sum([is_parameter(*variable) for variable in variables]) if _borrows() else 0
     # with fewer parameters that borrow there may be somebody else for each, so that nothing is known
     expected = alone + (len(others) - borrowed) * _each_variable() - max(shared, 0)
     return others if _references(frame, place) == expected else None
 
 
-def _is_cell(frame: FrameType, name: str) -> bool:
-    """Whether a variable is one that functions written inside each other share."""
-    return name in frame.f_code.co_cellvars or name in frame.f_code.co_freevars
-
-
-def _is_parameter(frame: FrameType, name: str) -> bool:
-    """Whether a variable was given by who called, who may have kept the only reference that is counted."""
-    code = frame.f_code
-    return name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] and not _is_cell(frame, name)
-
-
 def _others(frame: FrameType, place: HeldAt) -> list[Holder]:
     """The other variables of the functions under way that hold what a place does."""
-    array, found = _held(frame.f_locals, place), []
+    array, found = held(frame, place), []
     here: FrameType | None = frame
     while here is not None and not is_ours(here):
         mine = place.variable if here is frame and not place.attributes else None
-        found += [(here, name) for name in list(here.f_locals) if name != mine and here.f_locals[name] is array]
+        found += [(here, name) for name in names_holding(here, array) if name != mine]
         here = here.f_back
     return found
 

@@ -20,7 +20,7 @@ import numpy
 
 from ...core.traced import LOCAL
 from ...host.forking import Lock, held_at_fork
-from ...host.frames.callsite import CALLS, reads_for_handles, site_of
+from ...host.frames.callsite import named_in, reader, reads_for_handles, site_of
 from ...host.frames.ownership import OURS, is_ours
 from ...host.patches.changes import ListItem
 from ..dispatch import assignment, conversions, dispatchers, methods, operators, protocols
@@ -165,7 +165,7 @@ def _made(names: dict[str, Any], name: str, original: Any) -> property:
     users, others = MAKERS[name], CONVERTERS.get(name)
 
     def read(module: ModuleType) -> Any:
-        found = _found(names, name)
+        found = named_in(names, name)
         if LOCAL.depth and found is original:
             frame = getframe(1)
             if CODES and makes_plain(frame):
@@ -183,7 +183,7 @@ def _object(names: dict[str, Any], name: str, original: Any) -> property:
     """An object such as `np.r_`."""
 
     def read(module: ModuleType) -> Any:
-        found = _found(names, name)
+        found = named_in(names, name)
         if LOCAL.depth and found is original:
             frame = getframe(1)
             if site_of(frame).reads and not is_ours(frame):
@@ -197,30 +197,7 @@ def _object(names: dict[str, Any], name: str, original: Any) -> property:
 
 def _called(names: dict[str, Any], name: str, original: Any, version: Callable[[Any], Any] = aware) -> property:
     """A universal function, in another version where it is only called, so that nobody sees which of the two it is."""
-    ours: Any = None
-
-    def read(module: ModuleType) -> Any:
-        nonlocal ours
-        frame = getframe(1)
-        if id(frame.f_code) + frame.f_lasti not in CALLS and not site_of(frame).calls:
-            return _found(names, name)
-        try:
-            if names[name] is not original or not LOCAL.depth:
-                return names[name]
-        except KeyError:
-            return _found(names, name)
-        if ours is None:
-            ours = version(original)
-        return ours
-
-    return _property(names, name, read)
-
-
-def _found(names: dict[str, Any], name: str) -> Any:
-    try:
-        return names[name]
-    except KeyError:
-        raise AttributeError(f"module {names['__name__']!r} has no attribute {name!r}") from None
+    return _property(names, name, reader(names, name, original, version, LOCAL))
 
 
 def _property(names: dict[str, Any], name: str, read: Callable[[ModuleType], Any]) -> property:
@@ -230,7 +207,7 @@ def _property(names: dict[str, Any], name: str, read: Callable[[ModuleType], Any
         names[name] = value
 
     def delete(module: ModuleType) -> None:
-        _found(names, name)
+        named_in(names, name)
         del names[name]
 
     return property(read, write, delete)

@@ -25,7 +25,8 @@ import numpy as np
 import adjoint as ad
 from adjoint import optim
 
-from .reading import code_label, globals_read
+from ...host.code.labels import code_label
+from .reading import globals_read
 
 CHUNK = 2**22
 """So many bytes of an array are read at a time: those of a memory map need not fit into memory."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 import types
 import zlib
@@ -13,9 +12,11 @@ import numpy as np
 
 from ...core.errors import ImpureError, message
 from ...core.traced import Traced
-from ...host.code.decode import Instruction, instructions, line_of
 from ...host.code.reach import owner_of_class
+from ...host.code.uses import attributes_used, globals_set
+from ...host.frames.liveness import GLOBAL, read_later
 from ...host.frames.ownership import Owner, owner_of
+from ...host.frames.variables import variables_in
 from .reach import Reach, attributes_of, content_of
 
 COUNTS = (bool, int)
@@ -53,13 +54,14 @@ class Collected:
         if not (changed or variables):
             return
         for frame in _frames():
-            for variable in _read_later(frame):
-                held = {**frame.f_globals, **frame.f_locals}.get(variable.removeprefix(GLOBAL))
+            for variable in read_later(frame):
+                plain = variable.removeprefix(GLOBAL)
+                held = variables_in(frame).get(plain, frame.f_globals.get(plain))
                 if variable in variables or not changed.isdisjoint(Reach(held).objects):
                     raise ImpureError(
                         message(
                             f"What a function given to {name} changes is used after the call, through"
-                            f"  {variable.removeprefix(GLOBAL)}:  nothing follows it there.",
+                            f"  {plain}:  nothing follows it there.",
                             fix="Compute what is needed from the solver's result, which counts evaluations too;\n"
                             "  what is collected to be looked at belongs outside, and is read there.",
                         )
@@ -76,7 +78,7 @@ class Collected:
         methods = [f for base in type(x).__mro__ for f in vars(base).values()]
         functions = [f for f in (*self._reach.objects.values(), *methods) if isinstance(f, types.FunctionType)]
         for code in [*[f.__code__ for f in functions], *[frame.f_code for frame in _frames()]]:
-            read, written = _attributes(code)
+            read, written = attributes_used(code)
             if name in read and not (isinstance(value, COUNTS) and name in written):
                 return True
         return False
@@ -106,13 +108,9 @@ def _content(x: Any) -> dict[Any, Any]:
         return {(n,): v for n, v in attributes_of(x).items()}
     cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
     found: dict[Any, Any] = {n: content_of(c) for n, c in cells}
-    found.update({GLOBAL + n: x.__globals__.get(n) for n in _set_globals(x.__code__)})
+    found.update({GLOBAL + n: x.__globals__.get(n) for n in globals_set(x.__code__)})
     found.update({(n,): v for n, v in x.__dict__.items()})
     return found
-
-
-GLOBAL = "global "
-"""Before the names of global variables."""
 
 
 def _digest(x: np.ndarray) -> bytes:
@@ -129,20 +127,6 @@ def _differ(a: Any, b: Any) -> bool:
 
 SMALL = 1000
 """How many elements an array has at most that is kept as it was."""
-
-
-@functools.lru_cache(1024)
-def _set_globals(code: types.CodeType) -> frozenset[str]:
-    """The global variables that code sets."""
-    return frozenset([s.value for s in instructions(code) if s.name == "STORE_GLOBAL"])
-
-
-@functools.lru_cache(1024)
-def _attributes(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """The attributes that code reads, and those that it sets."""
-    steps = instructions(code)
-    read = [s.value for s in steps if s.name in ("LOAD_ATTR", "LOAD_SUPER_ATTR")]
-    return frozenset(map(str, read)), frozenset([str(s.value) for s in steps if s.name == "STORE_ATTR"])
 
 
 def _runs_again(x: Any) -> bool:
@@ -166,36 +150,3 @@ def _frames() -> Iterator[types.FrameType]:
         elif found and owner is Owner.OURS:
             return
         frame = frame.f_back
-
-
-def _read_later(frame: types.FrameType) -> set[str]:
-    """The variables that a call may still read, in the next round of a loop too."""
-    code, here = frame.f_code, frame.f_lasti
-    steps = instructions(code)
-    jumps = [s for s in steps if s.place > here and "JUMP_BACKWARD" in s.name and s.value <= here]
-    start = min([s.value for s in jumps], default=here + 1)
-    found = {n for s in steps if s.place > here for n in _names(s, code)[0]}
-    past = [s for s in steps if s.place <= here]
-    line = line_of(code, past[-1])
-    loaded = [n for s in past if line is not None and line_of(code, s) == line for n in _names(s, code)[0]]
-    found.update([n for n in loaded if loaded.count(n) > 1])  # as f in  f(brentq(f, 0, 1)),  which waits on the stack
-    written: set[str] = set()
-    for step in past:
-        if start <= step.place:
-            read, stored = _names(step, code)
-            found.update(read - written)
-            written |= stored
-    return found
-
-
-def _names(step: Instruction, code: types.CodeType) -> tuple[set[str], set[str]]:
-    """The variables that an instruction reads, and those that it sets."""
-    if step.name in ("STORE_FAST", "STORE_DEREF"):
-        return set(), {step.value}
-    if step.name == "LOAD_GLOBAL":
-        return {GLOBAL + step.value}, set()
-    if step.name == "LOAD_DEREF":
-        return {step.value}, set()
-    if step.name.startswith("LOAD_FAST"):  # of a variable of inner functions it makes a closure
-        return {step.value} - set(code.co_cellvars) - set(code.co_freevars), set()
-    return set(), set()

@@ -7,16 +7,15 @@ it. What raised once need not raise again: so the error is kept, and raised at t
 from __future__ import annotations
 
 import contextlib
-import dis
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...host.frames.in_progress import is_raised_by_hand
 from ...ir.effects import capture_under_way
 
-RAISE = dis.opmap["RAISE_VARARGS"]
 CLOSE = 1e-6
 """Numbers of machine code and of NumPy, of one step and the same values."""
 
@@ -64,17 +63,10 @@ def meeting(name: str, values: Sequence[Any]) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if _local.depth and (capture_under_way() is None or _is_raised_by_hand(error)):
+        # of other errors, handles and copies of a recording may be the cause
+        if _local.depth and (capture_under_way() is None or is_raised_by_hand(error)):
             _local.raised = _Raised(name, tuple(values), error)
         raise
-
-
-def _is_raised_by_hand(error: Exception) -> bool:
-    """Whether a `raise` statement raised it: of other errors, handles and copies of a recording may be the cause."""
-    at = error.__traceback__
-    while at is not None and at.tb_next is not None:
-        at = at.tb_next
-    return at is not None and at.tb_lasti >= 0 and at.tb_frame.f_code.co_code[at.tb_lasti] == RAISE
 
 
 def _are_close(before: Sequence[Any], now: Sequence[Any]) -> bool:

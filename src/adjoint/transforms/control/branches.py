@@ -32,8 +32,8 @@ from ...capture.recording.continuation import (
 from ...core.traced import CONSTANTS, LOCAL, PYTHON, Traced, snapshot
 from ...core.tree import flatten
 from ...core.values import decidable, dtype_of
-from ...host.frames.branch_points import set_variables
 from ...host.frames.ownership import Owner, owner_of
+from ...host.frames.variables import instruction_of, set_variables, variables_in
 from ...ir.arithmetic import Pythons
 from ...ir.capture import CaptureTrace, Tests, example
 from ...ir.conditions import Checked
@@ -321,7 +321,7 @@ class _Call:
         """Make handles of new arrays, and of floats that differ from way to way, and one for each variable."""
         seen: set[int] = set()
         for frame, names, _, _ in frames:
-            variables, new = frame.f_locals, dict[str, Any]()
+            variables, new = variables_in(frame), dict[str, Any]()
             cells = {*frame.f_code.co_cellvars, *frame.f_code.co_freevars}
             for name in names:
                 x = variables[name]
@@ -329,7 +329,7 @@ class _Call:
                     continue
                 own = self._own(x, is_shared=id(x) in seen)
                 seen.add(id(x))
-                if type(x) is float and self.branches.ways.is_varying((frame.f_code, frame.f_lasti, name)):
+                if type(x) is float and self.branches.ways.is_varying((*instruction_of(frame), name)):
                     own = Traced(x, self.capture, self.capture.constant(x))
                 if own is not x:
                     new[name] = own

@@ -29,6 +29,7 @@ from ...core.traced import LOCAL, Traced
 from ...core.values import dtype_of
 from ...host.frames.branch_points import may_come_back, test_of
 from ...host.frames.ownership import is_users_code
+from ...host.frames.variables import instruction_of
 from ...ir.capture import CaptureTrace
 from ...ir.effects import effects_so_far
 from ...ir.loops import LoopPrimitive
@@ -129,7 +130,7 @@ class PythonLoops:
     def truth(self, x: Traced, frame: FrameType) -> bool:
         """The outcome of a test, or that of the one which ends the loop it belongs to."""
         capture: Any = x.traced_by
-        place = frame.f_code, frame.f_lasti
+        place = instruction_of(frame)
         under_way = self._rounds[-1] if self._rounds else None
         if under_way is None or under_way.start.frame is not frame or under_way.start.place != place:
             return self._decided(x, capture, frame, place)
@@ -157,7 +158,7 @@ class PythonLoops:
 
     def _visited(self, x: Traced, capture: CaptureTrace, frame: FrameType, outcome: bool) -> None:
         """Look at the variables, and begin to capture a round if they are as they were the last time."""
-        place = frame.f_code, frame.f_lasti
+        place = instruction_of(frame)
         last = self._visits.pop((capture, frame, place), None)
         test = test_of(frame)
         if test is None or place in self._refused or not is_users_code(frame):

@@ -64,18 +64,18 @@ def is_convex_between(
     Examples
     --------
     >>> import numpy as np, adjoint as ad
-    >>> ad.is_convex_between(np.cosh, -3.0, 3.0), ad.is_convex_between(np.cos, -3.0, 3.0)
+    >>> ad.curvature.is_convex_between(np.cosh, -3.0, 3.0), ad.curvature.is_convex_between(np.cos, -3.0, 3.0)
     (True, False)
     >>> def loss(w):  # convex in each factor alone
     ...     return (w[0] * w[1] - 1.0) ** 2
-    >>> ad.is_convex_between(loss, np.array([0.0, 1.0]), np.array([2.0, 1.0]))
+    >>> ad.curvature.is_convex_between(loss, np.array([0.0, 1.0]), np.array([2.0, 1.0]))
     True
-    >>> ad.is_convex_between(loss, np.array([-1.0, 1.0]), np.array([1.0, -1.0]))
+    >>> ad.curvature.is_convex_between(loss, np.array([-1.0, 1.0]), np.array([1.0, -1.0]))
     True
-    >>> ad.is_convex_between(loss, np.array([-1.0, -1.0]), np.array([1.0, 1.0]))
+    >>> ad.curvature.is_convex_between(loss, np.array([-1.0, -1.0]), np.array([1.0, 1.0]))
     False
     """
-    checked_function(fun, "is_convex_between", "ad.is_convex_between(f, a, b)")
+    checked_function(fun, "is_convex_between", "ad.curvature.is_convex_between(f, a, b)")
     refuse_traced(flatten((a, b, args))[0], "is_convex_between")
     with FOLDING:
         _check(a, b)

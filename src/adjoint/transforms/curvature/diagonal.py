@@ -24,7 +24,7 @@ from .along import CurvaturePoint, SecondDerivatives, along, at_point
 
 @checked("fun", "argnums")
 def hessian_diagonal(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, chunk_size: Count | None = None
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, *, chunk_size: Count | None = None
 ) -> Callable[..., Any]:
     """The diagonal of the Hessian, d2f / dx_i2 for every i, without the Hessian.
 
@@ -59,9 +59,10 @@ def hessian_diagonal(
     Examples
     --------
     >>> import numpy as np, adjoint as ad
-    >>> ad.hessian_diagonal(lambda x: x[0] ** 2 * x[1] + np.exp(x[1]))(np.array([2.0, 0.0]))
+    >>> ad.curvature.hessian_diagonal(lambda x: x[0] ** 2 * x[1] + np.exp(x[1]))(np.array([2.0, 0.0]))
     array([0., 1.])
-    >>> ad.hessian_diagonal(lambda p: p["a"] ** 3 * np.sum(p["b"] ** 2))({"a": 2.0, "b": np.array([1.0, 3.0])})
+    >>> point = {"a": 2.0, "b": np.array([1.0, 3.0])}
+    >>> ad.curvature.hessian_diagonal(lambda p: p["a"] ** 3 * np.sum(p["b"] ** 2))(point)
     {'a': 120.0, 'b': array([16., 16.])}
     """
     name = "hessian_diagonal"
@@ -133,16 +134,16 @@ def laplacian(
     Examples
     --------
     >>> import numpy as np, adjoint as ad
-    >>> ad.laplacian(lambda x: x[0] ** 2 * x[1] + np.exp(x[1]))(np.array([2.0, 0.0]))
+    >>> ad.curvature.laplacian(lambda x: x[0] ** 2 * x[1] + np.exp(x[1]))(np.array([2.0, 0.0]))
     np.float64(1.0)
     >>> def potential(x):  # of a charge: harmonic
     ...     return 1.0 / np.sqrt(np.sum(x**2))
-    >>> round(abs(float(ad.laplacian(potential)(np.array([1.0, 2.0, 2.0])))), 12)
+    >>> round(abs(float(ad.curvature.laplacian(potential)(np.array([1.0, 2.0, 2.0])))), 12)
     0.0
 
     With random directions, in a thousand dimensions:
 
-    >>> estimate = ad.laplacian(lambda x: np.sum(x**4) + x[0] * x[1], probes=4, key=ad.random.key(0))
+    >>> estimate = ad.curvature.laplacian(lambda x: np.sum(x**4) + x[0] * x[1], probes=4, key=ad.random.key(0))
     >>> abs(estimate(np.ones(1000)) / 12000.0 - 1.0) < 0.01
     np.True_
     """
@@ -269,7 +270,7 @@ def _check_probes(probes: Any, key: Any) -> None:
             message(
                 "A stochastic Laplacian needs a number of probes and a key.",
                 got="a key alone" if probes is None else "probes alone",
-                fix="Write  ad.laplacian(f, probes=10, key=ad.random.key(0)).",
+                fix="Write  ad.curvature.laplacian(f, probes=10, key=ad.random.key(0)).",
             )
         )
     if probes is not None and (not isinstance(probes, int) or isinstance(probes, bool) or probes < 1):
@@ -277,6 +278,6 @@ def _check_probes(probes: Any, key: Any) -> None:
             message(
                 "probes has to be a whole number of random directions, at least 1.",
                 got=describe(probes),
-                fix="Write  ad.laplacian(f, probes=10, key=ad.random.key(0)).",
+                fix="Write  ad.curvature.laplacian(f, probes=10, key=ad.random.key(0)).",
             )
         )

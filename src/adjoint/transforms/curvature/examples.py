@@ -12,7 +12,7 @@ from ...core.tree import flatten
 from ...core.values import Value, dtype_of, may_hold, shape_of
 from ...ir.effects import silenced
 from ..vmap import vmap
-from .linearised import Linearised
+from .linearized import Linearized
 
 WORTH = 4
 """How many times fewer products it has to take, one example at a time."""
@@ -20,7 +20,7 @@ CLOSE = 1e3
 """In units of rounding, how far apart what is found one example at a time and for all together may be."""
 
 
-def jacobian_of_examples(outputs: Callable[..., Any], params: Any, inputs: Sequence[Any], at: Linearised) -> Any:
+def jacobian_of_examples(outputs: Callable[..., Any], params: Any, inputs: Sequence[Any], at: Linearized) -> Any:
     """That of `outputs(params, *inputs)`, of which `at` is the recording: a row for each number of the outputs.
 
     A model that treats each example by itself needs as many products as one example has outputs. Whether it does is not
@@ -30,7 +30,7 @@ def jacobian_of_examples(outputs: Callable[..., Any], params: Any, inputs: Seque
     return at.jacobian() if found is None else found
 
 
-def _one_at_a_time(outputs: Callable[..., Any], params: Any, inputs: Sequence[Any], at: Linearised) -> Any:
+def _one_at_a_time(outputs: Callable[..., Any], params: Any, inputs: Sequence[Any], at: Linearized) -> Any:
     (value,) = at.recording.values
     count, each = shape_of(value)[0], math.prod(shape_of(value)[1:])
     leaves, rebuild = flatten(tuple(inputs))
@@ -42,7 +42,7 @@ def _one_at_a_time(outputs: Callable[..., Any], params: Any, inputs: Sequence[An
         own = list(leaves)
         for k, part in zip(split, parts, strict=True):
             own[k] = np.reshape(part, (1, *shape_of(part)))
-        alone = Linearised(lambda p: outputs(p, *rebuild(own)), params, at.transform)
+        alone = Linearized(lambda p: outputs(p, *rebuild(own)), params, at.transform)
         return np.reshape(alone.recording.values[0], (each,)), alone.jacobian()
 
     try:

@@ -15,7 +15,7 @@ from ..calling import entrance
 from ..interface.checking import checked_function
 from .examples import jacobian_of_examples
 from .likelihoods import LIKELIHOODS, Likelihood, of_examples, scores
-from .linearised import Linearised, only_array
+from .linearized import Linearized, only_array
 from .metric import taken_apart
 
 
@@ -76,16 +76,16 @@ def fisher(
     >>> X, y = np.array([[1.0, -1.0], [1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), np.array([0.0, 0.0, 1.0, 1.0])
     >>> def model(w, X):
     ...     return X @ w
-    >>> ad.fisher(model, "bernoulli")(np.zeros(2), X)
+    >>> ad.curvature.fisher(model, "bernoulli")(np.zeros(2), X)
     array([[0.25 , 0.125],
            [0.125, 0.375]])
-    >>> ad.fisher(model, "bernoulli", product=True)(np.zeros(2), X)(np.array([1.0, 0.0]))
+    >>> ad.curvature.fisher(model, "bernoulli", product=True)(np.zeros(2), X)(np.array([1.0, 0.0]))
     array([0.25 , 0.125])
-    >>> ad.fisher(model, "bernoulli", empirical=True)(np.zeros(2), X, y)
+    >>> ad.curvature.fisher(model, "bernoulli", empirical=True)(np.zeros(2), X, y)
     array([[0.25 , 0.125],
            [0.125, 0.375]])
     """
-    checked_function(model, "fisher", 'ad.fisher(model, "categorical")(params, X)')
+    checked_function(model, "fisher", 'ad.curvature.fisher(model, "categorical")(params, X)')
     kind = _checked(likelihood, empirical, variance)
 
     def of_model(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -99,7 +99,7 @@ def fisher(
         def predicted(p: Any, *inputs: Any) -> Any:
             return of_examples(model(p, *inputs, **kwargs), kind)
 
-        at = Linearised(lambda p: predicted(p, *inputs), params, "fisher")
+        at = Linearized(lambda p: predicted(p, *inputs), params, "fisher")
         outputs = only_array(at, "fisher")
         assert not callable(kind.name)
         if product and not per_sample:
@@ -121,11 +121,11 @@ def _of_gradients(
             message(
                 "The empirical Fisher matrix needs targets.",
                 got="parameters alone",
-                fix="Write  ad.fisher(model, likelihood, empirical=True)(params, X, y).",
+                fix="Write  ad.curvature.fisher(model, likelihood, empirical=True)(params, X, y).",
             )
         )
     outputs = only_array(
-        Linearised(lambda p: of_examples(model(p, *inputs, **kwargs), kind), params, "fisher"), "fisher"
+        Linearized(lambda p: of_examples(model(p, *inputs, **kwargs), kind), params, "fisher"), "fisher"
     )
 
     def weighted(p: Any, weights: Any, *inputs: Any) -> Any:
@@ -133,13 +133,13 @@ def _of_gradients(
         return np.sum(np.reshape(weights * z, (len(weights), -1)), axis=1)
 
     given = (scores(kind, outputs, targets[0]), *inputs)
-    at = Linearised(lambda p: weighted(p, *given), params, "fisher")  # a row for each example, which is its gradient
+    at = Linearized(lambda p: weighted(p, *given), params, "fisher")  # a row for each example, which is its gradient
     if product and not per_sample:
         return lambda v: at.pulled([at.pushed(v)[0] / len(outputs)])
     return _of_factors(jacobian_of_examples(weighted, params, given, at)[:, None, :], at, per_sample, product)
 
 
-def _of_factors(factors: Any, at: Linearised, per_sample: bool, product: bool) -> Any:
+def _of_factors(factors: Any, at: Linearized, per_sample: bool, product: bool) -> Any:
     """From A_b with F_b = A_b' A_b, for each example b."""
     if per_sample and product:
 
@@ -160,7 +160,8 @@ def _checked(likelihood: Any, empirical: bool, variance: Any) -> Likelihood:
             message(
                 "The expectation over targets is known for named likelihoods only.",
                 got=describe(likelihood),
-                fix='Choose "gaussian", "bernoulli" or "categorical",  give  empirical=True,  or use  ad.gauss_newton.',
+                fix='Choose "gaussian", "bernoulli" or "categorical",  give  empirical=True,  '
+                "or use  ad.curvature.gauss_newton.",
             )
         )
     if not callable(likelihood) and likelihood not in LIKELIHOODS:
@@ -168,7 +169,8 @@ def _checked(likelihood: Any, empirical: bool, variance: Any) -> Likelihood:
             message(
                 "fisher knows the likelihoods gaussian, bernoulli and categorical (or softmax, the same).",
                 got=f"likelihood = {describe(likelihood)}",
-                fix="For another one use  ad.gauss_newton(model, loss),  or  empirical=True  with a function.",
+                fix="For another one use  ad.curvature.gauss_newton(model, loss),  "
+                "or  empirical=True  with a function.",
             )
         )
     if not variance > 0:

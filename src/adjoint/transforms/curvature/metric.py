@@ -1,4 +1,4 @@
-"""`metric` and `gauss_newton`: the matrices J'J and J'HJ of a map, or their products with vectors."""
+"""`pullback_metric` and `gauss_newton`: the matrices J'J and J'HJ of a map, or their products with vectors."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ..interface.checking import checked_function
 from ..interface.inputs import checked_argnums, chosen, replaced
 from ..jacobian import hvp
 from ..vmap import vmap
-from .linearised import Linearised
+from .linearized import Linearized
 
 
 @checked("fun", "argnums")
-def metric(
+def pullback_metric(
     fun: Callable[..., Any], argnums: int | Sequence[int] = 0, *, product: bool = False
 ) -> Callable[..., Any]:  # fmt: skip
     """The metric J'J that a map induces on its arguments: |J v|^2 = v' (J'J) v is how far the result moves along v.
@@ -55,22 +55,22 @@ def metric(
     >>> import numpy as np, adjoint as ad
     >>> def plane(p):
     ...     return np.array([p[0] * np.cos(p[1]), p[0] * np.sin(p[1])])
-    >>> ad.metric(plane)(np.array([2.0, 0.5])).round(12) + 0.0
+    >>> ad.curvature.pullback_metric(plane)(np.array([2.0, 0.5])).round(12) + 0.0
     array([[1., 0.],
            [0., 4.]])
     """
-    checked_function(fun, "metric")
-    argnums = checked_argnums(argnums, "metric")
+    checked_function(fun, "pullback_metric")
+    argnums = checked_argnums(argnums, "pullback_metric")
 
     def of_map(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         wanted = chosen(args, argnums)
-        at = Linearised(lambda x: fun(*replaced(args, argnums, x), **kwargs), wanted, "metric")
+        at = Linearized(lambda x: fun(*replaced(args, argnums, x), **kwargs), wanted, "pullback_metric")
         if product:
             return lambda v: at.pulled(at.pushed(v))
         jacobian = at.jacobian()
         return np.matmul(np.transpose(jacobian), jacobian)
 
-    return derived(entrance(of_map), "metric", fun, argnums=argnums, product=product)  # type: ignore[no-any-return]
+    return derived(entrance(of_map), "pullback_metric", fun, argnums=argnums, product=product)  # type: ignore[no-any-return]
 
 
 @checked("model", "loss")
@@ -114,18 +114,18 @@ def gauss_newton(
     ...     return np.exp(X @ p)
     >>> def loss(z, y):
     ...     return 0.5 * np.sum((z - y) ** 2)
-    >>> ad.gauss_newton(model, loss)(np.zeros(2), X, y)
+    >>> ad.curvature.gauss_newton(model, loss)(np.zeros(2), X, y)
     array([[3., 3.],
            [3., 5.]])
-    >>> ad.gauss_newton(model, loss, product=True)(np.zeros(2), X, y)(np.array([1.0, 0.0]))
+    >>> ad.curvature.gauss_newton(model, loss, product=True)(np.zeros(2), X, y)(np.array([1.0, 0.0]))
     array([3., 3.])
     """
-    checked_function(model, "gauss_newton", "ad.gauss_newton(model, loss)(params, X, y)")
-    checked_function(loss, "gauss_newton", "ad.gauss_newton(model, loss)(params, X, y)")
+    checked_function(model, "gauss_newton", "ad.curvature.gauss_newton(model, loss)(params, X, y)")
+    checked_function(loss, "gauss_newton", "ad.curvature.gauss_newton(model, loss)(params, X, y)")
 
     def of_model(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         params, inputs, targets = taken_apart(args, "gauss_newton")
-        at = Linearised(lambda p: model(p, *inputs, **kwargs), params, "gauss_newton")
+        at = Linearized(lambda p: model(p, *inputs, **kwargs), params, "gauss_newton")
         outputs = at.result()
         _check_loss(loss(outputs, *targets))
 
@@ -153,7 +153,7 @@ def taken_apart(args: tuple[Any, ...], name: str) -> tuple[Any, tuple[Any, ...],
     return args[0], args[1:-1], args[-1:] if len(args) > 1 else ()
 
 
-def _each_column(bent: Callable[[Any], Any], jacobian: Any, at: Linearised) -> Any:
+def _each_column(bent: Callable[[Any], Any], jacobian: Any, at: Linearized) -> Any:
     """(H J)', by one product with H for each column of J."""
 
     def product(column: Any) -> Any:

@@ -16,8 +16,8 @@ from ..vmap import vmap
 
 @checked("fun", "argnums")
 def per_sample_grad(
-    fun: Callable[..., Any], in_axes: Axes = None, argnums: int | Sequence[int] = 0, has_aux: bool = False,
-    chunk_size: Count | None = None,
+    fun: Callable[..., Any], in_axes: Axes = None, argnums: int | Sequence[int] = 0, *,
+    has_aux: bool = False, chunk_size: Count | None = None,
 ) -> Callable[..., Any]:  # fmt: skip
     """One gradient for each example of a batch, all at once.
 
@@ -66,7 +66,7 @@ def per_sample_grad(
            [0., 0.]])
     """
     checked_function(fun, "per_sample_grad", "ad.per_sample_grad(loss)(params, X, y)")
-    one = grad(fun, argnums, has_aux)
+    one = grad(fun, argnums, has_aux=has_aux)
     if in_axes is not None:
         return vmap(one, in_axes, chunk_size=chunk_size)
 

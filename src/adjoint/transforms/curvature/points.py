@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core.arguments import NonNegative, Tree, checked
 from ...core.errors import InputError, OutputError, UnsupportedError, message
+from ...core.hints import public_name
 from ...core.traced import Traced
 from ...core.tree import flatten
 from ...core.values import describe, dtype_of, shape_of
@@ -23,7 +24,7 @@ from .along import at_point
 
 @dataclass(frozen=True)
 class Classification:
-    """What `ad.classify` found.
+    """What `ad.curvature.classify` found.
 
     Attributes
     ----------
@@ -104,15 +105,15 @@ def classify(fun: Callable[..., Any], x: Tree, *args: Any, tolerance: NonNegativ
     Examples
     --------
     >>> import numpy as np, adjoint as ad
-    >>> found = ad.classify(lambda x: x[0] ** 2 - x[1] ** 2, np.zeros(2))
+    >>> found = ad.curvature.classify(lambda x: x[0] ** 2 - x[1] ** 2, np.zeros(2))
     >>> print(found)
     saddle: eigenvalues of both signs
       eigenvalues    -2 2 (zero up to 3.0e-08)
       gradient norm  0 (zero up to 3.0e-08)
-    >>> ad.classify(lambda x: x**4, 0.0).kind, ad.classify(np.cos, 0.0).kind
+    >>> ad.curvature.classify(lambda x: x**4, 0.0).kind, ad.curvature.classify(np.cos, 0.0).kind
     ('undecided', 'maximum')
     """
-    checked_function(fun, "classify", "ad.classify(f, x)")
+    checked_function(fun, "classify", "ad.curvature.classify(f, x)")
     refuse_traced(flatten((x, args))[0], "classify")
     with FOLDING:
         return _classified(fun, x, args, tolerance)
@@ -222,6 +223,6 @@ def refuse_traced(leaves: list[Any], name: str) -> None:
         raise UnsupportedError(
             message(
                 f"{name} decides on numbers, and takes no part in derivatives: not inside grad, vmap or jit.",
-                fix=f"Call it outside; or at the plain value,  ad.{name}(f, ad.value(x)).",
+                fix=f"Call it outside; or at the plain value,  ad.{public_name(name)}(f, ad.value(x)).",
             )
         )

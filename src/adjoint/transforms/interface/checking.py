@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import AdjointError, InputError, OutputError, TangentError, message
+from ...core.hints import public_name
 from ...core.traced import ARRAY, FLOAT64, Traced, kind_of, settled, snapshot
 from ...core.tree import flatten, holder, paths, same_structure, ways
 from ...core.values import Value, cast, concrete, describe, dtype_of, shape_of
@@ -130,7 +131,9 @@ def checked_function(fun: Any, transform: str, example: str = "") -> None:
     if not callable(fun):
         raise InputError(
             message(
-                f"{transform} needs a function.", got=describe(fun), fix=f"Write  {example or f'ad.{transform}(f)(x)'}."
+                f"{transform} needs a function.",
+                got=describe(fun),
+                fix=f"Write  {example or f'ad.{public_name(transform)}(f)(x)'}.",
             )
         )
 

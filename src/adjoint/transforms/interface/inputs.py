@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import InputError, message
+from ...core.hints import public_name
 from ...core.quick.number_kinds import note_kinds
 from ...core.reverse import PLAIN, ReverseTrace
 from ...core.traced import ARRAY, FLOAT64, Traced, settled
@@ -106,7 +107,7 @@ def checked_argnums(argnums: Any, transform: str = "grad") -> int | tuple[int, .
             fix=f"Choose arguments by their names with  argnames={argnums!r}."
             if is_named
             else f"Pass the point to {'the gradient itself' if transform == 'grad' else 'what it returns'}:  "
-            f"ad.{transform}(f)(x),  or  ad.{transform}(f, argnums=(0, 1))(x, y).",
+            f"ad.{public_name(transform)}(f)(x),  or  ad.{public_name(transform)}(f, argnums=(0, 1))(x, y).",
         )
     )
 

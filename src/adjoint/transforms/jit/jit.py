@@ -155,7 +155,7 @@ class Jitted(Generic[P, R]):
             return self._record(args, kwargs, call, paths)
 
     def lower(self, *args: P.args, **kwargs: P.kwargs) -> Lowered:
-        """The program for such arguments, for reading: `.program`, `.optimised`, `.assembly`, or print the whole.
+        """The program for such arguments, for reading: `.program`, `.optimized`, `.assembly`, or print the whole.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class Jitted(Generic[P, R]):
         Examples
         --------
         >>> import numpy as np, adjoint as ad
-        >>> print(ad.jit(lambda x: 2.0 * np.sin(x)).lower(np.ones(3)).optimised)
+        >>> print(ad.jit(lambda x: 2.0 * np.sin(x)).lower(np.ones(3)).optimized)
         program(v0: float64[3]):
             v1: float64[3] = sin(v0)
             v3: float64[3] = multiply(2.0, v1)

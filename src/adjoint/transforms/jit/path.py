@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from ...capture.environment.captured_inputs import Variable
 from ...capture.recording.record import record
 from ...capture.recording.recording import NOT_YET, Given, Recording, is_dynamic
+from ...host.code.versions import TESTS_LOOPS_ONCE
 from ...ir.loops import LoopPrimitive
 from ...ir.program import Program, inner_programs
 from ...ir.progress_line import look
@@ -24,8 +24,8 @@ MAX_PATHS = 32
 MAX_SHORT_PATHS = 128
 """The same for programs that have `MAX_STEPS` steps at most, all together: they are quickly compiled and told apart."""
 MAX_STEPS = 10_000
-LATER = 2 if sys.version_info >= (3, 14) else 1
-"""From Python 3.14 on a `while` has one test for all its iterations: loops are found after more paths."""
+LATER = 2 if TESTS_LOOPS_ONCE else 1
+"""Where a `while` has one test for all its iterations, loops are found after more paths."""
 MAX_UNUSED = ((8 * LATER, 2_000 * LATER), (5 * LATER, 5_000 * LATER))
 """Paths that no call has taken a second time, and steps recorded for them: with more, the next path is not likely to be
 taken again either, as where a loop ends on rounding noise."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.hints import warn_of_old_name
 from ...core.tree import flatten, paths
 from ...core.values import describe
 from ...host.code import versions
@@ -36,12 +37,18 @@ class KernelOutline(NamedTuple):
 class Lowered:
     """One recording to be read: `print(f.lower(x))`."""
 
-    def __init__(self, program: Program, optimised: Program, executable: Any) -> None:
+    def __init__(self, program: Program, optimized: Program, executable: Any) -> None:
         self.program = program
         """As it was recorded."""
-        self.optimised = optimised
+        self.optimized = optimized
         """After the passes."""
         self._executable = executable
+
+    @property
+    def optimised(self) -> Program:
+        """The old spelling."""
+        warn_of_old_name("f.lower(x).optimised", "f.lower(x).optimized")
+        return self.optimized
 
     @property
     def assembly(self) -> str | None:
@@ -54,11 +61,11 @@ class Lowered:
         """Which steps are done together, and how; NumPy does one at a time."""
         made = getattr(self._executable, "parts", None)
         if made is None:
-            return [KernelOutline("NumPy", (), (step,), self.optimised) for step in self.optimised.steps]
+            return [KernelOutline("NumPy", (), (step,), self.optimized) for step in self.optimized.steps]
         return [KernelOutline(how, shape, tuple(steps), program) for how, shape, steps, program in made()]
 
     def __str__(self) -> str:
-        parts = ["# as recorded", str(self.program), "", "# after the passes", str(self.optimised)]
+        parts = ["# as recorded", str(self.program), "", "# after the passes", str(self.optimized)]
         hosted = self._executable.hosted
         parts += ["", f"# called by NumPy: {', '.join(hosted) if hosted else 'nothing'}"]
         assembly = self.assembly
@@ -66,7 +73,7 @@ class Lowered:
         return "\n".join(parts).rstrip()
 
     def __repr__(self) -> str:
-        return f"<lowered: {len(self.program.steps)} steps, {len(self.optimised.steps)} after the passes>"
+        return f"<lowered: {len(self.program.steps)} steps, {len(self.optimized.steps)} after the passes>"
 
 
 class Stats(dict[str, Any]):

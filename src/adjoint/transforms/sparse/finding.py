@@ -10,6 +10,7 @@ import numpy as np
 
 from ...capture.recording.recording import Computed, Recording, is_dynamic
 from ...core.errors import InputError, OutputError, UnsupportedError, message
+from ...core.hints import public_name
 from ...core.traced import Traced
 from ...core.tree import flatten
 from ...core.values import dtype_of, shape_of
@@ -76,8 +77,8 @@ def refusal(transform: str) -> UnsupportedError:
         return UnsupportedError(
             message(
                 f"{transform} finds its pattern from plain numbers, so not inside jit, vmap or a derivative.",
-                fix=f"Find it outside,  pattern = ad.{GIVEN[transform]}(f)(x),  and give it:  "
-                f"ad.{transform}(f, pattern=pattern).",
+                fix=f"Find it outside,  pattern = ad.{public_name(GIVEN[transform])}(f)(x),  and give it:  "
+                f"ad.{public_name(transform)}(f, pattern=pattern).",
             )
         )
     return UnsupportedError(

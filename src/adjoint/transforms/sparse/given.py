@@ -1,4 +1,4 @@
-"""Patterns that users give: sparse or dense matrices, or what `ad.sparsity` returns."""
+"""Patterns that users give: sparse or dense matrices, or what `ad.sparse.sparsity` returns."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from .sparsity import Sparsity
 class SparseValues:
     """A sparse matrix whose entries take part in programs, batches and derivatives.
 
-    What `ad.sparse_jacobian` and `ad.sparse_hessian` give there. It is a container of one array: `jit` and `vmap`
+    What `ad.sparse.jacobian` and `ad.sparse.hessian` give there. It is a container of one array: `jit` and `vmap`
     return it with plain entries, which `tocsr` makes a sparse array of.
 
     Parameters
@@ -39,7 +39,7 @@ class SparseValues:
     >>> def chain(x):
     ...     return np.sum(np.diff(x) ** 4)
     >>> x = np.array([0.0, 1.0, 3.0])
-    >>> hessian = ad.sparse_hessian(chain, pattern=ad.hessian_sparsity(chain)(x))
+    >>> hessian = ad.sparse.hessian(chain, pattern=ad.sparse.hessian_sparsity(chain)(x))
     >>> ad.jit(lambda x, v: hessian(x) @ v)(x, np.array([1.0, 0.0, 0.0]))
     array([ 12., -12.,   0.])
     """
@@ -100,7 +100,7 @@ class SparseValues:
         Examples
         --------
         >>> import numpy as np, adjoint as ad
-        >>> square = ad.sparse_jacobian(lambda x: x**2, pattern=np.eye(2))
+        >>> square = ad.sparse.jacobian(lambda x: x**2, pattern=np.eye(2))
         >>> ad.jit(lambda x: square(x).toarray())(np.array([1.0, 2.0]))
         array([[2., 0.],
                [0., 4.]])
@@ -128,7 +128,7 @@ class SparseValues:
         Examples
         --------
         >>> import numpy as np, adjoint as ad
-        >>> square = ad.sparse_jacobian(lambda x: x**2, pattern=np.eye(2))
+        >>> square = ad.sparse.jacobian(lambda x: x**2, pattern=np.eye(2))
         >>> ad.jit(square)(np.array([1.0, 2.0])).tocsr().toarray()
         array([[2., 0.],
                [0., 4.]])

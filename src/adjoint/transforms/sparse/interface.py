@@ -55,7 +55,7 @@ def sparse_jacobian(
     Examples
     --------
     >>> import numpy as np, adjoint as ad
-    >>> J = ad.sparse_jacobian(lambda x: np.diff(x) ** 2)(np.array([1.0, 3.0, 4.0]))
+    >>> J = ad.sparse.jacobian(lambda x: np.diff(x) ** 2)(np.array([1.0, 3.0, 4.0]))
     >>> J.shape, J.nnz
     ((2, 3), 4)
     >>> J.toarray()
@@ -102,7 +102,7 @@ def sparse_hessian(
     Examples
     --------
     >>> import numpy as np, adjoint as ad
-    >>> H = ad.sparse_hessian(lambda x: np.sum(np.diff(x) ** 2))(np.zeros(4))
+    >>> H = ad.sparse.hessian(lambda x: np.sum(np.diff(x) ** 2))(np.zeros(4))
     >>> H.toarray()
     array([[ 2., -2.,  0.,  0.],
            [-2.,  4., -2.,  0.],
@@ -129,12 +129,12 @@ def sparsity(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Calla
     -------
     callable
         A function with the parameters of `fun` that returns a `Sparsity`: `.matrix` (a `scipy.sparse.csr_array` of
-        bool), `.colours`, `.products`, `.plot()`; small ones print as a picture.
+        bool), `.colors`, `.products`, `.plot()`; small ones print as a picture.
 
     Examples
     --------
     >>> import numpy as np, adjoint as ad
-    >>> print(ad.sparsity(lambda x: x[1:] * x[0])(np.ones(4)))
+    >>> print(ad.sparse.sparsity(lambda x: x[1:] * x[0])(np.ones(4)))
     0 1 . .
     0 . 1 .
     0 . . 1
@@ -166,7 +166,7 @@ def hessian_sparsity(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) 
     Examples
     --------
     >>> import numpy as np, adjoint as ad
-    >>> print(ad.hessian_sparsity(lambda x: np.sum(x[1:] ** 2 * x[0]) + x[0])(np.ones(4)))
+    >>> print(ad.sparse.hessian_sparsity(lambda x: np.sum(x[1:] ** 2 * x[0]) + x[0])(np.ones(4)))
     . 0 0 0
     0 1 . .
     0 . 1 .

@@ -141,7 +141,7 @@ class Sparse:
                 message(
                     f"{self._transform} needs a function that returns one real number.",
                     got=", ".join(map(str, traits.outputs)) or "nothing",
-                    fix="Sum the result to one number, or use  ad.sparse_jacobian.",
+                    fix="Sum the result to one number, or use  ad.sparse.jacobian.",
                 )
             )
 
@@ -168,7 +168,7 @@ class Sparse:
                 message(
                     f"The pattern given to {self._transform} lacks entries: a product shows it.",
                     got=f"{have[row]:.6g} instead of {right[row]:.6g} in row {row}",
-                    fix=f"Leave  pattern  out, or compare it with  ad.{SPARSITY[self._second]}(f)(x).",
+                    fix=f"Leave  pattern  out, or compare it with  ad.sparse.{SPARSITY[self._second]}(f)(x).",
                 )
             )
 

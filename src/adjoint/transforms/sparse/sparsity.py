@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import message
+from ...core.hints import warn_of_old_name
 from .colouring import Colours
 from .compression import CompressionPlan
 
@@ -20,7 +21,7 @@ TEXT_SIZE = 40
 class Sparsity:
     """Where a matrix of derivatives can have entries, and which columns and rows are found together.
 
-    Made by `ad.sparsity(f)(x)` and `ad.hessian_sparsity(f)(x)`. It prints as a picture, if it is small.
+    Made by `ad.sparse.sparsity(f)(x)` and `ad.sparse.hessian_sparsity(f)(x)`. It prints as a picture, if it is small.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ class Sparsity:
     Examples
     --------
     >>> import numpy as np, adjoint as ad
-    >>> found = ad.sparsity(lambda x: np.diff(x) ** 2)(np.ones(5))
+    >>> found = ad.sparse.sparsity(lambda x: np.diff(x) ** 2)(np.ones(5))
     >>> found
     <sparsity 4 x 5, 8 entries, 2 products>
     >>> print(found)
@@ -67,13 +68,19 @@ class Sparsity:
 
     @property
     def colours(self) -> Colours:
+        """The old spelling."""
+        warn_of_old_name("pattern.colours", "pattern.colors")
+        return self.colors
+
+    @property
+    def colors(self) -> Colours:
         """The colour of each column and of each row: those of one colour take one product; -1 takes none."""
         return self._planned().colours
 
     @property
     def products(self) -> int:
         """How many products with vectors give the whole matrix."""
-        return sum(self.colours.counts)
+        return sum(self.colors.counts)
 
     def toarray(self) -> Any:
         """The pattern as a dense matrix of truth values.
@@ -86,7 +93,7 @@ class Sparsity:
         Examples
         --------
         >>> import numpy as np, adjoint as ad
-        >>> ad.sparsity(lambda x: x[:2] * x[2])(np.ones(3)).toarray()
+        >>> ad.sparse.sparsity(lambda x: x[:2] * x[2])(np.ones(3)).toarray()
         array([[ True, False,  True],
                [False,  True,  True]])
         """
@@ -131,7 +138,7 @@ class Sparsity:
         Examples
         --------
         >>> import numpy as np, adjoint as ad
-        >>> ad.sparsity(lambda x: np.diff(x))(np.ones(5)).plot().get_title()  # doctest: +SKIP
+        >>> ad.sparse.sparsity(lambda x: np.diff(x))(np.ones(5)).plot().get_title()  # doctest: +SKIP
         '4 x 5, 8 entries, 2 products'
         """
         try:

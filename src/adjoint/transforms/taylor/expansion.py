@@ -10,6 +10,7 @@ import numpy as np
 from ...core.calls.float_warnings import quiet
 from ...core.errors import InputError, message
 from ...core.forward import met
+from ...core.hints import public_name
 from ...core.taylor import TaylorTrace
 from ...core.traced import Traced, is_of
 from ...core.tree import flatten
@@ -146,7 +147,7 @@ def checked_order(order: Any, transform: str) -> int:
         message(
             f"The order given to {transform} has to be 0, 1, 2, ...",
             got=describe(order),
-            fix=f"Write  ad.{transform}(f, x0, 5).",
+            fix=f"Write  ad.{public_name(transform)}(f, x0, 5).",
         )
     )
 
@@ -162,6 +163,6 @@ def checked_direction(x: Any, direction: Any, transform: str) -> Any:
         message(
             f"{transform} needs a direction to go from arrays and containers.",
             got=describe(x) if len(leaves) == 1 and leaves[0] is x else f"{type(x).__name__} of {len(leaves)} leaves",
-            fix=f"Write  ad.{transform}(f, x0, order, direction=v)  with a v of the same shapes as x0.",
+            fix=f"Write  ad.{public_name(transform)}(f, x0, order, direction=v)  with a v of the same shapes as x0.",
         )
     )

@@ -24,7 +24,7 @@ CHUNK = 256
 
 
 class TaylorPolynomial:
-    """The Taylor polynomial of a function of several variables: made by `ad.taylor_polynomial`.
+    """The Taylor polynomial of a function of several variables: made by `ad.curvature.taylor_polynomial`.
 
     It evaluates the function anew, along each direction that it is asked for, and holds no derivatives.
 
@@ -40,7 +40,7 @@ class TaylorPolynomial:
     Examples
     --------
     >>> import numpy as np, adjoint as ad
-    >>> p = ad.taylor_polynomial(lambda x: x[0] ** 2 * x[1], np.array([1.0, 2.0]), 2)
+    >>> p = ad.curvature.taylor_polynomial(lambda x: x[0] ** 2 * x[1], np.array([1.0, 2.0]), 2)
     >>> print(p(np.array([0.1, 0.1])))
     2.54
     """
@@ -71,7 +71,7 @@ class TaylorPolynomial:
         Examples
         --------
         >>> import numpy as np, adjoint as ad
-        >>> p = ad.taylor_polynomial(lambda x: np.exp(x[0]) * x[1], np.array([0.0, 1.0]), 3)
+        >>> p = ad.curvature.taylor_polynomial(lambda x: np.exp(x[0]) * x[1], np.array([0.0, 1.0]), 3)
         >>> print(round(p(np.array([0.1, 0.2])), 8))
         1.32616667
         """
@@ -104,7 +104,7 @@ class TaylorPolynomial:
         Examples
         --------
         >>> import numpy as np, adjoint as ad
-        >>> p = ad.taylor_polynomial(lambda x: x[0] ** 2 * x[1], np.array([1.0, 2.0]), 3)
+        >>> p = ad.curvature.taylor_polynomial(lambda x: x[0] ** 2 * x[1], np.array([1.0, 2.0]), 3)
         >>> print(*[round(term, 6) for term in p.terms(np.array([0.1, 0.1]))])
         2.0 0.5 0.04 0.001
         """
@@ -133,7 +133,7 @@ class TaylorPolynomial:
         Examples
         --------
         >>> import numpy as np, adjoint as ad
-        >>> p = ad.taylor_polynomial(lambda x: x[0] ** 2 * x[1], np.array([1.0, 2.0]), 2)
+        >>> p = ad.curvature.taylor_polynomial(lambda x: x[0] ** 2 * x[1], np.array([1.0, 2.0]), 2)
         >>> p.tensor(2)
         array([[4., 2.],
                [2., 0.]])
@@ -178,12 +178,12 @@ def taylor_polynomial(fun: Callable[..., Any], x0: Tree, order: Annotated[int, w
     Examples
     --------
     >>> import numpy as np, adjoint as ad
-    >>> p = ad.taylor_polynomial(lambda x: np.sin(x[0]) * x[1], np.array([0.0, 1.0]), 3)
+    >>> p = ad.curvature.taylor_polynomial(lambda x: np.sin(x[0]) * x[1], np.array([0.0, 1.0]), 3)
     >>> delta = np.array([0.1, 0.2])
     >>> print(round(p(delta), 6), round(np.sin(0.1) * 1.2, 6))
     0.119833 0.1198
     """
-    checked_function(fun, "taylor_polynomial", "ad.taylor_polynomial(f, x0, 2)")
+    checked_function(fun, "taylor_polynomial", "ad.curvature.taylor_polynomial(f, x0, 2)")
     with FOLDING:
         return TaylorPolynomial(fun, x0, checked_order(order, "taylor_polynomial"))
 

@@ -1,4 +1,4 @@
-"""`partial`: one mixed partial derivative, by the indices it is taken with respect to."""
+"""`partial_derivative`: one mixed partial derivative, by the indices it is taken with respect to."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ Way = tuple[int, tuple[int, ...]]
 
 
 @checked("fun", "argnums")
-def partial(fun: Callable[..., Any], *indices: Index, argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
-    """A mixed partial derivative: `partial(f, 0, 0, 2)(x)` is d3f / dx_0^2 dx_2 at x.
+def partial_derivative(
+    fun: Callable[..., Any], *indices: Index, argnums: int | Sequence[int] = 0
+) -> Callable[..., Any]:
+    """A mixed partial derivative: `partial_derivative(f, 0, 0, 2)(x)` is d3f / dx_0^2 dx_2 at x.
 
     One sweep forward inside another for each number that is differentiated by, along its axis, which gives all orders
     in that number at once: exact, of any order, and without the derivatives of other numbers. The work grows with the
@@ -65,26 +67,28 @@ def partial(fun: Callable[..., Any], *indices: Index, argnums: int | Sequence[in
     >>> import numpy as np, adjoint as ad
     >>> def f(x):
     ...     return x[0] ** 3 * np.exp(2.0 * x[1])
-    >>> ad.partial(f, 0, 0, 1)(np.array([1.0, 0.0]))  # 6 x0 * 2 exp(2 x1)
+    >>> ad.curvature.partial_derivative(f, 0, 0, 1)(np.array([1.0, 0.0]))  # 6 x0 * 2 exp(2 x1)
     np.float64(12.0)
 
     Of a function of several numbers:
 
-    >>> ad.partial(lambda x, y: x**2 * y**3, 0, 1, argnums=(0, 1))(1.0, 2.0)
+    >>> ad.curvature.partial_derivative(lambda x, y: x**2 * y**3, 0, 1, argnums=(0, 1))(1.0, 2.0)
     24.0
     """
-    checked_function(fun, "partial", "ad.partial(f, 0, 1)(x)")
-    argnums = checked_argnums(argnums, "partial")
+    checked_function(fun, "partial_derivative", "ad.curvature.partial_derivative(f, 0, 1)(x)")
+    argnums = checked_argnums(argnums, "partial_derivative")
     if not indices:
         raise InputError(
             message(
-                "partial needs at least one index.", got="none", fix="Write  ad.partial(f, 0, 1)(x)  for d2f / dx0 dx1."
+                "partial_derivative needs at least one index.",
+                got="none",
+                fix="Write  ad.curvature.partial_derivative(f, 0, 1)(x)  for d2f / dx0 dx1.",
             )
         )
 
     def mixed(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         wanted = chosen(args, argnums)
-        point = at_point(lambda x: fun(*replaced(args, argnums, x), **kwargs), wanted, "partial")
+        point = at_point(lambda x: fun(*replaced(args, argnums, x), **kwargs), wanted, "partial_derivative")
         places = collections.Counter([_place(index, wanted, point) for index in indices])
         start = point.rebuild(point.given)
         if max(places.values()) > 1:
@@ -93,7 +97,7 @@ def partial(fun: Callable[..., Any], *indices: Index, argnums: int | Sequence[in
                 return found  # else there may be a kink, where a series has no conventions
         return _nested(point, [(way, 1) for way in places.elements()], _by_tangent)(start)
 
-    return derived(entrance(mixed), "partial", fun, how=f"<{indices}>")  # type: ignore[no-any-return]
+    return derived(entrance(mixed), "partial_derivative", fun, how=f"<{indices}>")  # type: ignore[no-any-return]
 
 
 def _nested(point: CurvaturePoint, ways: Iterable[tuple[Way, int]], along: Any) -> Callable[[Any], Any]:

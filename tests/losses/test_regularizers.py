@@ -23,7 +23,7 @@ ALL = {
     "gaussian_prior": losses.gaussian_prior(0.5, n=3),
     "laplace_prior": losses.laplace_prior(0.5, n=3),
 }
-each = pytest.mark.parametrize("regulariser", ALL.values(), ids=ALL)
+each = pytest.mark.parametrize("regularizer", ALL.values(), ids=ALL)
 
 
 def test_sums():
@@ -38,19 +38,19 @@ def test_sums():
 
 
 @each
-def test_derivatives_jit_and_single_precision(regulariser):
+def test_derivatives_jit_and_single_precision(regularizer):
     """Both orders; the same compiled; float32 stays."""
-    ad.testing.check_grads(regulariser, (PARAMETERS,), order=2)
-    step = ad.jit(ad.value_and_grad(regulariser))
+    ad.testing.check_grads(regularizer, (PARAMETERS,), order=2)
+    step = ad.jit(ad.value_and_grad(regularizer))
     step(PARAMETERS)
     value, gradient = step(PARAMETERS)
-    np.testing.assert_allclose(value, regulariser(PARAMETERS))
-    np.testing.assert_allclose(gradient["scale"], ad.grad(regulariser)(PARAMETERS)["scale"])
+    np.testing.assert_allclose(value, regularizer(PARAMETERS))
+    np.testing.assert_allclose(gradient["scale"], ad.grad(regularizer)(PARAMETERS)["scale"])
     assert step.stats()["called by NumPy"] == []
     single = {name: np.float32(p) for name, p in PARAMETERS.items()}
-    assert regulariser(single).dtype == np.float32
-    assert ad.jit(regulariser)(single).dtype == np.float32
-    assert ad.grad(regulariser)(single)["scale"].dtype == np.float32
+    assert regularizer(single).dtype == np.float32
+    assert ad.jit(regularizer)(single).dtype == np.float32
+    assert ad.grad(regularizer)(single)["scale"].dtype == np.float32
 
 
 def test_priors_are_densities():

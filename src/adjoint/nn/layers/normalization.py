@@ -9,8 +9,9 @@ import numpy as np
 
 import adjoint as ad
 
+from ...typing import Array, DTypeLike, Key
 from .. import checks
-from ..layer import described, fill, layer, static, statistic
+from ..layer import described, layer, set_fields, static, statistic
 
 
 @layer
@@ -50,19 +51,23 @@ class BatchNorm:
 
     stochastic = False
 
-    def __init__(self, width: int, *, momentum: float = 0.1, epsilon: float = 1e-5, dtype: Any = np.float64) -> None:
+    def __init__(
+        self, width: int, *, momentum: float = 0.1, epsilon: float = 1e-5, dtype: DTypeLike = np.float64
+    ) -> None:
         n, kind = checks.count("BatchNorm", "width", width), checks.real("BatchNorm", dtype)
-        fill(self, scale=np.ones(n, kind), shift=np.zeros(n, kind), mean=np.zeros(n, kind), variance=np.ones(n, kind))
-        fill(self, momentum=checks.fraction("BatchNorm", "momentum", momentum))
-        fill(self, epsilon=checks.positive("BatchNorm", "epsilon", epsilon))
+        set_fields(
+            self, scale=np.ones(n, kind), shift=np.zeros(n, kind), mean=np.zeros(n, kind), variance=np.ones(n, kind)
+        )
+        set_fields(self, momentum=checks.fraction("BatchNorm", "momentum", momentum))
+        set_fields(self, epsilon=checks.positive("BatchNorm", "epsilon", epsilon))
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """Normalised by the running statistics."""
         checks.last_axis("BatchNorm", x, self.scale.shape[0])
         factor = self.scale * _inverse_root(self.variance + self.epsilon)
         return x * factor + (self.shift - self.mean * factor)
 
-    def training(self, x: Any, key: Any) -> tuple[Any, BatchNorm]:
+    def training(self, x: Array, key: Key) -> tuple[Any, BatchNorm]:
         """Normalised by the statistics of the batch; and the layer with new running statistics."""
         checks.last_axis("BatchNorm", x, self.scale.shape[0])
         axes = tuple(range(np.ndim(x) - 1))
@@ -112,12 +117,12 @@ class LayerNorm:
     shift: np.ndarray
     epsilon: float = static()
 
-    def __init__(self, width: int, *, epsilon: float = 1e-5, dtype: Any = np.float64) -> None:
+    def __init__(self, width: int, *, epsilon: float = 1e-5, dtype: DTypeLike = np.float64) -> None:
         n, kind = checks.count("LayerNorm", "width", width), checks.real("LayerNorm", dtype)
-        fill(self, scale=np.ones(n, kind), shift=np.zeros(n, kind))
-        fill(self, epsilon=checks.positive("LayerNorm", "epsilon", epsilon))
+        set_fields(self, scale=np.ones(n, kind), shift=np.zeros(n, kind))
+        set_fields(self, epsilon=checks.positive("LayerNorm", "epsilon", epsilon))
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """Normalised along the last axis."""
         checks.last_axis("LayerNorm", x, self.scale.shape[0])
         centred = x - np.mean(x, axis=-1, keepdims=True)
@@ -149,11 +154,11 @@ class RMSNorm:
     scale: np.ndarray
     epsilon: float = static()
 
-    def __init__(self, width: int, *, epsilon: float = 1e-5, dtype: Any = np.float64) -> None:
+    def __init__(self, width: int, *, epsilon: float = 1e-5, dtype: DTypeLike = np.float64) -> None:
         n, kind = checks.count("RMSNorm", "width", width), checks.real("RMSNorm", dtype)
-        fill(self, scale=np.ones(n, kind), epsilon=checks.positive("RMSNorm", "epsilon", epsilon))
+        set_fields(self, scale=np.ones(n, kind), epsilon=checks.positive("RMSNorm", "epsilon", epsilon))
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """Normalised along the last axis."""
         checks.last_axis("RMSNorm", x, self.scale.shape[0])
         return x * _inverse_root(np.mean(x * x, axis=-1, keepdims=True) + self.epsilon) * self.scale
@@ -190,15 +195,15 @@ class GroupNorm:
     groups: int = static()
     epsilon: float = static()
 
-    def __init__(self, groups: int, width: int, *, epsilon: float = 1e-5, dtype: Any = np.float64) -> None:
+    def __init__(self, groups: int, width: int, *, epsilon: float = 1e-5, dtype: DTypeLike = np.float64) -> None:
         n, kind = checks.count("GroupNorm", "width", width), checks.real("GroupNorm", dtype)
         parts = checks.count("GroupNorm", "groups", groups)
         if n % parts:
             raise checks.refuse("GroupNorm: groups has to divide width.", f"groups={parts}, width={n}")
-        fill(self, scale=np.ones(n, kind), shift=np.zeros(n, kind), groups=parts)
-        fill(self, epsilon=checks.positive("GroupNorm", "epsilon", epsilon))
+        set_fields(self, scale=np.ones(n, kind), shift=np.zeros(n, kind), groups=parts)
+        set_fields(self, epsilon=checks.positive("GroupNorm", "epsilon", epsilon))
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Any:
         """Normalised over each group of channels of each example."""
         checks.last_axis("GroupNorm", x, self.scale.shape[0])
         shape = np.shape(x)
@@ -209,6 +214,6 @@ class GroupNorm:
         return (centred * _inverse_root(variance + self.epsilon)).reshape(shape) * self.scale + self.shift
 
 
-def _inverse_root(x: Any) -> Any:
+def _inverse_root(x: Array) -> Any:
     """1 / sqrt(x) of positive numbers, without the vertex of sqrt at 0 for which derivatives in loops would prepare."""
     return np.exp(-0.5 * np.log(x))

@@ -12,13 +12,14 @@ import numpy as np
 import adjoint as ad
 
 from ..arguments import Count, Finite, Patterns, checked, fitting
+from ..typing import Array, Tree
 
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
-Regulariser = Callable[[Any], Any]
+Regularizer = Callable[[Any], Any]
 
 
 @checked()
-def l2(strength: Finite, *, only: Patterns = "*") -> Regulariser:
+def l2(strength: Finite, *, only: Patterns = "*") -> Regularizer:
     r"""The sum of the squares of the parameters, times a strength.
 
     .. math:: R(w) = \lambda \sum_i w_i^2
@@ -52,7 +53,7 @@ def l2(strength: Finite, *, only: Patterns = "*") -> Regulariser:
 
 
 @checked()
-def l1(strength: Finite, *, only: Patterns = "*") -> Regulariser:
+def l1(strength: Finite, *, only: Patterns = "*") -> Regularizer:
     r"""The sum of the sizes of the parameters, times a strength: it moves small ones to 0.
 
     .. math:: R(w) = \lambda \sum_i |w_i|
@@ -84,7 +85,7 @@ def l1(strength: Finite, *, only: Patterns = "*") -> Regulariser:
 
 
 @checked()
-def elastic(l1: Finite, l2: Finite, *, only: Patterns = "*") -> Regulariser:
+def elastic(l1: Finite, l2: Finite, *, only: Patterns = "*") -> Regularizer:
     r"""Both: sizes and squares of the parameters, each times its strength.
 
     .. math:: R(w) = \lambda_1 \sum_i |w_i| + \lambda_2 \sum_i w_i^2
@@ -120,7 +121,7 @@ def elastic(l1: Finite, l2: Finite, *, only: Patterns = "*") -> Regulariser:
 
 
 @checked()
-def gaussian_prior(sigma: Finite, *, n: Count = 1, only: Patterns = "*") -> Regulariser:
+def gaussian_prior(sigma: Finite, *, n: Count = 1, only: Patterns = "*") -> Regularizer:
     r"""Minus the logarithm of a normal density of the parameters around 0, over n.
 
     .. math:: -\tfrac1n \log p(w) = \tfrac1n \sum_i \left(\frac{w_i^2}{2 \sigma^2} + \log \sigma
@@ -154,7 +155,7 @@ def gaussian_prior(sigma: Finite, *, n: Count = 1, only: Patterns = "*") -> Regu
     _check(sigma, "sigma", above=True)
     _check(n, "n", above=True)
 
-    def prior(parameters: Any) -> Any:
+    def prior(parameters: Tree) -> Any:
         count = _total(np.size, parameters, only)
         return (_total(_squares, parameters, only) / (2 * sigma**2) + count * (_log(sigma) + HALF_LOG_TAU)) / n
 
@@ -162,7 +163,7 @@ def gaussian_prior(sigma: Finite, *, n: Count = 1, only: Patterns = "*") -> Regu
 
 
 @checked()
-def laplace_prior(b: Finite, *, n: Count = 1, only: Patterns = "*") -> Regulariser:
+def laplace_prior(b: Finite, *, n: Count = 1, only: Patterns = "*") -> Regularizer:
     r"""Minus the logarithm of a Laplace density of the parameters around 0, over n.
 
     .. math:: -\tfrac1n \log p(w) = \tfrac1n \sum_i \left(\frac{|w_i|}{b} + \log 2 b\right)
@@ -194,21 +195,21 @@ def laplace_prior(b: Finite, *, n: Count = 1, only: Patterns = "*") -> Regularis
     _check(b, "b", above=True)
     _check(n, "n", above=True)
 
-    def prior(parameters: Any) -> Any:
+    def prior(parameters: Tree) -> Any:
         return (_total(_sizes, parameters, only) / b + _total(np.size, parameters, only) * _log(2 * b)) / n
 
     return prior
 
 
-def _squares(w: Any) -> Any:
+def _squares(w: Array) -> Any:
     return np.sum(w * w)
 
 
-def _sizes(w: Any) -> Any:
+def _sizes(w: Array) -> Any:
     return np.sum(np.abs(w))
 
 
-def _log(x: Any) -> Any:
+def _log(x: Array) -> Any:
     """Of a Python number one of Python's, which leaves single precision single."""
     return math.log(x) if isinstance(x, (int, float)) else np.log(x)
 
@@ -225,13 +226,13 @@ def _check(number: Any, name: str, above: bool = False) -> None:
         )
 
 
-def _total(term: Callable[[Any], Any], parameters: Any, only: Patterns) -> Any:
+def _total(term: Callable[[Any], Any], parameters: Tree, only: Patterns) -> Any:
     """The sum of a term over the parameters that count."""
     first, *rest = [term(w) for w in _chosen(parameters, only)]
     return sum(rest, start=first)
 
 
-def _chosen(parameters: Any, only: Patterns) -> list[Any]:
+def _chosen(parameters: Tree, only: Patterns) -> list[Any]:
     """The parameters whose names fit a pattern; each pattern has to fit one."""
     if not only:
         raise ValueError(ad.errors.message("only= has to have a pattern at least.", got=f"only = {only!r}"))

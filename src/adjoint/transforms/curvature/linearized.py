@@ -19,7 +19,7 @@ from ..vjp import TraceAtPoint
 from .along import refuse_complex, refuse_complex_result
 
 
-class Linearised:
+class Linearized:
     """One recording at x, for products with the Jacobian J from both sides."""
 
     def __init__(self, fun: Callable[[Any], Any], x: Any, transform: str) -> None:
@@ -84,7 +84,7 @@ class Linearised:
         return found
 
 
-def only_array(at: Linearised, what: str) -> Value:
+def only_array(at: Linearized, what: str) -> Value:
     """The outputs of a model, which are one array."""
     values = at.recording.values
     if len(values) != 1 or not isinstance(at.result(), (np.ndarray, np.generic, float, Traced)):
