@@ -1,8 +1,9 @@
 """Write what the docs say of the source from the source: run with `make docs`.
 
 `docs/ops.md` comes from the catalogue, `docs/errors.md` from the exceptions' docstrings, and the list of files at the
-end of each room's README from the files' first sentences. `docs/graph.svg` is drawn by `ad.explain`, `docs/taylor.svg`
-by `ad.taylor`.
+end of each room's README from the files' first sentences. The table of what is changed outside the library, in
+`docs/how-it-works.md`, comes from the declarations in the files that change it. `docs/graph.svg` is drawn by
+`ad.explain`, `docs/taylor.svg` by `ad.taylor`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import scipy.special
 
 import adjoint as ad
 from adjoint.core.primitive import Primitive
+from adjoint.host.patches.registry import declarations
 from adjoint.numpy import functions
 from adjoint.numpy.dispatch.registry import FUNCTIONS
 from adjoint.numpy.patching import replacements
@@ -78,6 +80,7 @@ def pages() -> dict[str, str]:
         "docs/ops.md": operations(),
         "docs/scipy-functions.md": scipy_functions(),
         "docs/errors.md": errors(),
+        "docs/how-it-works.md": how_it_works(),
         **rooms(),
     }
 
@@ -311,6 +314,23 @@ def as_markdown(page: str) -> str:
     """A docstring, with its examples as a block of code."""
     words, _, examples = page.partition("Examples\n--------\n")
     return words + textwrap.indent(examples, "    ")
+
+
+# The table in docs/how-it-works.md ---------------------------------------------------------------------------------
+
+
+def how_it_works() -> str:
+    """The page with its table of what is changed outside the library, made of the declarations."""
+    page = (ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8")
+    before, _, rest = page.partition(TABLE_BEGINS)
+    _, _, after = rest.partition(TABLE_ENDS)
+    header = ["what is changed", "how long", "why", "undone", "where"]
+    rows = [[entry.what, entry.when, entry.why, entry.undone, f"`{entry.where}`"] for entry in declarations()]
+    return f"{before}{TABLE_BEGINS}\n\n{table(header, rows)}\n\n{TABLE_ENDS}{after}"
+
+
+TABLE_BEGINS = "<!-- Generated from the declarations in the source (`host/patches/registry.py`); run `make docs`. -->"
+TABLE_ENDS = "<!-- End of the generated table. -->"
 
 
 # The READMEs of the rooms ------------------------------------------------------------------------------------------

@@ -1,11 +1,11 @@
-"""Looking inside: values while they are computed, also under jit, the first nan, and the health of gradients."""
+"""Looking inside: values while they are computed, also under jit, the first nan, health of gradients, what is patched."""
 
 from .core.hints import missing
 from .diagnosis.find import find_nan
 from .diagnosis.health import health
-from .tools.debug import callback, nans, print
+from .tools.debug import callback, nans, patches, print, unpatch
 
-__all__ = ["callback", "find_nan", "health", "nans", "print"]
+__all__ = ["callback", "find_nan", "health", "nans", "patches", "print", "unpatch"]
 
 __getattr__ = missing("ad.debug", __all__)
 

@@ -16,6 +16,12 @@ from typing import Any
 from .arguments import Argument
 from .errors import FAILURE, CommandError, sentences, suggestion
 
+READING_PATCH = {
+    "what": "`sys.path`, `sys.dont_write_bytecode` and `sys.modules`: the folder and the module of the user's file",
+    "when": "while a command reads a file",
+    "why": "the file imports what is beside it, and no compiled files are left there",
+    "undone": "when the command is done",
+}
 TARGET = re.compile(r"(?P<path>.+\.py)(:(?P<name>.*))?", re.DOTALL)
 """A file, and the name of a function in it; no expression looks like this."""
 

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 else:
     from ..host.records import NamedTuple
 
+CLASSES_PATCH = {
+    "what": "the registry of optree, under a name of our own: dataclasses, results of SciPy and what "
+    "`ad.tree.register` is given",
+    "when": "from then on",
+    "why": "such objects are containers of numbers",
+    "undone": "never: nobody else reads that name",
+}
 NAMESPACE = "adjoint"
 """Where optree keeps what it is taught here."""
 

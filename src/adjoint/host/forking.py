@@ -13,6 +13,13 @@ from _thread import RLock
 from collections.abc import Callable
 from typing import Any
 
+FORK_PATCH = {
+    "what": "what Python does when a process is forked (`os.register_at_fork`): locks of the library are free, and "
+    "its threads are forgotten in the child",
+    "when": "from then on",
+    "why": "a lock that a thread of the parent holds would be held for ever in the child",
+    "undone": "never: Python takes no such function away; it touches nothing but the library",
+}
 _owners: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
@@ -38,6 +45,12 @@ def in_child(action: Callable[[], Any]) -> None:
     """Do something first of all in every forked process."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=action)
+
+
+def before_fork(action: Callable[[], Any]) -> None:
+    """Do something before a process is forked."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=action)
 
 
 def around_fork(before: Callable[[], Any], after: Callable[[], Any]) -> None:

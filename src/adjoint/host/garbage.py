@@ -10,6 +10,12 @@ from types import TracebackType
 
 from .forking import Lock
 
+COLLECTOR_PATCH = {
+    "what": "how often the garbage collector looks (`gc.set_threshold`), also before the first function is traced",
+    "when": "while `jit` records",
+    "why": "of what is made then, nothing is garbage",
+    "undone": "at once; a threshold that somebody else has set meanwhile stays",
+}
 RARELY = 50_000
 """New objects between two looks. Python's 700 mean that a long program is looked through again and again."""
 

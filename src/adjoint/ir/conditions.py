@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 else:
     from ..host.records import NamedTuple
 
+FILTERS_PATCH = {
+    "what": "the filters of Python's warnings, where the user has made errors of some; elsewhere in the library, "
+    "warnings of a single call are silenced by `with warnings.catch_warnings()`",
+    "when": "while a program runs",
+    "why": "a program raises where the function would have",
+    "undone": "when the program, or the call, is done",
+}
 Filter = tuple[str, str, type[Warning]]
 """What is done with warnings of a kind: "error" or "ignore", a pattern for their text, their class."""
 

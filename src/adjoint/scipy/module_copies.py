@@ -25,7 +25,7 @@ from ..host.objects.parts import contents_of
 from ..numpy.dispatch.lists import aware
 from ..numpy.patching.constructors import MAKERS
 from ..numpy.patching.index_tricks import VERSIONS
-from ..numpy.patching.replacements import Answer, divert
+from ..numpy.patching.replacements import Answer, divert, set_attribute
 
 TWINS: dict[str, ModuleType] = {}
 """Modules of SciPy's by name, and their twins."""
@@ -84,7 +84,7 @@ def methods_run_through(kind: type, name: str, module: ModuleType, *, changing: 
             if changing is not None and is_bound and key not in changing and place == 0:
                 own = _on_copy(own)
             if isgeneratorfunction(part):  # whose code cannot be exchanged for that of a function
-                setattr(kind, key, _generating(part, own))
+                set_attribute(kind, key, _generating(part, own))
             else:
                 divert(part, Answer(ours=_without_original(own), calls_back=True), f"{name}.{key}")
 

@@ -17,6 +17,14 @@ from ..core.values import contents, decidable, shape_of
 from ..numpy.dispatch.arguments import holds_traced
 from ..numpy.patching.replacements import Answer, divert
 
+OBJECTS_PATCH = {
+    "what": "objects of SciPy (splines, interpolators, sparse matrices, results) that are made of traced values or "
+    "get some: their attributes hold handles, and a sparse matrix that a traced value is stored into becomes one of a "
+    "class of ours",
+    "when": "while a function is traced",
+    "why": "their constructors and methods would convert",
+    "undone": "not at all: what the function has made or stored is there",
+}
 F = TypeVar("F", bound=Callable[..., Any])
 
 

@@ -1,4 +1,7 @@
-"""Looking inside while it runs: `ad.debug.print` and `ad.debug.callback`, also under jit, and `ad.debug.nans`."""
+"""Looking inside while it runs: `ad.debug.print` and `ad.debug.callback`, also under jit, and `ad.debug.nans`.
+
+`ad.debug.patches` lists what is changed outside the library, and `ad.debug.unpatch` undoes it.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,15 @@ import numpy as np
 
 from ..capture.environment.effect_arguments import takes_an_effect
 from ..core.arguments import checked
-from ..core.errors import InputError, message
+from ..core.errors import ImpureError, InputError, message
 from ..core.nans import look_for
 from ..core.traced import Traced
 from ..core.tree import flatten
 from ..core.values import contents, describe
+from ..host.patches.listing import PatchedPlace, places
 from ..ir.effects import perform, users_own
+from ..numpy.patching import first_trace
+from ..numpy.patching.tracing import THREADS
 from ..transforms.settings import disable_jit
 
 NUMBERS = (Traced, np.ndarray, np.generic, bool, int, float, complex)
@@ -183,6 +189,68 @@ class nans:  # noqa: N801  (used as a function)
     def __exit__(self, *error: Any) -> None:
         look_for(self._before)
         self._jit.__exit__(*error)
+
+
+@checked()
+def patches(module: str | None = None) -> list[PatchedPlace]:
+    """List what has been changed outside the library and stays so until `unpatch`: names, functions, attributes.
+
+    `docs/how-it-works.md` says which kinds of changes there are, those among them that end by themselves.
+
+    Parameters
+    ----------
+    module : str, optional
+        The name of a module, for what is changed in it and in those below it: `"__main__"`, `"scipy"`.
+
+    Returns
+    -------
+    places : list of PatchedPlace
+        Tuples with the full name of what is changed (`where`), what sort of thing it is (`what`), `why`, and `since`
+        when; in the order in which it was done. As a text, each is one line.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.special, adjoint as ad
+    >>> ad.grad(scipy.special.logsumexp)(np.zeros(2))
+    array([0.5, 0.5])
+    >>> place = next(p for p in ad.debug.patches("scipy.special") if p.where.endswith(".logsumexp"))
+    >>> place.what, place.why
+    ('function', 'they convert their arguments themselves; other code also works for who imported the function by name')
+    """
+    return places(module)
+
+
+@checked()
+def unpatch() -> int:
+    """Undo what has been changed outside the library: users' modules, NumPy's and SciPy's functions are as they were.
+
+    The next function that is traced has all of it again. What somebody else has changed since then is left alone, and
+    so are a few names with a blank in them (`_float for handles`), as long as code that reads them is running.
+
+    Returns
+    -------
+    count : int
+        How many changes have been undone.
+
+    Raises
+    ------
+    ImpureError
+        If a function is being traced, in any thread: it relies on them.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.special, adjoint as ad
+    >>> ad.grad(lambda x: scipy.special.softmax(x)[0])(np.zeros(2))
+    array([ 0.25, -0.25])
+    >>> ad.debug.unpatch() > 0, ad.debug.patches("scipy")
+    (True, [])
+    >>> ad.grad(lambda x: scipy.special.softmax(x)[0])(np.zeros(2))
+    array([ 0.25, -0.25])
+    """
+    if THREADS:
+        what = "ad.debug.unpatch was called while a function is traced, which relies on what it would undo."
+        raise ImpureError(message(what, fix="Call it before or afterwards."))
+    return first_trace.put_back()
 
 
 def _under_traces(x: Any) -> tuple[Any, tuple[Any, ...]]:

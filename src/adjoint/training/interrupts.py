@@ -8,6 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+INTERRUPT_PATCH = {
+    "what": "what Ctrl-C does (`signal.SIGINT`): it waits until the step is done",
+    "when": "while a step of training is done",
+    "why": "the state is being written over",
+    "undone": "when the step is done",
+}
+
 
 class TornError(KeyboardInterrupt):
     """Ctrl-C was pressed again before the step was done: there is no state to go on with."""

@@ -18,6 +18,12 @@ from ...core.errors import ImpureError, message
 from ...host.forking import Lock
 from ...host.frames.ownership import Owner, owner_of, package_of
 
+AUDIT_PATCH = {
+    "what": "Python's audit hooks: one more, which does nothing in threads that do not record",
+    "when": "from then on",
+    "why": "a function that writes files or sends something is refused before it happens",
+    "undone": "never: Python takes no hook away",
+}
 REFUSED = (
     "socket.", "subprocess.", "urllib.", "http.client.", "ftplib.", "smtplib.", "imaplib.", "poplib.", "telnetlib.",
     "sqlite3.connect", "builtins.input", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.kill",

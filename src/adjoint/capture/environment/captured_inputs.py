@@ -19,6 +19,14 @@ from .copying import is_named
 from .object_state import ANY, same
 from .watch import Watch
 
+VARIABLES_PATCH = {
+    "what": "numbers and arrays that a function keeps outside, in attributes and containers: attributes of classes "
+    "hold handles, and what the function has replaced is set back",
+    "when": "while `jit` records",
+    "why": "what it keeps is an input and an output of the program, and is put there after every run",
+    "undone": "when the function has been recorded",
+}
+
 
 class Variable:
     """A place that holds a number, an array or a tuple of them: a closure cell, an entry of a dict or list, a slot."""

@@ -18,6 +18,18 @@ from ...host.forking import Lock, held_at_fork, in_child
 from ...host.frames.in_progress import UNKNOWN, argument_at, called_at
 from ...ir.capture import ForeignValueError
 
+SEED_PATCH = {
+    "what": "the function that gives unseeded random generators their seed (`numpy.random.bit_generator.randbits`)",
+    "when": "while `jit` records",
+    "why": "hidden random numbers would be repeated for ever, so they are refused",
+    "undone": "when no thread records any more",
+}
+STATES_PATCH = {
+    "what": "the states of random generators, hidden and captured ones: set back to what they were",
+    "when": "while `jit` records",
+    "why": "a recording that is refused, or made again, has drawn nothing",
+    "undone": "not at all: they are as if nothing had been drawn",
+}
 _local = threading.local()
 _lock = Lock()
 held_at_fork(_lock)

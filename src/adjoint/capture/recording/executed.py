@@ -11,6 +11,13 @@ from typing import Any
 from ...host.forking import in_child
 from ...host.frames.ownership import Owner, owner_of
 
+PROFILE_PATCH = {
+    "what": "the profiling hook of the thread, from Python 3.12 on a monitoring tool and its events, unless there is "
+    "one already",
+    "when": "while `jit` records",
+    "why": "of code in packages, only what ran is watched",
+    "undone": "when the function has been recorded",
+}
 Executed = dict[types.CodeType, dict[str, Any]]
 """Pieces of code that have run, and their global variables."""
 

@@ -17,6 +17,15 @@ _FLAGS = 168
 _BASETYPE, _VECTORCALL, _METHOD = 1 << 10, 1 << 11, 1 << 17
 
 
+FLAGS_PATCH = {
+    "what": "the flags of our own classes of functions that can be called without intermediate objects (`tp_flags`), "
+    "and of classes that users derive from these",
+    "when": "from then on",
+    "why": "a call of compiled code takes 0.1 us in place of 1 us",
+    "undone": "never: it says what is true of the class",
+}
+
+
 class _Slot(ctypes.Structure):
     _fields_ = (("slot", ctypes.c_int), ("function", ctypes.c_void_p))
 

@@ -14,6 +14,12 @@ from ...host.forking import in_child
 from .blas import thread_limit
 from .engine import Code, add_symbol
 
+BLAS_PATCH = {
+    "what": "the number of threads that OpenBLAS uses: 1",
+    "when": "while a program runs",
+    "why": "products of middle size wait longer for the other threads than they gain by them",
+    "undone": "when the last such product is done",
+}
 ENTER, LEAVE = "adjoint_blas_alone", "adjoint_blas_shared"
 
 

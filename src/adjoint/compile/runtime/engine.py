@@ -18,6 +18,13 @@ from . import cache
 from .processor import processor
 from .room import check_room
 
+SYMBOLS_PATCH = {
+    "what": "the names that LLVM's code may call, one table for the process: the library's own begin with `adjoint_`, "
+    "others are those of libm, BLAS and CPython",
+    "when": "from then on",
+    "why": "compiled programs call them",
+    "undone": "never: nobody else asks for these",
+}
 _lock = Lock()
 _recent: dict[str, bytes] = {}
 """Code compiled last, by key: functions are often jitted anew."""

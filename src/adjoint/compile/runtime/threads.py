@@ -23,7 +23,7 @@ from typing import Any
 
 from adjoint.compile.runtime.engine import Code, add_symbol, has_symbol
 from adjoint.core.errors import InputError, message
-from adjoint.host.forking import Lock, in_child
+from adjoint.host.forking import Lock, before_fork, in_child
 
 LARGEST = 1024
 """So many threads at most: the pool keeps their handles in an array."""
@@ -104,8 +104,7 @@ class _Pool:
         self.halt, self.reset = (ctypes.CFUNCTYPE(None)(code.address(name)) for name in ("halt", "reset"))
         self.reset()
         add_symbol("adjoint_parallel", code.address("adjoint_parallel"))
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(before=self.halt)  # a process with a single thread forks cleanly
+        before_fork(self.halt)  # a process with a single thread forks cleanly
 
     def use(self, count: int) -> None:
         """Take this number of threads from the next loop on, which starts them."""

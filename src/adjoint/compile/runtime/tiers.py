@@ -27,6 +27,15 @@ from ..assembly.values import Function
 from . import cache
 from .engine import Code, is_known
 
+THREADS_PATCH = {
+    "what": "the threads of the process: one that compiles, and workers for large loops "
+    "(`compile/runtime/threads.py`), both stopped before a fork; and what is done at exit (`atexit`), where the first "
+    "is waited for",
+    "when": "from then on",
+    "why": "first calls do not wait for good code; large loops use all processors",
+    "undone": "the first ends when there is nothing to compile; workers sleep until the process ends, or "
+    "`ad.config.set_threads(1)`",
+}
 VARIABLE = "ADJOINT_QUICK"
 CALLS = 3
 """Calls after which a kernel is worth its care."""

@@ -15,6 +15,12 @@ from ..errors import user_frame
 
 P = ParamSpec("P")
 T = TypeVar("T")
+WARNINGS_PATCH = {
+    "what": "what NumPy does with floating-point warnings (a context variable)",
+    "when": "while a function is traced",
+    "why": "warnings name the user's line, not one of the library",
+    "undone": "when the function is done, in its context alone",
+}
 _variable: Any = getattr(np._core.umath, "_extobj_contextvar", None)  # type: ignore[attr-defined]
 """Where NumPy keeps what `np.errstate` says."""
 

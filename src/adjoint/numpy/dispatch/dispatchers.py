@@ -19,9 +19,16 @@ from typing import Any
 import numpy as np
 
 from ...core.traced import Traced
+from ...host.patches.changes import MISSING, WholeFunction
 from ..patching.tracing import THREADS
 from .arguments import holds_traced
 
+DISPATCHERS_PATCH = {
+    "what": "the dispatchers of NumPy's functions, in Python: they look into lists too, while a function is traced",
+    "when": "from then on",
+    "why": "`np.dot([x, y], w)`: NumPy looks for arrays of other kinds among the arguments, but not in lists",
+    "undone": "`ad.debug.unpatch()`",
+}
 POINTER = ctypes.sizeof(ctypes.c_void_p)
 PLACE = object.__basicsize__ + POINTER
 """Where NumPy keeps three fields of such a function: its attributes, its dispatcher, what it does."""
@@ -125,22 +132,19 @@ def _replace_code(dispatcher: FunctionType) -> None:
     plain = FunctionType(code, dispatcher.__globals__, dispatcher.__name__, dispatcher.__defaults__)
     plain.__kwdefaults__ = words
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    defaults = dispatcher.__defaults__
     if not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
         template = _template(code.co_argcount, names[code.co_argcount :])
         template = template.replace(co_varnames=(*names, *template.co_varnames[len(names) :]))
     else:
         template = _call_template()
-        dispatcher.__defaults__ = dispatcher.__kwdefaults__ = None
+        defaults = words = None
     constants = [Dispatcher(plain) if c == "dispatcher" else c for c in template.co_consts]
     new = template.replace(
         co_consts=tuple(constants), co_name=code.co_name, co_qualname=code.co_qualname, co_filename=code.co_filename
     )
-    if not code.co_flags & inspect.CO_GENERATOR:
-        dispatcher.__code__ = new
-        return
-    with warnings.catch_warnings():  # from 3.13 on Python wonders at a generator that becomes a plain function
-        warnings.simplefilter("ignore", DeprecationWarning)
-        dispatcher.__code__ = new
+    shown = vars(dispatcher).get("__wrapped__", MISSING)
+    WholeFunction(DISPATCHERS_PATCH, dispatcher, "", (new, defaults, words, shown))
 
 
 @functools.cache

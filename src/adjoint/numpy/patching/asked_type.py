@@ -14,6 +14,18 @@ from typing import Any
 from ...core.traced import Traced
 
 NAME = "type"
+TYPE_PATCH = {
+    "what": "the global name `type`, in modules of the user that use it: a class that is `type` to everybody",
+    "when": "from then on",
+    "why": "`type(x) is np.ndarray` gives no hook",
+    "undone": "`ad.debug.unpatch()`",
+}
+PICKLED_TYPE_PATCH = {
+    "what": "the table of `copyreg`: an entry for that class, which is pickled as `type`",
+    "when": "from then on",
+    "why": "whoever pickles something that holds it does not need this library to read it",
+    "undone": "never: the entry is about a class of this library",
+}
 
 
 class MetaOfType(type):

@@ -21,6 +21,13 @@ from ...core.tree import flatten
 from ...host.frames.variables import variables_in
 from ...host.objects.walk import is_behind
 
+CACHES_PATCH = {
+    "what": "caches of `functools` in modules of the user: results that hold handles are taken out when the trace has "
+    "ended",
+    "when": "while a function is traced",
+    "why": "a cache outlives the trace",
+    "undone": "not at all: such a result is computed again when it is asked for",
+}
 Cache = functools._lru_cache_wrapper
 WATCHED: dict[int, tuple[weakref.ref[Any], int]] = {}
 """By identity: a cache that this trace has asked, and how often it had missed before."""

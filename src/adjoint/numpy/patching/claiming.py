@@ -23,6 +23,13 @@ from ...host.frames.variables import HeldAt, held, hold, is_cell, is_parameter, 
 from ..dispatch import lists
 from .redirecting import OWNERS
 
+CLAIMED_PATCH = {
+    "what": "variables and attributes that hold a plain array, when a traced value is stored into it and nobody else "
+    "holds it: they hold a handle then",
+    "when": "while a function is traced",
+    "why": "the memory of a plain array has no place for a traced value",
+    "undone": "not at all: what the function has stored is there",
+}
 KINDS = "fciub"
 AT_CODE = lists.aware(np.add).at.__code__  # type: ignore[attr-defined]
 """The code of our version of `np.add.at`, which stands between the user's frame and NumPy."""

@@ -19,3 +19,23 @@ def _prepare_first(fun: Any) -> None:
 
 prepare: Callable[[Any], None] = _prepare_first
 """Let the names that a function may use know traced values."""
+_usual: Callable[[Any], None] = _prepare_first
+
+
+def put_back() -> int:
+    """Undo what has been changed outside the library for good, until the next function is traced; how many changes."""
+    global prepare, _usual
+    from ...host.patches import undo  # not needed before
+
+    if prepare is not _prepare_again:
+        _usual, prepare = prepare, _prepare_again
+    return undo.put_back()
+
+
+def _prepare_again(fun: Any) -> None:
+    global prepare
+    from ...host.patches.undo import make_again
+
+    prepare = _usual
+    make_again()
+    prepare(fun)

@@ -11,6 +11,19 @@ from typing import Any
 
 from ...core.traced import LOCAL
 
+FINDER_PATCH = {
+    "what": "`sys.meta_path`: a finder stands first, which finds what the others find",
+    "when": "from then on",
+    "why": "SciPy's modules that a function imports while it is traced have to know traced values",
+    "undone": "`ad.debug.unpatch()`",
+}
+LOADER_PATCH = {
+    "what": "the method `exec_module` of the loader of a module of SciPy that a traced function imports",
+    "when": "while a function is traced",
+    "why": "it is called when the module is imported, so that its end is known",
+    "undone": "when the module has been imported",
+}
+
 
 class Imports(threading.local):
     """How many of SciPy's modules are being imported by a thread, one by the other."""
@@ -49,6 +62,8 @@ class Finder:
                     execute(module)
             finally:
                 self.imports.depth -= 1
+                if vars(loader).get("exec_module") is followed:
+                    del loader.exec_module
             if not self.imports.depth:  # others may be half done, and import each other
                 self.teach(module)
 

@@ -15,14 +15,25 @@ from typing import Any
 import numpy
 
 from ...host.frames.ownership import NUMPY_CODE, OURS, Owner, owner_of
-from ...host.objects.parts import contents_of, fill
+from ...host.objects.parts import contents_of
+from ...host.patches.changes import Attribute, GlobalName, KeywordDefault
+from ...host.patches.undo import replace_variable
 from ..numbers.mathematics import named_versions
 from . import redirecting
-from .asked_type import NAME, TypeForHandles, asks
+from .asked_type import NAME, TYPE_PATCH, TypeForHandles, asks
 from .caches import MODULES, Cache, note, watch_module
 from .constructors import CONVERTERS, MAKERS, NUMPY, Maker
 from .patched_names import OBJECTS
 
+IMPORTED_PATCH = {
+    "what": "functions that make arrays, imported by name, in modules of the user and in SciPy's modules of "
+    "distributions: `zeros` of `from numpy import zeros` is replaced by a version that is equal to NumPy's, and does "
+    "the same unless its thread is tracing. So are default arguments, attributes of classes, and variables that a "
+    "function closes over",
+    "when": "from then on",
+    "why": "the name holds NumPy's function, whatever is read from the module later",
+    "undone": "`ad.debug.unpatch()`",
+}
 HOLDERS = (FunctionType, type)
 """What may hold such a function as a default argument or an attribute."""
 
@@ -80,7 +91,7 @@ def _look_into(fun: FunctionType) -> None:
     """A function that may be no name of its module's: whether it asks for types, which names have to know then."""
     names = fun.__globals__
     if asks(fun) and NAME not in names and owner_of(names) is Owner.USER:
-        names[NAME] = TypeForHandles
+        GlobalName(TYPE_PATCH, fun, NAME, TypeForHandles)
     if len(_codes) >= MOST_CODES:
         _codes.clear()
     _codes[id(fun.__code__)] = fun.__code__
@@ -133,14 +144,16 @@ def adopt(names: dict[str, Any]) -> dict[str, Any]:
         if id(value) in _versions:
             version = _version(value) if takes else _converters.get(id(value)) if redirects else None
             if version is not None:
-                names[name] = replaced[name] = version
+                replaced[name] = version
+                GlobalName(IMPORTED_PATCH, names, name, version)
         elif issubclass(type(value), HOLDERS) and getattr(value, "__module__", "") == names.get("__name__"):
             if takes:
                 _adopt_parts(value)
             if redirects:
                 redirecting.redirect(names, value)
             if not asked and asks(value):
-                names[NAME], asked = TypeForHandles, True
+                GlobalName(TYPE_PATCH, names, NAME, TypeForHandles)
+                asked = True
         elif type(value) is Cache:
             note(value)
     return replaced
@@ -162,22 +175,23 @@ def _adopt_parts(x: Any) -> None:
             if type(value) is FunctionType:  # a method, also if it is NumPy's
                 _adopt_parts(value)
             elif id(value) in _versions:
-                setattr(x, name, staticmethod(_version(value)))  # as NumPy's own, it is bound to nobody
+                Attribute(IMPORTED_PATCH, x, name, staticmethod(_version(value)))  # as NumPy's, it is bound to nobody
             elif type(value) is Cache:
                 note(value)
         return
     if x.__defaults__ and any([id(value) in _versions for value in x.__defaults__]):
-        x.__defaults__ = tuple([_version(value) if id(value) in _versions else value for value in x.__defaults__])
+        defaults = tuple([_version(value) if id(value) in _versions else value for value in x.__defaults__])
+        Attribute(IMPORTED_PATCH, x, "__defaults__", defaults)
     for name, value in list((x.__kwdefaults__ or {}).items()):
         if id(value) in _versions:
-            x.__kwdefaults__[name] = _version(value)
+            KeywordDefault(IMPORTED_PATCH, x, name, _version(value))
 
 
 def _adopt_cells(fun: FunctionType) -> None:
     """The variables of enclosing functions."""
-    for cell, content in zip(fun.__closure__ or (), contents_of(fun), strict=True):
+    for name, content in zip(fun.__code__.co_freevars, contents_of(fun), strict=True):
         if id(content) in _versions:
-            fill(cell, _version(content))
+            replace_variable(IMPORTED_PATCH, fun, name, _version(content))
         elif type(content) is FunctionType:
             adopt_again(content.__globals__)
             if id(content.__code__) not in _codes:

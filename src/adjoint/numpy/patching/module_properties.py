@@ -22,6 +22,7 @@ from ...core.traced import LOCAL
 from ...host.forking import Lock, held_at_fork
 from ...host.frames.callsite import named_in, reader, reads_for_handles, site_of
 from ...host.frames.ownership import OURS, is_ours
+from ...host.patches.changes import ListItem
 from ..dispatch import assignment, conversions, dispatchers, methods, operators, protocols
 from ..dispatch.lists import aware
 from ..numbers.mathematics import version_of
@@ -64,7 +65,7 @@ def _complete(module: ModuleType) -> None:
             _lock.release()
 
 
-sys.meta_path.insert(0, late.Finder(_complete))  # type: ignore[arg-type]
+ListItem(late.FINDER_PATCH, sys.meta_path, "sys.meta_path", late.Finder(_complete))
 
 
 _is_looking = False

@@ -17,13 +17,28 @@ from typing import Any
 from ...capture.environment.redirect_calls import redirected
 from ...host.frames.ownership import Owner, owner_of
 from ...host.objects.parts import contents_of
+from ...host.patches.undo import replace_code
 from ..numbers.passing import OF_ARRAYS, PASSING
 
+CALLS_PATCH = {
+    "what": "calls of `float`, `complex` and `hasattr` by name, and of the methods `dot`, `clip`, `choose` and "
+    "`searchsorted`, in functions of the user and of packages: the code of such a function calls a version that is "
+    "Python's or NumPy's own unless its thread is tracing, and then lets a traced value pass. The version is among the "
+    "global names of the module, with a name that nobody can write (`_float for handles`)",
+    "when": "from then on",
+    "why": "they give plain values and no hook",
+    "undone": "`ad.debug.unpatch()`",
+}
 NAMES = frozenset([name.removeprefix(".") for name in PASSING]) - {"hasattr"}
 OWNERS = (Owner.USER, Owner.INSTALLED, Owner.COMPILED)
 """Whose functions are changed."""
 LOOKED_AT: dict[int, CodeType] = {}
 """Codes that need no other look, by their address; they are kept, so that no other one gets it."""
+_versions: dict[int, tuple[CodeType, CodeType, dict[str, Any]]] = {}
+"""By address: codes that have been replaced, by which, and the names that these need.
+
+A function that another one makes has the same code each time.
+"""
 
 
 def is_run_by_python(names: dict[str, Any]) -> bool:
@@ -87,11 +102,20 @@ def _redirect(names: dict[str, Any], f: FunctionType) -> None:
     if f.__globals__ is not names or id(code) in LOOKED_AT:
         return
     if _mentions(code):
-        new, needed = redirected(f, PASSING)
-        names.update(needed)
-        f.__code__ = new
-        LOOKED_AT[id(new)] = new
+        new, needed = _version(f, names)
+        if new is not code:
+            replace_code(CALLS_PATCH, f, new, needed)
+        code = new
     LOOKED_AT[id(code)] = code
+
+
+def _version(f: FunctionType, names: dict[str, Any]) -> tuple[CodeType, dict[str, Any]]:
+    """The code of a function with such calls led elsewhere, one for all functions of a code, and the names it needs."""
+    old, new, needed = _versions.get(id(f.__code__), (None, None, {}))
+    if old is None or new is None or any([names.get(name) is not value for name, value in needed.items()]):
+        new, needed = redirected(f, PASSING)
+        _versions[id(f.__code__)] = f.__code__, new, needed
+    return new, needed
 
 
 def _mentions(code: CodeType) -> bool:

@@ -26,12 +26,23 @@ from ...core.errors import UnsupportedError, message
 from ...core.traced import LOCAL, Traced, is_differentiated
 from ...core.tree import flatten
 from ...core.values import dtype_of, is_inexact
+from ...host.patches.changes import MISSING, Attribute, WholeFunction
 from ..dispatch.agreement import CALLS
 from ..dispatch.arguments import holds_traced
 from ..dispatch.opaque_calls import as_constant, as_one_step
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+REPLACED_PATCH = {
+    "what": "plain Python functions of SciPy (`logsumexp`, `lfilter`), methods of its classes (splines, sparse "
+    "matrices, `ShortTimeFFT`) and distributions, `np.vectorize`, functions of `statistics`, operators of polars, "
+    "products of pandas: they hand traced arguments to ours, or to a twin of their own code whose arrays are handles "
+    "(`scipy/module_copies.py`). The code of the function changes; for compiled functions and generators, another one "
+    "is set on their module or class",
+    "when": "from then on",
+    "why": "they convert their arguments themselves; other code also works for who imported the function by name",
+    "undone": "`ad.debug.unpatch()`",
+}
 TOPICS: dict[str, str] = {
     "scipy.special": "adjoint.scipy.special",
     "scipy.linalg": "adjoint.scipy.linalg",
@@ -143,7 +154,7 @@ def install(complete: Any = None) -> None:
             if isinstance(original, FunctionType) and not inspect.isgeneratorfunction(original):
                 divert(original, answer, f"{name}.{entry}")
             elif original is not None:
-                setattr(module, entry, functools.wraps(original)(chosen(original, answer, f"{name}.{entry}")))
+                set_attribute(module, entry, functools.wraps(original)(chosen(original, answer, f"{name}.{entry}")))
 
 
 def is_being_imported(module: Any) -> bool:
@@ -156,13 +167,16 @@ def divert(original: FunctionType, answer: Answer, name: str) -> None:
     code = original.__code__
     plain = FunctionType(code, original.__globals__, original.__name__, original.__defaults__, original.__closure__)
     plain.__kwdefaults__, plain.__annotations__ = original.__kwdefaults__, original.__annotations__
-    if not hasattr(original, "__wrapped__") and not hasattr(original, "__signature__"):
-        original.__wrapped__ = plain  # type: ignore[attr-defined]  # whose signature and source are shown
-    original.__code__ = _calling(len(code.co_freevars)).replace(
+    shown = vars(original).get("__wrapped__", MISSING if hasattr(original, "__signature__") else plain)
+    new = _calling(len(code.co_freevars)).replace(
         co_name=code.co_name, co_qualname=code.co_qualname, co_freevars=code.co_freevars
     )
-    original.__defaults__ = None
-    original.__kwdefaults__ = {"_chosen": chosen(plain, answer, name)}
+    WholeFunction(REPLACED_PATCH, original, "", (new, None, {"_chosen": chosen(plain, answer, name)}, shown))
+
+
+def set_attribute(owner: Any, name: str, value: Any) -> None:
+    """Set something in the place of a compiled function, or of a generator, on its module or class."""
+    Attribute(REPLACED_PATCH, owner, name, value)
 
 
 def chosen(original: Callable[..., Any], answer: Answer, name: str) -> Callable[..., Any]:

@@ -11,6 +11,15 @@ from ...host.code.versions import READS_MODULES_DIRECTLY
 from ...host.forking import Lock, held_at_fork, in_child
 from .caches import WATCHED, sweep
 
+MODULES_PATCH = {
+    "what": "the class of the modules `numpy`, `scipy.special`, `math` and `cmath`, not their dictionaries: names are "
+    "read through properties (`numpy/patching/module_properties.py`), which give our versions to the thread that "
+    "traces alone",
+    "when": "while a function is traced",
+    "why": "`np.array([x, y])`, `np.zeros(3)`, `np.r_`, `np.sin([x, y])`, `np.float64(x)`, `math.sin(x)` convert by "
+    "themselves; every name has its reason in `numpy/patching/patched_names.py`",
+    "undone": "when no thread traces any more",
+}
 CLASSES: list[tuple[ModuleType, type, type]] = []
 """Modules whose names depend on the thread while one is tracing, their class otherwise, and their class then."""
 

@@ -21,7 +21,7 @@ from ...core.values import dtype_of, shape_of
 from ...numpy.dispatch.arguments import as_value, ndim_of, same_dtype
 from ...numpy.dispatch.conversions import places
 from ...numpy.dispatch.opaque_calls import as_constant
-from ...numpy.patching.replacements import REPLACEMENTS, refuses, replaces, runs_through
+from ...numpy.patching.replacements import REPLACEMENTS, refuses, replaces, runs_through, set_attribute
 from ..options import refuse
 from ..patched_methods import at, has_traced, holds, method, plain
 from .fitpack import refuse_search
@@ -119,7 +119,7 @@ def _method_of(kind: Any, name: str) -> Callable[[F], F]:
         def chosen(self: Any, *args: Any, **kwargs: Any) -> Any:
             return ours(original, self, *args, **kwargs)
 
-        setattr(kind, name, chosen)
+        set_attribute(kind, name, chosen)
         return ours
 
     return register

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.spatial.transform as transform
 
 from ...core.values import shape_of
-from ...numpy.patching.replacements import Answer, chosen, divert, refuses, runs_through
+from ...numpy.patching.replacements import Answer, chosen, divert, refuses, runs_through, set_attribute
 from ..batches import in_batches
 from ..module_copies import twin
 
@@ -42,7 +42,7 @@ def _teach() -> None:
         label = f"{PLACE}.Rotation.{name}"
         answer = Answer(ours=in_batches(label, getattr(ours, name)))
         original = getattr(compiled, name)
-        setattr(compiled, name, functools.wraps(original)(chosen(original, answer, label)))
+        set_attribute(compiled, name, functools.wraps(original)(chosen(original, answer, label)))
         divert(getattr(general, name), answer, label)
 
 

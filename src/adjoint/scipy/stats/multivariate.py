@@ -22,7 +22,7 @@ from ...core.values import contents, shape_of
 from ...numpy.dispatch.arguments import holds_differentiated, holds_traced
 from ...numpy.dispatch.opaque_calls import as_constant
 from ...numpy.patching.imported import adopt
-from ...numpy.patching.replacements import Answer, divert
+from ...numpy.patching.replacements import Answer, divert, set_attribute
 from .samples import sampled
 
 
@@ -173,7 +173,7 @@ def adopt_density_estimates() -> None:
     NUMPY_CODE.add(_kde.__name__)
     adopt(vars(_kde))
     _take_object(_kde.gaussian_kde, "evaluate", lambda self, points: np.exp(_log_density(self, points)))
-    _kde.gaussian_kde.__call__ = _kde.gaussian_kde.evaluate
+    set_attribute(_kde.gaussian_kde, "__call__", _kde.gaussian_kde.evaluate)
     _take_object(_kde.gaussian_kde, "logpdf", _log_density)
 
 

@@ -14,7 +14,7 @@ from ...core.traced import LOCAL
 from ...host.frames.ownership import NUMPY_CODE
 from ...numpy.dispatch.arguments import holds_traced
 from ...numpy.patching.imported import adopt
-from ...numpy.patching.replacements import Answer, divert
+from ...numpy.patching.replacements import Answer, divert, set_attribute
 from ..array_api import vendored
 from . import elements
 
@@ -31,7 +31,8 @@ def let_run_through() -> None:
     for name in MODULES:
         adopt(vars(sys.modules[name]))
     for name in ("place", "putmask"):
-        setattr(infrastructure, name, functools.partial(_chosen, elements.placed, getattr(infrastructure, name)))
+        chosen = functools.partial(_chosen, elements.placed, getattr(infrastructure, name))
+        set_attribute(infrastructure, name, chosen)
     _divert(infrastructure.argsreduce, elements.extracted)
     _divert(vendored("array_api_extra").apply_where, elements.apply_where, _if_traced)
     _divert(_util._lazyselect, elements.select, _if_traced)

@@ -13,7 +13,7 @@ from ...ir.fold import every_step, has_kind
 from ...ir.loops import LoopPrimitive
 from ...ir.program import Program
 from ...ir.progress_line import look
-from ...numpy.patching.module_properties import prepare
+from ...numpy.patching import first_trace
 from ...rolling.passes import smaller
 from ..calling import run
 from ..control.branches import Branches, PythonBranches
@@ -135,7 +135,7 @@ def recorded(
     """
     from ...numpy.numbers import python_calls as python_calls  # not before something is recorded
 
-    prepare(fun)  # before anything is remembered of what surrounds it
+    first_trace.prepare(fun)  # before anything is remembered of what surrounds it
     loops = PythonBranches(branches) if branches is not None else None
     inputs: dict[str, Any] = {"counts": call.counts, "variables": variables, "loops": loops, "exactly": exactly}
     inputs |= {"defers": defers, "before": before}
