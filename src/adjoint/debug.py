@@ -1,4 +1,4 @@
-"""Looking inside: values while they are computed, also under jit, the first nan, health of gradients, what is patched."""
+"""Looking inside: values while they are computed, also under jit, the first nan, health of gradients, patches."""
 
 from .core.hints import missing
 from .diagnosis.find import find_nan
