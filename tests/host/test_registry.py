@@ -172,6 +172,7 @@ OWN = {
     "compile/call/table.py": "likewise",
     "core/derived.py": "the function that a transformation returns",
     "explanation/record/recorder.py": "a copy of a trace",
+    "host/code/graph.py": "a graph of the library, which keeps what has been computed of it",
     "host/patches/changes.py": "the changes that others declare are made here",
     "learn/adapt/fine_tuned.py": "estimators of the library",
     "learn/calibration/scaling.py": "likewise",

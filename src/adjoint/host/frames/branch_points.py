@@ -42,21 +42,6 @@ def test_of(frame: FrameType) -> Test | None:
     return known[1].get(frame.f_lasti)
 
 
-ITERATION_PATCH = {
-    "what": "local variables of the user's functions under way: handles in the place of numbers and arrays while one "
-    "iteration of a loop is recorded for all, and what they are after the loop "
-    "(`transforms/control/loop_iteration.py`)",
-    "when": "while `jit` records",
-    "why": "one recording for any number of iterations",
-    "undone": "when the iteration has been recorded",
-}
-BRANCH_PATCH = {
-    "what": "local variables of the user's functions, at truth tests: two that hold one handle get one each, a float "
-    "that differs from side to side becomes a handle (`transforms/control/branches.py`)",
-    "when": "while `jit` records",
-    "why": "the program has to tell which variable a step reads",
-    "undone": "not at all: the values are the same, and the function's own from then on",
-}
 _known: dict[int, tuple[CodeType, dict[int, Test]]] = {}
 """By the address of a code, which is kept, so that no other one gets its address."""
 

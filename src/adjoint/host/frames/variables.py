@@ -15,6 +15,22 @@ if TYPE_CHECKING:
 else:
     from ..records import NamedTuple
 
+ITERATION_PATCH = {
+    "what": "local variables of the user's functions under way: handles in the place of numbers and arrays while one "
+    "iteration of a loop is recorded for all, and what they are after the loop "
+    "(`transforms/control/loop_iteration.py`)",
+    "when": "while `jit` records",
+    "why": "one recording for any number of iterations",
+    "undone": "when the iteration has been recorded",
+}
+BRANCH_PATCH = {
+    "what": "local variables of the user's functions, at truth tests: two that hold one handle get one each, a float "
+    "that differs from side to side becomes a handle (`transforms/control/branches.py`)",
+    "when": "while `jit` records",
+    "why": "the program has to tell which variable a step reads",
+    "undone": "not at all: the values are the same, and the function's own from then on",
+}
+
 
 class HeldAt(NamedTuple):
     """Where an array is held: a variable of the frame, or an attribute behind one."""
