@@ -173,6 +173,8 @@ OWN = {
     "core/derived.py": "the function that a transformation returns",
     "explanation/record/recorder.py": "a copy of a trace",
     "host/code/graph.py": "a graph of the library, which keeps what has been computed of it",
+    "host/objects/copier.py": "copies of objects",
+    "host/objects/parts.py": "cells that the copier has made",
     "host/patches/changes.py": "the changes that others declare are made here",
     "learn/adapt/fine_tuned.py": "estimators of the library",
     "learn/calibration/scaling.py": "likewise",
@@ -180,14 +182,13 @@ OWN = {
     "learn/files/decoding.py": "objects made of what a file holds",
     "nn/layer.py": "a layer made of another",
     "numpy/dispatch/lists.py": "functions of the library that stand for NumPy's",
-    "numpy/dispatch/opaque_calls.py": "a trace",
+    "optim/schedule/length.py": "a schedule of the library",
     "numpy/patching/module_properties.py": "modules of the library; what a user writes to a module goes to its names",
     "rules/singular/retrace.py": "a handle",
     "scipy/module_copies.py": "twins of modules",
     "scipy/spatial/rotations.py": "a twin of a module",
     "transforms/callbacks/copies.py": "copies of functions and objects, made for a solver",
     "transforms/control/branches.py": "a handle",
-    "transforms/jit/step.py": "a jitted function",
 }
 """Files that write to nothing but the library's own objects, where the text does not tell: whose these are."""
 
