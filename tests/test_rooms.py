@@ -23,8 +23,15 @@ They are the standing proof that these suffice.
 """
 
 LONGEST_FILE = 400
-LONGEST_FOLDER = 20
 LONGEST_ROOM_README = 40
+BUDGETS = {
+    "capture": 4400, "cli": 2450, "compile": 15_900, "core": 5700, "data": 1100, "diagnosis": 900,
+    "explanation": 7950, "host": 3550, "ir": 3050, "learn": 16_600, "losses": 2350, "nn": 5250, "numpy": 11_600,
+    "ops": 7200, "optim": 4100, "random": 1500, "rolling": 1400, "rules": 3000, "scipy": 12_300, "testing": 500,
+    "tools": 1000, "training": 4450, "transforms": 16_550,
+}  # fmt: skip
+"""Lines of each room, in steps of `BUDGET_STEP`: they fall. A feature that needs more raises that of its room."""
+BUDGET_STEP = 50
 
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("numpy/patching/replacements.py", "scipy"): "SciPy's stand-ins are loaded by name once SciPy itself is imported",
@@ -278,11 +285,16 @@ def test_files_are_short(file):
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=name_of)
-def test_folders_are_short(folder):
-    """A folder is looked over at a glance, and says in its docstring what is in it."""
-    files = [f for f in folder.glob("*.py") if f.name != "__init__.py"]
-    assert len(files) <= LONGEST_FOLDER
+def test_folders_say_what_is_in_them(folder):
+    """In the docstring."""
     assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("room", [*ORDER, *OUTSIDE])
+def test_rooms_keep_to_their_budgets(room):
+    """A room has no more lines than it may, and a budget that has become too large is lowered."""
+    lines = sum(len(f.read_text(encoding="utf-8").splitlines()) for f in (SOURCE / room).rglob("*.py"))
+    assert BUDGETS[room] - 4 * BUDGET_STEP < lines <= BUDGETS[room]
 
 
 @pytest.mark.parametrize("room", [*ORDER, *OUTSIDE])
