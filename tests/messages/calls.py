@@ -549,6 +549,7 @@ def _tools() -> dict[str, Call]:
         "config.set_threads": Call(ad.config.set_threads, {"n": None}),
         "config.set_cache": Call(ad.config.set_cache, {"folder": None}),
         "block": Call(ad.block, {"name": "part"}),
+        "debug.patches": Call(ad.debug.patches, {"module": "scipy"}),
         "debug.print": Call(ad.debug.print, {"text": "x"}),
         "debug.callback": Call(ad.debug.callback, {"function": lambda: None}),
         "testing.check_grads": Call(

@@ -177,6 +177,6 @@ def test_every_public_function_is_in_the_table():
         if inspect.isfunction(getattr(module, name)) and f"{place}.{name}".lstrip(".") not in named
     ]
     assert sorted(missing) == [
-        "config.clear_caches", "nn.from_torch", "nn.set_fields", "nn.statistic", "nn.to_torch", "optim.cached",
-        "tree.register",
+        "config.clear_caches", "debug.unpatch", "nn.from_torch", "nn.set_fields", "nn.statistic", "nn.to_torch",
+        "optim.cached", "tree.register",
     ]  # fmt: skip  # take nothing, whatever they are given, or modules of PyTorch, for which see nn/test_torch.py

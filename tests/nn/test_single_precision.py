@@ -154,6 +154,7 @@ FIRST_ORDER = {
     "rmsprop": optim.rmsprop(0.1, momentum=0.5, centered=True),
     "chain": optim.chain(optim.clip(1.0), optim.clip_by_norm(0.1), optim.weight_decay(0.1), optim.sgd(0.1)),
     "scale": optim.chain(optim.scale(0.5), optim.sgd(optim.schedule.cosine(0.1, steps=9))),
+    "for_steps": optim.for_steps(optim.sgd(optim.schedule.cosine(0.1, steps="run")), 9),
     "groups": optim.groups({"*bias": optim.sgd(0.1), "*": optim.adam(0.01)}),
 }
 
