@@ -77,6 +77,10 @@ class Lowered:
         return f"<lowered: {len(self.program.steps)} steps, {len(self.optimized.steps)} after the passes>"
 
 
+SELDOM = frozenset(("run again",))
+"""What has no line of its own where there is nothing to say."""
+
+
 class Stats(dict[str, Any]):
     """What `f.stats()` returns: a dict that prints as a few lines."""
 
@@ -84,6 +88,8 @@ class Stats(dict[str, Any]):
         width = max(map(len, self))
         lines = []
         for name, value in self.items():
+            if name in SELDOM and not value:
+                continue
             first, *more = _lines(value)
             lines += [f"{name:<{width}}  {first}", *[f"{'':<{width}}  {line}" for line in more]]
         return "\n".join(lines)
