@@ -81,7 +81,7 @@ def test_readings():
 
 def test_code_that_is_written_alike():
     """Whatever it is called and wherever it stands; another constant is another code."""
-    sources = ["def f(x):\n    return x + 1", "\n\ndef g(x):\n    return x + 1", "def f(x):\n    return x + 2"]
+    sources = ["def f(x):\n    return x + 1.5", "\n\ndef g(x):\n    return x + 1.5", "def f(x):\n    return x + 2.5"]
     a, b, c = [
         next(k for k in compile(text, "text", "exec").co_consts if isinstance(k, types.CodeType)) for text in sources
     ]

@@ -234,7 +234,7 @@ def _total(term: Callable[[Any], Any], parameters: Tree, only: Patterns) -> Any:
 
 def _chosen(parameters: Tree, only: Patterns) -> list[Any]:
     """The parameters whose names fit a pattern; each pattern has to fit one."""
-    if not only:
+    if len(only) == 0:  # also of an array, which has no truth
         raise ValueError(ad.errors.message("only= has to have a pattern at least.", got=f"only = {only!r}"))
     names, leaves = ad.tree.paths(parameters), ad.tree.leaves(parameters)
     fits, missing = fitting(only, names, leaves)
