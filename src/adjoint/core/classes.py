@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..host.objects.parts import slots_of
 from .errors import InputError, message
 from .traced import LOCAL, Traced
 from .values import describe
@@ -210,6 +209,8 @@ def _checked(kind: type, name: str, value: Any) -> Any:
 
 def by_fields(kind: type, fields: tuple[str, ...]) -> tuple[Any, Any]:
     """How objects are taken apart and put together whose parts are attributes of these names."""
+    from ..host.objects.parts import slots_of  # seldom needed, so not when the library is imported
+
     slots = [name for name, _ in slots_of(kind)]
 
     def split(x: Any) -> tuple[list[Any], tuple[tuple[str, Any], ...], tuple[str, ...]]:

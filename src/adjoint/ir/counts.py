@@ -15,8 +15,6 @@ from typing import Any
 from ..core.primitive import Primitive
 from ..core.trace import Trace
 from ..core.traced import Traced
-from ..host.code.reach import codes_in, globals_of
-from ..host.code.uses import compares_with_number
 
 Range = tuple[int, int]
 """The smallest and the largest value that a handle can have in its program."""
@@ -95,4 +93,7 @@ def tells_handles_apart(functions: Iterable[types.FunctionType]) -> bool:
 
 @functools.lru_cache(4096)
 def _tells(code: types.CodeType) -> bool:
+    from ..host.code.reach import codes_in, globals_of  # for jit alone, so not when the library is imported
+    from ..host.code.uses import compares_with_number
+
     return not TELLTALE.isdisjoint(globals_of(code)) or any(map(compares_with_number, codes_in(code)))

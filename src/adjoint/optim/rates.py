@@ -58,13 +58,18 @@ def rates(optimizer: Optimizer, state: Tree) -> dict[str, float]:
     >>> optim.rates(optimizer, state)
     {'rate': 0.05}
     """
+    return rates_of(optimizer, state)
+
+
+def rates_of(optimizer: Optimizer, state: Tree) -> dict[str, float]:
+    """The same of a state that is known to be a tree, as `ad.train` asks at every epoch."""
     inner = getattr(optimizer.update, "inner", None)
     _check_state(optimizer, state, "rates")
     if isinstance(inner, Mapping):
-        parts = {name: rates(each, state[name]) for name, each in inner.items()}
+        parts = {name: rates_of(each, state[name]) for name, each in inner.items()}
         return {f"rate[{name}]{key.removeprefix('rate')}": x for name, own in parts.items() for key, x in own.items()}
     if inner is not None:
-        return {key: x for each, own in zip(inner, state, strict=True) for key, x in rates(each, own).items()}
+        return {key: x for each, own in zip(inner, state, strict=True) for key, x in rates_of(each, own).items()}
     rate = getattr(optimizer.update, "rate", None)
     if rate is None or not has(optimizer, "makes_step"):
         return {}

@@ -14,6 +14,7 @@ import adjoint as ad
 from adjoint import data as loading
 from adjoint import optim
 
+from ..optim.rates import is_watching, rates_of
 from .averages.moving import started
 from .averages.stochastic import added, renewed
 from .history import History
@@ -124,8 +125,9 @@ class Session:
 
     def take_epoch(self, epoch: int) -> None:
         """All steps of one epoch, and what is to be known after it."""
-        began, rates = time.perf_counter(), optim.rates(self.optimizer, self.state.optimizer)
-        dtype = np.result_type(*self.state.parameters.values())
+        began, state = time.perf_counter(), self.state  # which is put together anew each time
+        rates, dtype = rates_of(self.optimizer, state.optimizer), np.result_type(*state.parameters.values())
+        del state  # steps write over its arrays if nobody else holds them
         taken = Taken([], [], np.zeros(len(self.history.names), dtype))
         for part in map(Part.counting, self._parts(epoch)):
             with _quiet(), waiting() as act:
@@ -153,7 +155,8 @@ class Session:
             self._add_to_mean(epoch)
         if self.evaluate is not None:
             found |= self.evaluate(*self.used)
-        self._observe(found.get("validation_loss", found["loss"]))
+        if is_watching(self.optimizer):
+            self._observe(found.get("validation_loss", found["loss"]))
         found |= rates
         self.history.append(found, np.sqrt(taken.squares / len(losses)), time.perf_counter() - began)
 
@@ -192,7 +195,7 @@ class Session:
         for k, examples in enumerate(part.examples):
             number, rates = np.int64(self.steps_taken), None
             if self.every and (self.steps_taken + 1) % self.every == 0:
-                rates = optim.rates(self.optimizer, self.state.optimizer)
+                rates = rates_of(self.optimizer, self.state.optimizer)
             given = (taken.squares, inputs, targets, weights, examples.chosen, examples.weights, self.key, number)
             leaves, loss, squares, whole, health = step(self.leaves, *given)
             while step.recordings != recordings and not self._is_over(leaves):

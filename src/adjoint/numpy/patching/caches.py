@@ -19,7 +19,6 @@ import numpy as np
 from ...core.traced import Traced
 from ...core.tree import flatten
 from ...host.frames.variables import variables_in
-from ...host.objects.walk import is_behind
 
 CACHES_PATCH = {
     "what": "caches of `functools` in modules of the user: results that hold handles are taken out when the trace has "
@@ -105,6 +104,8 @@ def _pairs(newest: list[tuple[Any, Any]], referents: list[Any]) -> Iterator[tupl
 
 def _holds(x: Any) -> bool:
     """Whether a handle is among the leaves of a result, or behind it: in a closure, an attribute."""
+    from ...host.objects.walk import is_behind  # seldom needed, so not when the library is imported
+
     return is_behind(filter(_may_hold, flatten(x)[0]), _referents, lambda part: isinstance(part, Traced), most=MOST)
 
 
