@@ -56,7 +56,6 @@ def difference(found, want):
 @pytest.fixture(autouse=True)
 def run_by_numpy(monkeypatch):
     monkeypatch.setattr(jit_native, "has_compiler", lambda: False)
-    monkeypatch.setattr(jit_native, "kind_of_jitted", lambda plain: plain)
 
 
 @pytest.mark.filterwarnings("ignore")

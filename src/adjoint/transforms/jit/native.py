@@ -42,12 +42,13 @@ def has_compiler() -> bool:
     return can_compile()
 
 
-@functools.cache
 def kind_of_jitted(plain: Any) -> Any:
     """The class of jitted functions: as `plain`, with calls that begin in machine code where there is a compiler."""
-    if not has_compiler():
-        return plain
+    return _native_kind(plain) if has_compiler() else plain
 
+
+@functools.cache
+def _native_kind(plain: Any) -> Any:
     class Jitted(NativeCallable, plain):  # type: ignore[misc,valid-type]
         __doc__ = plain.__doc__
         __get__ = plain.__get__
