@@ -25,9 +25,9 @@ def is_notebook() -> bool:
     return shell is not None and hasattr(shell, "kernel")
 
 
-def framed(page: str) -> str:
+def framed(page: str, height: int = INLINE) -> str:
     """A whole page as a frame, in which its style and script are alone."""
-    return f'<iframe srcdoc="{_escaped(page)}" width="100%" height="{INLINE}" style="border: 0"></iframe>'
+    return f'<iframe srcdoc="{_escaped(page)}" width="100%" height="{height}" style="border: 0"></iframe>'
 
 
 def html_table(

@@ -13,7 +13,6 @@ import json
 import math
 import re
 import shutil
-import sys
 import tempfile
 import webbrowser
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.files.replacing import write_text
+from ...core.notebooks import framed, is_notebook
 from .layout import lay_out
 
 SCRIPTS = ("story.js", "view.js", "page.js")
@@ -63,22 +63,14 @@ def show_page(write: Callable[[str], Any]) -> Any:
     """Show a page: inline where a notebook runs, else in the browser. The object that a notebook shows, or the path."""
     folder = Path(tempfile.mkdtemp(prefix="adjoint-"))
     file = Path(write(str(folder / "page.html")))
-    if not _is_notebook():
+    if not is_notebook():
         webbrowser.open(file.as_uri())
         return file
     from IPython.display import HTML
 
-    inside = html.escape(file.read_text(encoding="utf-8"), quote=True)
-    frame = f'<iframe srcdoc="{inside}" width="100%" height="{INLINE}" style="border: 0"></iframe>'
+    frame = framed(file.read_text(encoding="utf-8"), INLINE)
     shutil.rmtree(folder, ignore_errors=True)
     return HTML(frame)
-
-
-def _is_notebook() -> bool:
-    """Whether this runs in a kernel that shows HTML."""
-    asked = getattr(sys.modules.get("IPython"), "get_ipython", None)
-    shell = asked() if asked else None
-    return shell is not None and hasattr(shell, "kernel")
 
 
 def page_html(data: Mapping[str, Any]) -> str:

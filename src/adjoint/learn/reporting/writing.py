@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.files.replacing import write_text
+from ...notebooks import framed
 from .sections import panels
 from .summary import sentences
 
@@ -65,5 +66,4 @@ INLINE = 900
 
 def frame(numbers: dict[str, Any]) -> str:
     """The page inside a frame, so that its style stays its own."""
-    inside = escape(page(numbers), quote=True)
-    return f'<iframe srcdoc="{inside}" width="100%" height="{INLINE}" style="border: 0"></iframe>'
+    return framed(page(numbers), INLINE)
